@@ -4,7 +4,7 @@
 
 - ``commands``: functions of the command line, by the panel of the help that they are in;
 - ``methods``: settings of methods, which register themselves when their module is imported;
-- ``rows``: homes of rows beside the database (:class:`sqlanon.engines.base.Rows`), by the extra that brings them;
+- ``rows``: homes of rows beside the database (:class:`sqlanon.engines.cutting.Rows`), by the extra that brings them;
 - ``sources``: readers of names that are neither of a table nor of files, by the kind of place (:class:`Destination`);
 - ``targets``: targets of releases, by the kind of place.
 

@@ -13,7 +13,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Rows
+    from sqlanon.engines.cutting import Rows
     from sqlanon.engines.duckdb import Connection, OpenedDatabase
 
 

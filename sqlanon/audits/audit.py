@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ConfigDict
 
-from sqlanon.errors import EngineError, PolicyError
 from sqlanon.audits.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
 from sqlanon.audits.audit_outputs import Features, Views, countable, views_of
 from sqlanon.audits.exact import Distribution, hockey_stick, smallest_epsilon
@@ -24,6 +23,7 @@ from sqlanon.audits.mechanisms import (
     outcomes_of,
     repeatable,
 )
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.evaluation.results import BLACK, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
 from sqlanon.model.extras import extra_module

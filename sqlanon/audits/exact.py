@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.audits.mechanisms import AuditedPolicy
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
-from sqlanon.audits.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.mechanisms.source import Integers

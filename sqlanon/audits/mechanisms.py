@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sqlglot import exp
 
+from sqlanon.audits.audit_outputs import countable
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.frames import is_stream
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
-from sqlanon.audits.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import method_of

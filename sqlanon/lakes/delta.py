@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlanon.lakes.tables import ANOTHER_COMMIT, AddedFile, LakeRelease, LakeVersion
-from sqlanon.lakes.lake_types import duckdb_type
 from sqlanon.engines.paths import folder_columns
 from sqlanon.errors import EngineError
+from sqlanon.lakes.tables import ANOTHER_COMMIT, AddedFile, LakeRelease, LakeVersion, duckdb_type
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.extras import extra_module
 from sqlanon.model.names import folded

@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.lakes.tables import ANOTHER_COMMIT, LakeRelease, LakeVersion
-from sqlanon.lakes.lake_types import duckdb_type
 from sqlanon.errors import EngineError
+from sqlanon.lakes.tables import ANOTHER_COMMIT, LakeRelease, LakeVersion, duckdb_type
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.extras import extra_module
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.lakes.lake_types import refuse_other_types, schema_of
 from sqlanon.errors import EngineError
+from sqlanon.lakes.tables import refuse_other_types, schema_of
 from sqlanon.model.datasets import dataset_named
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY, in_arrow
 

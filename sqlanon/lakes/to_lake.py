@@ -17,8 +17,17 @@ from sqlanon.engines.locks import held_folder
 from sqlanon.engines.paths import NO_VALUE, changes_between, folder_values, listing, sizes_in
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TargetError
-from sqlanon.lakes.lake_types import refuse_other_types, refuse_types, schema_of
-from sqlanon.lakes.tables import AddedFile, LakeRelease, LakeTable, LakeVersion, lake_table, pinned_version
+from sqlanon.lakes.tables import (
+    AddedFile,
+    LakeRelease,
+    LakeTable,
+    LakeVersion,
+    lake_table,
+    pinned_version,
+    refuse_other_types,
+    refuse_types,
+    schema_of,
+)
 from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import CHANGED, NOT_OURS, cannot_be_written, flush, refuse_place, tidy
 from sqlanon.publish.folders import FolderTarget, new_folder, readable

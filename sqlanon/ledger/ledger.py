@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.retries import IN_USE, OVERTAKEN, retry_while_locked
+from sqlanon.engines.locks import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import table
 from sqlanon.ledger.accounts import (
@@ -262,7 +262,7 @@ class WarehouseLedger:
                 reason = f"{self.name} is open in this program; close it there"
             case Refusal.UNWRITABLE:
                 reason = f"{self.name} cannot be written, and a charge must be"
-            case Refusal.UNFINISHED:
+            case Refusal.UNFINISHED | Refusal.IN_THE_MAKING:
                 unwritten = "it was never written, for the disk was full, and has no charge: remove it"
                 reason = f"the ledger {error}; {unwritten}"
             case _:

@@ -139,9 +139,7 @@ def destination(
             step="target",
         )
     if (kind := kind_elsewhere(name)) is not None:
-        if columns and not name.startswith(DELTA):
-            raise TargetError(f"{name}: partition_by is for folders and Delta tables; leave it out", step="target")
-        return Destination(name, kind, rows_per_file, columns)
+        return _elsewhere(name, kind, rows_per_file, columns)
     if rows_per_file is not None or columns:
         refuse_file_like(name)
         return Destination(name, "folder", rows_per_file, columns)
@@ -157,6 +155,12 @@ def destination(
             step="target",
         )
     return Destination(name, "table")
+
+
+def _elsewhere(name: str, kind: Kind, rows_per_file: int | None, columns: tuple[str, ...]) -> Destination:
+    if columns and not name.startswith(DELTA):
+        raise TargetError(f"{name}: partition_by is for folders and Delta tables; leave it out", step="target")
+    return Destination(name, kind, rows_per_file, columns)
 
 
 def kind_elsewhere(name: str) -> Kind | None:

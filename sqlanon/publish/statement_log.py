@@ -11,8 +11,7 @@ from typing import TextIO
 import sqlglot
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.base import StatementLog
-from sqlanon.engines.duckdb import Compute
+from sqlanon.engines.duckdb import Compute, StatementLog
 from sqlanon.errors import EngineError
 from sqlanon.publish.files import cannot_be_written, refuse_place
 from sqlanon.queries.kit.nodes import DIALECT

@@ -18,8 +18,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.datasets import dataset_of_files

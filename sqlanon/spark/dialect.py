@@ -14,11 +14,9 @@ from functools import reduce
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.simplify import simplify
 
-from sqlanon.spark.scopes import Columns, Scopes
-from sqlanon.spark.texts import FloatTexts, spell_texts
-from sqlanon.spark.spark_types import SPARK
 from sqlanon.queries.kit.nodes import DIALECT, SIGNED, aliased, column, identifier
 from sqlanon.queries.source import SourceColumn
+from sqlanon.spark.spark_values import SPARK, Columns, FloatTexts, Scopes, spell_texts
 
 WIDEST = "DECIMAL(38, 0)"
 """Whole numbers beyond 64 bits, of types that sqlglot calls INT128 and UINT128."""

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.lakes.tables import lake_table
-from sqlanon.lakes.tables import pinned_version
-from sqlanon.lakes.store import RUN, StoredRelease
 from sqlanon.engines.paths import is_folder
-from sqlanon.spark.spark_types import SPARK
 from sqlanon.errors import EngineError
+from sqlanon.lakes.store import RUN, StoredRelease
+from sqlanon.lakes.tables import lake_table, pinned_version
 from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, STORE, in_words
 from sqlanon.queries.kit.nodes import identifier
+from sqlanon.spark.spark_values import SPARK
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

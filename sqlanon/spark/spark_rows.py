@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from sqlglot import exp, parse_one
 
-from sqlanon.engines.base import Rows, Staged
+from sqlanon.engines.cutting import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.spark.dialect import Statement, in_spark
-from sqlanon.spark.pins import Pin, is_path, pinned, readable
-from sqlanon.spark.connecting import gone, patience, received, refusals, refuse_unreachable, watched
-from sqlanon.spark.texts import FloatTexts
-from sqlanon.spark.spark_types import SPARK, columns_of, misfits, sendable, source_columns
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.extras import extra_module
 from sqlanon.model.names import without_secret
 from sqlanon.queries.kit.nodes import DIALECT, Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
+from sqlanon.spark.connecting import gone, patience, received, refusals, refuse_unreachable, watched
+from sqlanon.spark.dialect import Statement, in_spark
+from sqlanon.spark.pins import Pin, is_path, pinned, readable
+from sqlanon.spark.spark_values import SPARK, FloatTexts, columns_of, misfits, sendable, source_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -147,9 +147,9 @@ def replace_without_answer(session: sa.Session, method: str, silence: Callable[[
 
 def impatient(sign_of_life: int = 5) -> AbstractContextManager[object]:
     """A client that asks for a sign of life after each second of silence, and does not call again."""
-    return mock.patch.multiple(refusals, SILENCE=1, SIGN_OF_LIFE=sign_of_life, PATIENCE=1, RETRIES=0)
+    return mock.patch.multiple(connecting, SILENCE=1, SIGN_OF_LIFE=sign_of_life, PATIENCE=1, RETRIES=0)
 
 
 def few_retries() -> AbstractContextManager[object]:
     """A client that gives up after a second."""
-    return mock.patch.object(refusals, "RETRIES", 3)
+    return mock.patch.object(connecting, "RETRIES", 3)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.reading import lineage
+from sqlanon.engines.duckdb import lineage
 from sqlanon.ledger.accounts import known
 from sqlanon.ledger.datasets import DataSet, charged, open_ledger
 from sqlanon.mechanisms.accountant import Expense

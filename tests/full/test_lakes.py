@@ -18,7 +18,7 @@ from pyarrow import dataset
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.reading import lake as lakes
+from sqlanon.engines.duckdb import file_readers as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.files import exchange
 from sqlanon.queries.release.files import guarded

@@ -24,10 +24,10 @@ from pyarrow import parquet
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.spark.dialect import Statement, in_spark
-from sqlanon.spark.spark_rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
+from sqlanon.spark.dialect import Statement, in_spark
+from sqlanon.spark.spark_rows import SparkRows
 from tests.commands import sqlanon
 from tests.engines import server_of
 from tests.far_stays import FEW, POLICIES, SEARCHED, TABLES, fixed_chance, open_stays, policy

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from scipy.special import betaincinv
 
 import sqlanon as sa
-from sqlanon.evaluation import audit_privacy
 from sqlanon.audits.audit import chart
 from sqlanon.audits.audit_events import (
     ABSENT,
@@ -30,6 +29,7 @@ from sqlanon.audits.audit_events import (
     weighed,
 )
 from sqlanon.audits.audit_outputs import countable, default_features
+from sqlanon.evaluation import audit_privacy
 
 ONE = sa.Budget(1)
 Draw = Callable[[np.random.Generator, Any, int], Any]

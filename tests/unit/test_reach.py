@@ -8,8 +8,8 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import Engine
 from sqlanon.audits.exact import permute_and_flip
+from sqlanon.engines.duckdb import Engine
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers

@@ -6,22 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows
-from sqlanon.engines.cutting import Cut, Sent, cut
-from sqlanon.engines.duckdb.reading.lake import has_given_columns
-from sqlanon.engines.duckdb.reading.pieces import has_dictionaries, pieces
+from sqlanon.engines.cutting import Cut, Rows, Sent, cut
+from sqlanon.engines.duckdb.file_readers import has_given_columns
+from sqlanon.engines.duckdb.pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.statements import Statements
-from sqlanon.engines.types import column_of
+from sqlanon.engines.relations import column_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, Grain, PreparedQuery, Relation, Step, identifier, number, select, string
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
-    import duckdb
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -250,3 +249,23 @@ def _executing(query: PreparedQuery) -> exp.Command:
     given = [number(value) if isinstance(value, int) else string(str(value)) for value in query.values]
     spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
     return exp.Command(this="EXECUTE", expression=" ".join(spelled))
+
+
+def float_texts(numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:
+    """The texts of fractions, in their order.
+
+    DuckDB does not always take the fewest digits: 48349352 is 48349352.0 as a fraction of 32 bits, although 48349350.0
+    is read as the same number.
+
+    Args:
+        numbers: the fractions.
+        is_single: whether they are of 32 bits.
+    """
+    import pyarrow as pa
+
+    given = pa.table({"number": pa.array(numbers, pa.float64())})
+    number = duckdb.ColumnExpression("number")
+    with duckdb.connect() as connection:
+        single = number.cast("FLOAT") if is_single else number
+        found = connection.from_arrow(given).project(single.cast("VARCHAR").alias("text")).to_arrow_table()
+    return found["text"].combine_chunks()

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb import attaching, catalog
-from sqlanon.engines.duckdb.reading import lineage
-from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
-from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
-from sqlanon.engines.duckdb.reading.sources import Sources
-from sqlanon.engines.duckdb.reading.zone import Zone
+from sqlanon.engines.duckdb import catalog, lineage
+from sqlanon.engines.duckdb.csv_forms import CsvForms
+from sqlanon.engines.duckdb.scanned_frames import Frames, rows_of
+from sqlanon.engines.duckdb.sources import Sources
 from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
@@ -59,7 +57,6 @@ class Engine(Writer):
         self._opened = opened
         self._frames = Frames(opened.connection)
         self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
-        self._zone = Zone(opened.connection)
         self._sources = Sources(self.rows, self.describe, self._csv_forms, self._plan)
         self._name = opened.name
         self._read_only = opened.is_read_only
@@ -119,7 +116,7 @@ class Engine(Writer):
         """Forget, when the block ends, the frames that were resolved in it, and what :meth:`read_as` has said."""
         before = self._csv_forms.given
         self._sources.forget_macros()
-        with self._frames.during(), self._zone.during():
+        with self._frames.during(), self.keeping_zone():
             try:
                 yield
             finally:
@@ -136,7 +133,7 @@ class Engine(Writer):
         if csv is not None:
             self._csv_forms.given = csv
         if timezone is not None:
-            self._zone.enter(timezone)
+            self.enter_zone(timezone)
 
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""
@@ -181,15 +178,15 @@ class Engine(Writer):
         with self.transaction():
             pass  # Refuses a connection that is in a transaction already: nothing could be detached from it.
         if file is None:
-            name = attaching.attach_memory(name, self.execute)
+            name = catalog.attach_memory(name, self.execute)
         else:
-            attaching.attach_durably(file, name, self.execute, new=new)
-        with attaching.detached_after(file, name, self.execute):
+            catalog.attach_durably(file, name, self.execute, new=new)
+        with catalog.detached_after(file, name, self.execute):
             yield Database(name, file, is_read_only=False)
 
     def save(self, database: str) -> None:
         """Have all that was committed to an attached file on the disk."""
-        self.rows(attaching.checkpoint(database).sql(DIALECT), purpose="save")
+        self.rows(catalog.checkpoint(database).sql(DIALECT), purpose="save")
 
     @contextmanager
     def beside(self, file: Path | None = None) -> Iterator[Engine]:
@@ -275,7 +272,7 @@ class Engine(Writer):
             the name of its database.
         """
         self.prepare_taxonomies()
-        self._name = attaching.attach_read_only(path, self.execute)
+        self._name = catalog.attach_read_only(path, self.execute)
         for name in taxonomies.TABLES:
             theirs = catalog.anon_table(self._name, name)
             if self.find(theirs):

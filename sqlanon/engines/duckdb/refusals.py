@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
+from sqlanon.engines.locks import PATIENCE
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.whole_files import NO_FILE, is_special
 
@@ -20,6 +22,9 @@ OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catal
 
 HEADERS = 3 * 4096
 """Bytes of the headers of a DuckDB file."""
+
+MAGIC = slice(8, 12)
+"""Where a DuckDB file has its name, behind the checksum of the first header."""
 
 SIGNS = (
     ("CatalogException", "already exists", Refusal.TAKEN),
@@ -115,7 +120,8 @@ def not_opened(path: str, error: Exception) -> EngineError:
     """The error for a file that cannot be opened: why, and what to do about it."""
     found = refused(error, "open", None)
     if found.refusal in (None, Refusal.LACKING) and _is_unfinished(path):
-        found.refusal = Refusal.UNFINISHED
+        is_in_the_making = found.refusal is None and _is_in_the_making(path)
+        found.refusal = Refusal.IN_THE_MAKING if is_in_the_making else Refusal.UNFINISHED
     return found.reworded(_why_not_opened(path, found, error), "open")
 
 
@@ -163,6 +169,16 @@ def _is_unfinished(path: str) -> bool:
     """Whether not even the headers of a file were written."""
     file = Path(path)
     return file.exists() and file.stat().st_size < HEADERS
+
+
+def _is_in_the_making(path: str) -> bool:
+    """Whether the beginning of a DuckDB file, or nothing, was written to a file a moment ago."""
+    try:
+        begun = Path(path).read_bytes()
+        age = time.time() - Path(path).stat().st_mtime
+    except OSError:
+        return False
+    return age < PATIENCE and (begun[MAGIC] == b"DUCK" or not any(begun))
 
 
 def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:

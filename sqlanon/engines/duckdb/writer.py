@@ -8,12 +8,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Staged
-from sqlanon.engines.cutting import Sent, whole
+from sqlanon.engines.cutting import Sent, Staged, whole
+from sqlanon.engines.duckdb import file_readers
 from sqlanon.engines.duckdb.compute import Compute
-from sqlanon.engines.duckdb.reading import lake
-from sqlanon.engines.relations import Files
-from sqlanon.engines.types import column_of, types_in
+from sqlanon.engines.relations import Files, column_of, types_in
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text
@@ -135,8 +133,8 @@ class Writer(Compute):
     ) -> None:
         """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``.
 
-        ``columns`` are those of the query, by :meth:`parquet_columns`. ``streamed`` says that the rows come in their order
-        without a sort, so that none need be kept until others come.
+        ``columns`` are those of the query, by :meth:`parquet_columns`. ``streamed`` says that the rows come in their
+        order without a sort, so that none need be kept until others come.
         """
         options = dict(PARQUET)
         if metadata is not None:
@@ -170,7 +168,7 @@ class Writer(Compute):
     ) -> None:
         """Write a CSV file from a query; texts of the ``columns`` are in quotes, so that empty differs from missing.
 
-        See :func:`sqlanon.engines.duckdb.reading.lake.csv_reader`, which reads it.
+        See :func:`sqlanon.engines.duckdb.file_readers.csv_reader`, which reads it.
         """
         options: dict[str, exp.Expr] = {
             "FORMAT": exp.var("csv"),
@@ -196,7 +194,7 @@ class Writer(Compute):
 
     def read_files(self, files: Files) -> exp.Table | exp.Subquery:
         """Return files of ours as a relation."""
-        return lake.as_written(files)
+        return file_readers.as_written(files)
 
     def parquet_metadata(self, path: str | Path) -> str | None:
         """Return the text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
@@ -219,7 +217,7 @@ class Writer(Compute):
             )
 
     def refuse_altered_csv(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
-        """Read back what was written of a query; refuses as :meth:`refuse_altered_parquet`, and rows that are too long."""
+        """Read back what was written of a query, as :meth:`refuse_altered_parquet`; refuse rows that are too long."""
         try:  # rows that are longer than readers of CSV take
             self.fetch(counted_rows(subquery(select([exp.Star()], written.copy()), "anon_written")), "read the CSV")
         except EngineError as error:

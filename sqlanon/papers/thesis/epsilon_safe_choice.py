@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.engines.duckdb import Compute
 from sqlanon.audits.exact import permute_and_flip
+from sqlanon.engines.duckdb import Compute
 from sqlanon.evaluation.results import Row
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.mechanisms.sources import SeededSource

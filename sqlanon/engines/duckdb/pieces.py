@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
-from sqlanon.engines.duckdb.reading.lake import PARQUET, PARQUET_READER
+from sqlanon.engines.duckdb.file_readers import PARQUET, PARQUET_READER
 from sqlanon.engines.relations import Stored
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
 from sqlanon.queries.kit.texts import query_text

@@ -13,14 +13,13 @@ from sqlglot import exp
 
 from sqlanon.engines import paths
 from sqlanon.engines.csv_notes import entry_of_all
-from sqlanon.engines.duckdb import catalog
+from sqlanon.engines.duckdb import catalog, file_readers
 from sqlanon.engines.duckdb.catalog import Describe, Rows
-from sqlanon.engines.duckdb.reading import lake
-from sqlanon.engines.duckdb.reading.csv_form import TEXT
-from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
-from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
-from sqlanon.engines.duckdb.reading.origins import Spelled, is_of_with, macros_of, spelled_by
-from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
+from sqlanon.engines.duckdb.csv_form import TEXT
+from sqlanon.engines.duckdb.csv_forms import CsvForms
+from sqlanon.engines.duckdb.file_readers import CSV, Format, format_of
+from sqlanon.engines.duckdb.origins import Spelled, is_of_with, macros_of, spelled_by
+from sqlanon.engines.duckdb.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
 from sqlanon.engines.relations import Origins, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.datasets import dataset_of_files
@@ -77,7 +76,7 @@ class Sources:
         """Return the source of a spelling, a table first; the ledger knows tables of ``warehouse`` by name.
 
         Raises:
-            PolicyError: it is ``restricted``, and does more: :mod:`sqlanon.engines.duckdb.reading.restricted`.
+            PolicyError: it is ``restricted``, and does more: :mod:`sqlanon.engines.duckdb.restricted`.
             EngineError: there is none; or there is, and it cannot be read.
         """
         found = catalog.find(self._rows, possible(source, "source"))
@@ -92,7 +91,7 @@ class Sources:
         is_in_file = source.lower().endswith(QUERY_SUFFIX) and not restricted
         is_query = is_in_file or catalog.is_query(source)
         if not is_query:
-            lake.refuse_other_formats(source)
+            file_readers.refuse_other_formats(source)
         if catalog.is_path(source):
             return self._path(source)
         if is_query:
@@ -133,7 +132,7 @@ class Sources:
         """Return a source that guesses nothing of its rows but the types of frames, see :meth:`Engine.unguessed`."""
         if source.follows_rows and source.files:
             is_csv = CSV.has(source.files[0])
-            relation = self._forms.of_commas(source.files) if is_csv else lake.folder_reader(source.files)
+            relation = self._forms.of_commas(source.files) if is_csv else file_readers.folder_reader(source.files)
             return replace(source, relation=relation)
         if source.follows_rows or source.files or source.dataset is not None:
             return source
@@ -184,12 +183,12 @@ class Sources:
 
     def _folder(self, source: str) -> ResolvedSource:
         """Return a folder with all that is below it; a release of ours with its own columns and types."""
-        if (unreadable := lake.unreadable_below(source)) is not None:
+        if (unreadable := file_readers.unreadable_below(source)) is not None:
             raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
         dataset, layout = dataset_of_files(source), paths.marked(source)
         parquet, csv = [paths.pattern_below(source)], [paths.pattern_below(source, suffix) for suffix in CSV.suffixes]
         if layout is not None:
-            read = partial(lake.release_reader, columns=layout.columns, partition_by=layout.partition_by)
+            read = partial(file_readers.release_reader, columns=layout.columns, partition_by=layout.partition_by)
             return self._files(source, parquet, dataset, read, folder="folder ")
         files = paths.published(self._matched([*parquet, *csv]))
         patterns = csv if format_of(f"the folder {source}", files) == CSV else parquet
@@ -211,7 +210,7 @@ class Sources:
         kind = format_of(source, files)
         description = f"{kind.name} {folder}{source}"
         if kind == CSV and (entry := entry_of_all(files)) is not None:
-            written = lake.csv_reader(files, entry.columns, entry.quoted)
+            written = file_readers.csv_reader(files, entry.columns, entry.quoted)
             return self.readable(source, ResolvedSource(written, description, files, dataset), kind)
         form = self._forms.of(files) if kind == CSV and files else None
         if read is None and files:
@@ -225,8 +224,8 @@ class Sources:
                 self._refuse_unlike(description, files)
             types = self._folder_types(files) if read is None else {}
             if not {*types.values()} <= GUESSED_ALIKE:
-                read = partial(lake.folder_reader, types=types)
-            relation = (read or lake.reader)(short or files)
+                read = partial(file_readers.folder_reader, types=types)
+            relation = (read or file_readers.reader)(short or files)
         follows_rows = kind == CSV or (read is None and any(map(paths.folder_columns, files)))
         found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
         if form is not None:
@@ -251,11 +250,11 @@ class Sources:
         Raises:
             EngineError: names the link.
         """
-        folders, rest = lake.walked(pattern)
+        folders, rest = file_readers.walked(pattern)
         for folder in folders:
-            for link in lake.links_below(folder):
+            for link in file_readers.links_below(folder):
                 below = paths.escaped(link) + rest
-                if lake.is_above(link, folder) or self._has_more(below, matched):
+                if file_readers.is_above(link, folder) or self._has_more(below, matched):
                     raise EngineError(
                         f"{link} is a symbolic link to a folder, whose files would be left out: remove it, or name the "
                         f"folders one by one in a query over read_parquet(['{pattern}', '{below}'])",
@@ -276,7 +275,7 @@ class Sources:
         given = paths.folder_columns(file)
         if not given:
             return
-        own = [found.name for found in self._describe(lake.bare_reader(file))] if columns is None else columns
+        own = [found.name for found in self._describe(file_readers.bare_reader(file))] if columns is None else columns
         for name in own:
             if folded(name) in given:
                 raise EngineError(
@@ -323,7 +322,7 @@ class Sources:
                 files += [row[0] for row in self._rows(query_text("engines", "glob_files"), (pattern,))]
         return files
 
-    def readable(self, source: str, found: ResolvedSource, kind: Format = lake.PARQUET) -> ResolvedSource:
+    def readable(self, source: str, found: ResolvedSource, kind: Format = file_readers.PARQUET) -> ResolvedSource:
         """Return the source of a spelling.
 
         Raises:

@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
-from sqlanon.engines.duckdb.reading.restricted import FILES
+from sqlanon.engines.duckdb.restricted import FILES
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded

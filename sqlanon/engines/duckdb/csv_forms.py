@@ -13,9 +13,9 @@ from itertools import groupby
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlanon.engines.duckdb import file_readers
 from sqlanon.engines.duckdb.catalog import Describe, Rows
-from sqlanon.engines.duckdb.reading import lake
-from sqlanon.engines.duckdb.reading.csv_form import (
+from sqlanon.engines.duckdb.csv_form import (
     TEXT,
     Dialect,
     Form,
@@ -65,8 +65,8 @@ class CsvForms:
 
     def __init__(self, rows: Rows, describe: Describe, always: Csv | None = None) -> None:
         """``always`` is what holds whatever a policy says."""
-        self.given = lake.AS_FOUND
-        self._always = always or lake.AS_FOUND
+        self.given = file_readers.AS_FOUND
+        self._always = always or file_readers.AS_FOUND
         self._rows = rows
         self._describe = describe
         self._known: dict[tuple[object, ...], Form] = {}
@@ -107,7 +107,7 @@ class CsvForms:
             if names[other] != names[first]:
                 reason = f"{other} has other columns than {first}, or in another order: give both the same"
                 raise EngineError(reason, step="source")
-        read = lake.text_reader(files, dict.fromkeys(names[first], TEXT), delim=delim, csv=settings)
+        read = file_readers.text_reader(files, dict.fromkeys(names[first], TEXT), delim=delim, csv=settings)
         if not changes_cells(settings):
             return read
         return typed(read, {name: alone(settings, name) for name in names[first]})
@@ -122,7 +122,7 @@ class CsvForms:
         self._refuse_types(names)
         form = Form(groups, dict.fromkeys(names, TEXT), {}, settings)
         relation = form.texts()
-        is_known = lake.has_given_columns(relation)
+        is_known = file_readers.has_given_columns(relation)
         columns = [*names] if is_known else [column.name for column in self._describe(relation)]
         of_settings = given_types(settings)
         given = {name: of_settings[folded(name)] for name in names if folded(name) in of_settings}
@@ -302,7 +302,7 @@ def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: 
     settings, (dialect, *_) = form.settings, form.groups
     problems = []
     for name, count in counts.items():
-        relation = lake.listing_reader(files, dialect.names, dialect.delim, settings)
+        relation = file_readers.listing_reader(files, dialect.names, dialect.delim, settings)
         query = queries.values_where(relation, name, _is_unreadable(settings, name, given[name]))
         problems.append(f'"{name}" ({given[name]}): {count:,} rows; {printed(query)}')
     return PolicyError(

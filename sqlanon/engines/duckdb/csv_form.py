@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb.reading import lake
+from sqlanon.engines.duckdb import file_readers
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.macros import cast_value
@@ -33,7 +33,7 @@ class Form:
     groups: Mapping[Dialect, tuple[str, ...]]  # the files of each dialect
     types: Mapping[str, str]  # the types of the columns of their lines, by name
     folder_types: Mapping[str, str]  # the types of the columns of their folders, ``column=value``
-    settings: Csv = lake.AS_FOUND  # the settings of the user
+    settings: Csv = file_readers.AS_FOUND  # the settings of the user
     has_empty_rows: bool = False  # whether they have rows of empty fields, which are left out
     plain: Set[str] = frozenset()  # the columns whose numbers are written in the notation of the settings
 
@@ -61,7 +61,7 @@ class Form:
 
     def _lines(self, types: Mapping[str, str], pattern: str | None) -> exp.Table | exp.Subquery:
         read = [
-            lake.text_reader(
+            file_readers.text_reader(
                 files if pattern is None or len(self.groups) > 1 else pattern,
                 {name: types[name] for name in dialect.names},
                 self.folder_types,

@@ -167,8 +167,7 @@ def _source(audit: Audit) -> str:
     return f"{at}, from {audit.runs:,} runs on each table, with confidence {audit.confidence:g}"
 
 
-MIN_RUNS = 4
-"""A quarter of the runs each is needed to weigh values and to choose an event, and half to bound it."""
+MIN_RUNS = 4  # a quarter of the runs each is needed to weigh values and to choose an event, and half to bound it
 
 BOUNDED_PROBABILITIES = 4
 """Each of the two directions bounds two; the chance of an error is shared out evenly among them."""

@@ -14,19 +14,15 @@ from numpy.typing import NDArray
 from sqlanon.audits.audit_outputs import COUNTED, Features, Name, Views, number
 from sqlanon.model.extras import extra_module
 
-Outcomes = Mapping[Any, int]
-"""How often each output was seen."""
+Outcomes = Mapping[Any, int]  # how often each output was seen
 
 Tally = dict[Name, dict[Hashable, list[int]]]
 """For each view: how often each of its values was seen on the first and on the second of two neighbours."""
 
 EVIDENCE = "the evidence of all views together, as weighed on other runs"
 SHOWN_VALUES = 10
-MARGIN = 0.01
-"""An event that is described more easily is chosen if its bound is within this distance of the best."""
-
-RAREST = 8
-"""The fewest runs that must show a view: of fewer, the bound is about as large as that of a probability of 0."""
+MARGIN = 0.01  # an event that is described more easily is chosen if its bound is within this distance of the best
+RAREST = 8  # the fewest runs that must show a view: of fewer, the bound is about as large as that of a probability of 0
 
 
 class Missing(Enum):

@@ -25,18 +25,12 @@ OUTPUT = "the output"
 SIZE = "its size"
 COUNT_OF_ITEM = "how often an item is in it"
 COUNT_OF_FIELD = "how many of its items have a certain value in a certain field"
-COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})
-"""Views whose values are counts and never values of cells."""
-
-FEW_PARTS = 8
-"""An output of more parts is a list of equals, whose parts have no views of their own."""
-
-LONGEST_VECTOR = 256
-"""A longer output is not taken for a vector with a meaning for each position."""
+COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})  # views whose values are counts and never values of cells
+FEW_PARTS = 8  # an output of more parts is a list of equals, whose parts have no views of their own
+LONGEST_VECTOR = 256  # a longer output is not taken for a vector with a meaning for each position
 
 
-PLAIN = frozenset({int, str, bool, type(None)})
-"""Types of most values, which are hashable as they are."""
+PLAIN = frozenset({int, str, bool, type(None)})  # types of most values, which are hashable as they are
 
 
 @dataclass(frozen=True)

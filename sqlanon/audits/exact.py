@@ -36,8 +36,7 @@ Floats = NDArray[np.float64]
 Distribution = Mapping[Any, float]
 """The probability of each output. What they lack of 1 may be anywhere but at the outputs that are listed."""
 
-ROUNDING = 1e-13
-"""What a sum of probabilities may be off by because they are floats."""
+ROUNDING = 1e-13  # what a sum of probabilities may be off by because they are floats
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,7 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
     return probabilities
 
 
-MAX_NODES = 2000
-"""How large a lattice may be: time and memory grow with the square of its nodes."""
+MAX_NODES = 2000  # how large a lattice may be: time and memory grow with the square of its nodes
 
 
 class NodeProbability(Result):

@@ -105,8 +105,7 @@ class Repeated:
         return self._originals.get(counted, counted)
 
 
-RUNS_AT_ONCE = 100_000
-"""How many releases are drawn together at most: each takes a row per combination."""
+RUNS_AT_ONCE = 100_000  # how many releases are drawn together at most: each takes a row per combination
 
 
 AUDITED = {

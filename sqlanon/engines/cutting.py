@@ -105,17 +105,13 @@ class Rows(Protocol):
         """Close the connection."""
 
 
-COUNTED = "anon_counted"
-"""What the names of the results of what is sent begin with."""
-
-FILES = "anon_files"
-"""What files that are read by a function are called, which have no name."""
+COUNTED = "anon_counted"  # what the names of the results of what is sent begin with
+FILES = "anon_files"  # what files that are read by a function are called, which have no name
 
 OTHER_AGGREGATES = frozenset({"bit_or", "fsum", "histogram", "list", "product"})
 """Aggregates that our queries and macros have and sqlglot has no class for, by name."""
 
-Owns = Callable[[exp.Table], bool]
-"""Whether a relation is where the rows are."""
+Owns = Callable[[exp.Table], bool]  # whether a relation is where the rows are
 
 Side = Literal["near", "rows", "groups"]
 """Where a query can be answered: near, from rows, or from rows by an aggregate, which is not sent yet."""

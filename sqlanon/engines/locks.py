@@ -188,12 +188,9 @@ def exclusive(
     return calling
 
 
-PATIENCE = 10.0
-"""Seconds to wait for another program that has a file open, or that keeps being faster."""
-A_MOMENT = 1.0
-"""Seconds to wait for one that writes a single row."""
-PAUSE = 0.05
-"""Seconds from one attempt to the next."""
+PATIENCE = 10.0  # seconds to wait for another program that has a file open, or that keeps being faster
+A_MOMENT = 1.0  # seconds to wait for one that writes a single row
+PAUSE = 0.05  # seconds from one attempt to the next
 
 IN_USE = frozenset((Refusal.LOCKED, Refusal.OPEN, Refusal.IN_THE_MAKING))
 OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))

@@ -43,8 +43,7 @@ def is_folder(source: str) -> bool:
         return False  # no name that a file can have
 
 
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The name of a folder whose rows have no value."""
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name of a folder whose rows have no value
 
 
 def folder_values(file: str) -> dict[str, str]:
@@ -178,8 +177,7 @@ def files_below(folder: Path) -> Iterator[Path]:
         yield from (path for path in paths if not path.is_dir() or path.is_symlink())
 
 
-PARTS = re.compile(r"\*\*|\*|\?|\[!?\]?[^\]]*\]|[^*?\[]+|\[")
-"""What a component of a glob consists of."""
+PARTS = re.compile(r"\*\*|\*|\?|\[!?\]?[^\]]*\]|[^*?\[]+|\[")  # what a component of a glob consists of
 
 
 def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:

@@ -15,8 +15,7 @@ from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.source import SourceColumn, Traits
 
-Source = str | Path | Any
-"""What is read: a name, a path or a query as text, or a frame."""
+Source = str | Path | Any  # what is read: a name, a path or a query as text, or a frame
 FileFormat = Literal["Parquet", "CSV"]
 
 
@@ -102,8 +101,7 @@ EXACT_NUMBERS = frozenset(
 )
 FLOATS = frozenset(("FLOAT", "DOUBLE"))
 
-MISSING = '"NULL"'
-"""The type of columns that are all missing, in frames and where no rows say more."""
+MISSING = '"NULL"'  # the type of columns that are all missing, in frames and where no rows say more
 
 ONE_TEXT_PER_VALUE = EXACT_NUMBERS | frozenset(
     (*("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "UUID", "ENUM"),)
@@ -114,8 +112,7 @@ ONE_FORM_PER_VALUE = ONE_TEXT_PER_VALUE | {"VARCHAR", "BLOB", "TIMESTAMP WITH TI
 """Types in which two values are equal just when their bytes are, with texts compared by these."""
 
 INSTANT = "TIMESTAMP WITH TIME ZONE"
-INSTANTS = frozenset((INSTANT, "TIMESTAMPTZ_NS"))
-"""Types whose texts depend on the time zone of the session."""
+INSTANTS = frozenset((INSTANT, "TIMESTAMPTZ_NS"))  # types whose texts depend on the time zone of the session
 
 NAMELESS = re.compile(r"\[|^(STRUCT|MAP|UNION|LIST|BLOB|BIT|VARIANT|GEOMETRY)\b", re.IGNORECASE)
 """Types whose values have no exact name."""

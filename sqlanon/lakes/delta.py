@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import CommitProperties, DeltaTable, Schema
 
-IN_NO_NAME = frozenset(" ,;{}()\n\t=")
-"""What no name of a column has, to readers of Delta tables."""
-
-ZONELESS = "timestampNtz"
-"""The feature of tables that have times without a zone."""
+IN_NO_NAME = frozenset(" ,;{}()\n\t=")  # what no name of a column has, to readers of Delta tables
+ZONELESS = "timestampNtz"  # the feature of tables that have times without a zone
 
 MISREAD = re.compile(r"[\x00-\x1f\x7f#?\[\]\\^|]|%[0-9A-Fa-f]{2}")
 """What ``deltalake`` takes for something else in a path, as it was found by trying every sign of ASCII."""

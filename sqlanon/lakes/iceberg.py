@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table, Transaction
 
-PARTS = 3
-"""How many parts a name has at least: catalog, namespace and table."""
+PARTS = 3  # how many parts a name has at least: catalog, namespace and table
 
 RETRIES = "commit.retry.num-retries"
 """The property of a table that says how often a client commits again where another commit came first."""

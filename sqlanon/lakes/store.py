@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from sqlanon.engines.relations import ResolvedSource
     from sqlanon.model.record import FolderRecord
 
-FILES = "files"
-"""The key of the list of files, beside that of the record."""
-
-RUN = re.compile(r"release-[0-9a-f]{64}")
-"""The name of a run, which is that of the folder of its files."""
+FILES = "files"  # the key of the list of files, beside that of the record
+RUN = re.compile(r"release-[0-9a-f]{64}")  # the name of a run, which is that of the folder of its files
 
 READS = 3
 """How often a note is read before it counts as another's: arrow may cut off one that has replaced a shorter one."""

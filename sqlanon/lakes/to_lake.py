@@ -214,11 +214,7 @@ def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
 
 
 def _release(folder: Path, place: str, layout: FolderRecord, note: str) -> LakeRelease:
-    """What is in a folder, as a commit has it.
-
-    Raises:
-        EngineError: a file has values of another type than the release, or is of a partition of empty texts.
-    """
+    """What is in a folder, as a commit has it."""
     from pyarrow import parquet
 
     files = []

@@ -26,11 +26,8 @@ from sqlanon.publish.files import cannot_be_written, flush, left_behind, remove
 from sqlanon.publish.folders import new_folder, readable
 from sqlanon.publish.targets import Standing
 
-PRIVATE = 0o700
-"""What a folder is to others of this machine: closed."""
-
-NOTED = "run"
-"""The file of this machine that has the name of a run, under which its files are in the store."""
+PRIVATE = 0o700  # what a folder is to others of this machine: closed
+NOTED = "run"  # the file of this machine that has the name of a run, under which its files are in the store
 
 
 class StoreTarget(SharedFolder):

@@ -74,11 +74,7 @@ class CsvFile(FileTarget):
         return self.engine.read_files(Files(str(self.path), "CSV", self.columns, quoted=self.quoted))
 
     def _safe(self, query: exp.Query, columns: Sequence[SourceColumn]) -> tuple[exp.Query, Sequence[SourceColumn]]:
-        """Return the query as it is to be written, with its columns.
-
-        Raises:
-            EngineError: it has formulas, and these are refused.
-        """
+        """Return the query as it is to be written, with its columns."""
         cells: dict[str, int] = {}  # the columns of texts that have formulas, each with their number
         if texts := [found.name for found in columns if found.traits.is_text]:
             rows = self.engine.fetch(formula_counts(query, texts), "formulas of a spreadsheet")

@@ -258,10 +258,8 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-HERE = -100
-"""AT_FDCWD: paths are relative to the working folder."""
-SWAP = 2
-"""RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS."""
+HERE = -100  # AT_FDCWD: paths are relative to the working folder
+SWAP = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
 UNSUPPORTED = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM))
 """How a kernel or a file system (NFS, for one) says that it cannot."""
 

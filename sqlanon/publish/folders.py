@@ -39,8 +39,7 @@ from sqlanon.queries.source import SourceColumn
 STAGED_SUFFIX = ".staged"
 """What data files end in until they are published: a glob of ``**/*.parquet`` enters hidden folders as well."""
 
-WRITTEN = Relation("anon_written", "row")
-"""The rows of a release with their numbers; each file has a piece of them."""
+WRITTEN = Relation("anon_written", "row")  # the rows of a release with their numbers; each file has a piece of them
 
 
 class FolderTarget(StagedTarget):

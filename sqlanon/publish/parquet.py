@@ -24,20 +24,14 @@ from sqlanon.publish.files import cannot_be_written, staged_file
 from sqlanon.publish.targets import FileTarget, Written
 from sqlanon.queries.source import SourceColumn
 
-UNKNOWN = "null"
-"""A note that says nothing yet, as JSON."""
-
-TAIL = struct.Struct("<I4s")
-"""The end of a file: the length of its footer, and the letters PAR1."""
+UNKNOWN = "null"  # a note that says nothing yet, as JSON
+TAIL = struct.Struct("<I4s")  # the end of a file: the length of its footer, and the letters PAR1
 
 BINARY_NEXT = b"\x18"
 """How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift."""
 
-PIECE_BYTES = 1 << 20
-"""The bytes of a file that are hashed at a time."""
-
-MORE = 0x80
-"""In a byte of a length, which holds seven bits: more bytes follow."""
+PIECE_BYTES = 1 << 20  # the bytes of a file that are hashed at a time
+MORE = 0x80  # in a byte of a length, which holds seven bits: more bytes follow
 
 
 class ParquetFile(FileTarget):
@@ -104,11 +98,7 @@ def content_of_parquet(path: Path, note: str) -> ContentRecord:
 
 
 def _footer(file: BinaryIO, old: str, new: str) -> tuple[int, bytes, bytes]:
-    """Return where the footer of a file begins, the footer with another note, and the letters behind it.
-
-    Raises:
-        ValueError: the file lacks a footer, or the footer lacks the note.
-    """
+    """Return where the footer of a file begins, the footer with another note, and the letters behind it."""
     size = file.seek(-TAIL.size, os.SEEK_END)
     length, letters = TAIL.unpack(file.read(TAIL.size))
     if length > size:

@@ -35,8 +35,7 @@ from sqlanon.model.release import Guarantee, RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.texts import sql_folder
 
-DECIMALS = 12
-"""The decimals to which measures are computed in floating point."""
+DECIMALS = 12  # the decimals to which measures are computed in floating point
 
 
 # More than six parameters: the parts of a record.
@@ -116,11 +115,8 @@ def code_sha256() -> str:
     return digest.hexdigest()
 
 
-ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)
-"""How an absolute path begins."""
-
-QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)
-"""Such a path in a query."""
+ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)  # how an absolute path begins
+QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)  # such a path in a query
 
 
 def _without_places(policy: Policy, record: Record) -> Record:

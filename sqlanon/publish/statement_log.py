@@ -16,8 +16,7 @@ from sqlanon.errors import EngineError
 from sqlanon.publish.files import cannot_be_written, refuse_place
 from sqlanon.queries.kit.nodes import DIALECT
 
-QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")
-"""How statements begin that hold queries."""
+QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")  # how statements begin that hold queries
 
 
 class StatementFile(StatementLog):

@@ -24,8 +24,7 @@ from sqlanon.publish.files import CHANGED, NOT_OURS, refuse_own_source, refuse_w
 from sqlanon.queries.source import SourceColumn
 from sqlanon.satellites import imported, offered
 
-Written = exp.Table | exp.Subquery
-"""The rows of a file as a relation."""
+Written = exp.Table | exp.Subquery  # the rows of a file as a relation
 
 KINDS = {
     "table": "sqlanon.publish.warehouse_tables:TableTarget",

@@ -17,17 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.client.retries import RetryPolicy
 
 
-PORT = 15002
-"""Where a server listens if an address has no port."""
-
-PATIENCE = 10
-"""How many seconds a server may take to accept a connection."""
-
-RETRIES = 6
-"""How often a call is sent again, after pauses of 0.05, 0.2, 0.8 and 3.2 seconds, and two of the longest."""
-
-LONGEST_PAUSE = 10_000
-"""In milliseconds."""
+PORT = 15002  # where a server listens if an address has no port
+PATIENCE = 10  # how many seconds a server may take to accept a connection
+RETRIES = 6  # how often a call is sent again, after pauses of 0.05, 0.2, 0.8 and 3.2 seconds, and two of the longest
+LONGEST_PAUSE = 10_000  # in milliseconds
 
 
 SILENCE = 330

@@ -18,8 +18,7 @@ from sqlanon.queries.kit.nodes import DIALECT, SIGNED, aliased, column, identifi
 from sqlanon.queries.source import SourceColumn
 from sqlanon.spark.spark_values import SPARK, Columns, FloatTexts, Scopes, spell_texts
 
-WIDEST = "DECIMAL(38, 0)"
-"""Whole numbers beyond 64 bits, of types that sqlglot calls INT128 and UINT128."""
+WIDEST = "DECIMAL(38, 0)"  # whole numbers beyond 64 bits, of types that sqlglot calls INT128 and UINT128
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 ROOT = re.compile(r"(?!file:)[\w+.-]+://[^/]+/")
 """What the address of a file begins with that is not in a file system: the scheme and the bucket."""
 
-NO_READER = "DATA_SOURCE_NOT_FOUND"
-"""What Apache Spark says of a format that it has no reader for."""
+NO_READER = "DATA_SOURCE_NOT_FOUND"  # what Apache Spark says of a format that it has no reader for
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,6 @@ def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
     """The newest version of a Delta table: its log is read here, its rows by the reader of the server.
 
     A server that has none reads the files, if they have all columns.
-
-    Raises:
-        EngineError: it has none, and they do not.
     """
     pinned = pinned_version(lake_table(source))
     folder, version = pinned.table.folder, pinned.version
@@ -148,11 +144,7 @@ def _is_of_run(path: str) -> bool:
 
 
 def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
-    """The rows of a release in a store: of the files that its note lists, since others are of earlier ones.
-
-    Raises:
-        EngineError: the note is missing, or this machine cannot read it.
-    """
+    """The rows of a release in a store: of the files that its note lists, since others are of earlier ones."""
     stored = StoredRelease(source)
     if not stored.names:
         reason = f"{source} has files of releases, and no note that lists those of one: give the address of a release"

@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-CATALOG = "spark"
-"""The catalog of relations that are there, in our trees."""
-
-MADE = "temp"
-"""The catalog of what is made for a run, wherever it is."""
+CATALOG = "spark"  # the catalog of relations that are there, in our trees
+MADE = "temp"  # the catalog of what is made for a run, wherever it is
 
 
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -52,8 +49,7 @@ _TOO_MANY_FRACTIONS = (
 )
 
 
-MAX_CELLS = 10_000_000
-"""How many cells come near if a user sets no number: a few hundred MB."""
+MAX_CELLS = 10_000_000  # how many cells come near if a user sets no number: a few hundred MB
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import DataType, StructField, StructType
 
-SPARK = "spark"
-"""What sqlglot calls the dialect."""
-
-BYTES = "UTF8_BINARY"
-"""The collation of texts that are compared by their bytes."""
+SPARK = "spark"  # what sqlglot calls the dialect
+BYTES = "UTF8_BINARY"  # the collation of texts that are compared by their bytes
 
 PLAIN = {
     "boolean": "BOOLEAN",
@@ -48,8 +45,7 @@ PLAIN = {
 DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 """Under what a schema has the type that a column of texts was declared with, such as ``char(5)``."""
 
-COLLATION = " COLLATE "
-"""What stands before the collation in a type of texts that are not compared by their bytes."""
+COLLATION = " COLLATE "  # what stands before the collation in a type of texts that are not compared by their bytes
 
 
 SAME_TEXTS = {*PLAIN.values(), "DECIMAL"} - {"BLOB"}
@@ -139,8 +135,7 @@ def _sent_as(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-Columns = Mapping[str, Sequence[SourceColumn]]
-"""The columns of relations, by the names that a query reads them by."""
+Columns = Mapping[str, Sequence[SourceColumn]]  # the columns of relations, by the names that a query reads them by
 
 FLOAT_TEXTS = "anon_float_texts"
 """What the names of relations of texts begin with, which are joined to what a query reads."""

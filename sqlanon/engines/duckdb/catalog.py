@@ -35,8 +35,7 @@ Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
 
-Place = tuple[str, str, str]
-"""A database, a schema in it, and a name."""
+Place = tuple[str, str, str]  # a database, a schema in it, and a name
 
 QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
@@ -204,8 +203,7 @@ def _table(catalog: str, schema: str, name: str) -> exp.Table:
     return exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))
 
 
-Execute = Callable[[exp.Expr, str], None]
-"""Runs a statement, which is for a purpose."""
+Execute = Callable[[exp.Expr, str], None]  # runs a statement, which is for a purpose
 
 RESERVED_CATALOGS = ("memory", "temp", "system")
 

@@ -37,23 +37,12 @@ from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.tables import csv_values as queries
 from sqlanon.queries.tables.typed import typed
 
-DELIMITERS = (",", ";", "\t", "|")
-"""What may stand between the fields of a line."""
-
-SEPARATOR = re.compile("sep=.", re.IGNORECASE)
-"""The first line of a file that Excel has written for itself."""
-
-YEAR = re.compile("(1[5-9]|20|21)[0-9]{2}")
-"""Numbers that are names of columns as well."""
-
-TABBED = (".tsv", ".tsv.gz", ".tsv.zst")
-"""How the names of files end that have tabs between fields where nobody looks."""
-
-FIRST_ROWS = 2_048
-"""The rows whose types are looked at first: a column that is text in these is text in the whole file."""
-
-MAX_NAMES = 50
-"""Columns in which the names of the first line are looked for."""
+DELIMITERS = (",", ";", "\t", "|")  # what may stand between the fields of a line
+SEPARATOR = re.compile("sep=.", re.IGNORECASE)  # the first line of a file that Excel has written for itself
+YEAR = re.compile("(1[5-9]|20|21)[0-9]{2}")  # numbers that are names of columns as well
+TABBED = (".tsv", ".tsv.gz", ".tsv.zst")  # how the names of files end that have tabs between fields where nobody looks
+FIRST_ROWS = 2_048  # the rows whose types are looked at first: a column that is text in these is text in the whole file
+MAX_NAMES = 50  # columns in which the names of the first line are looked for
 
 
 class CsvForms:
@@ -147,11 +136,7 @@ class CsvForms:
         return replace(form, types=of_lines, folder_types=types, has_empty_rows=has_empty_rows, plain=plain)
 
     def _refuse_types(self, names: Sequence[str]) -> None:
-        """Refuse settings of types that do not fit some columns.
-
-        Raises:
-            PolicyError: lists columns that are not there, and types that DuckDB does not know.
-        """
+        """Refuse settings of types that do not fit some columns."""
         types, there = self.settings.types, {*map(folded, names)}
         strange = [name for name in types if folded(name) not in there]
         problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
@@ -167,11 +152,7 @@ class CsvForms:
         return False
 
     def _refuse_row_of_names(self, file: str, found: _Found, types: Mapping[str, str], names: Sequence[str]) -> None:
-        """Refuse a first line that is a row like the others.
-
-        Raises:
-            EngineError: it is one.
-        """
+        """Refuse a first line that is a row like the others."""
         if found.is_named_by_a_row:
             raise EngineError(_no_header(file, "its fields stand in other rows, too"), step="source")
         if self._have_values(types, names):
@@ -194,11 +175,7 @@ class CsvForms:
         return _Found(dict(zip(asked, found, strict=False)), repeated * 2 > len(names) > 0, empty_rows)
 
     def _dialect(self, file: str) -> Dialect:
-        """The dialect of a file.
-
-        Raises:
-            EngineError: it is empty, it cannot be read as text, or its first line has no names.
-        """
+        """The dialect of a file."""
         line = self._first_line(file)
         delim = self.settings.delim or self._delimiter(file, line)
         if self.settings.header is None and not any(map(str.isalpha, line)):
@@ -206,11 +183,7 @@ class CsvForms:
         return Dialect(delim, self._names(file, line, delim))
 
     def _names(self, file: str, line: str, delim: str) -> tuple[str, ...]:
-        """The names of the columns of a file by its first line.
-
-        Raises:
-            EngineError: settings have more or fewer names than the line has fields.
-        """
+        """The names of the columns of a file by its first line."""
         header, quote = self.settings.header, self.settings.quotes
         quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         (fields,) = csv.reader([line], delimiter=delim, **quoting)
@@ -253,8 +226,7 @@ class CsvForms:
 
 UTF_8 = "utf-8"
 
-Asked = tuple[str, str]
-"""Of what the type is asked, or how many rows have it; and the name of the column."""
+Asked = tuple[str, str]  # of what the type is asked, or how many rows have it; and the name of the column
 
 
 @dataclass(frozen=True)
@@ -326,11 +298,7 @@ def _distinct(fields: Sequence[str]) -> tuple[str, ...]:
 
 
 def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
-    """Refuse files of different columns.
-
-    Raises:
-        EngineError: names the first one.
-    """
+    """Refuse files of different columns."""
     (first, here), *others = ((file, {*dialect.names}) for file, dialect in dialects.items())
     for other, there in others:
         if here != there:

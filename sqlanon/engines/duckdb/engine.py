@@ -281,11 +281,7 @@ class Engine(Writer):
         return self._name
 
     def _plan(self, query: exp.Query) -> str:
-        """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back.
-
-        Raises:
-            EngineError: the query cannot be planned, or the settings of the connection are locked.
-        """
+        """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back."""
         ((shown, locked),) = self.rows(query_text("engines", "plan_settings"), purpose="the settings")
         if locked and shown.lower() != "all":
             raise EngineError("lock_configuration is set, so that EXPLAIN shows no whole plan", step="the plan")

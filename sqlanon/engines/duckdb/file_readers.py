@@ -21,8 +21,7 @@ from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, sele
 
 PARQUET_READER = "read_parquet"
 
-AS_FOUND = Csv()
-"""Nothing is said of how CSV files are read."""
+AS_FOUND = Csv()  # nothing is said of how CSV files are read
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,7 @@ def format_of(source: str, files: Sequence[str]) -> Format:
 PACKED = (".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz", ".rar")
 """How the names of files end that are packed in a way that is not read."""
 
-PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")
-"""How the names of files end that may be CSV."""
+PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")  # how the names of files end that may be CSV
 
 
 def refuse_other_formats(source: str) -> None:

@@ -32,8 +32,7 @@ PLAIN_OPTIONS = frozenset(
 """Options of functions that read files which leave each column under its own name."""
 
 
-NAME_OF_FILE = re.compile(r"[./]")
-"""What the names of files have, and those of variables of Python have not."""
+NAME_OF_FILE = re.compile(r"[./]")  # what the names of files have, and those of variables of Python have not
 
 
 class UntracedError(Exception):
@@ -57,8 +56,7 @@ class Named:
     merged: frozenset[str] = frozenset()
 
 
-Scope = Mapping[str, tuple[Column, ...]]
-"""The queries of WITH clauses by their names."""
+Scope = Mapping[str, tuple[Column, ...]]  # the queries of WITH clauses by their names
 
 
 def traced(source: ResolvedSource, names: Sequence[str], rows: Rows, describe: Describe) -> list[ColumnOrigin | None]:

@@ -155,8 +155,7 @@ NO_LIMITS = Resources()
 NO_FILE = re.compile(r"$|:|\w{2,}:")
 """How the name of a database without a file begins: one in memory, or what an extension of DuckDB opens."""
 
-ELSEWHERE = re.compile(r"\w{2,}:")
-"""How the name of a database begins that an extension of DuckDB opens."""
+ELSEWHERE = re.compile(r"\w{2,}:")  # how the name of a database begins that an extension of DuckDB opens
 
 BY_ITSELF = {"autoload_known_extensions": False, "autoinstall_known_extensions": False}
 """What DuckDB is not to do: to load extensions by itself, which it downloads."""
@@ -164,8 +163,7 @@ BY_ITSELF = {"autoload_known_extensions": False, "autoinstall_known_extensions":
 STORAGE_VERSION = "v1.5.0"
 """The storage version of the files that we make: the oldest one with all types, which every supported DuckDB reads."""
 
-_making = threading.Lock()
-"""DuckDB's locks on files keep out other processes alone."""
+_making = threading.Lock()  # DuckDB's locks on files keep out other processes alone
 
 
 class OpenedDatabase:
@@ -302,11 +300,7 @@ def _connection(database: str, configuration: dict[str, Any]) -> Connection:
 
 
 def _load(connection: Connection, extensions: Sequence[str]) -> None:
-    """Load extensions that are installed.
-
-    Raises:
-        EngineError: one is not.
-    """
+    """Load extensions that are installed."""
     for name in extensions:
         try:
             connection.load_extension(name)

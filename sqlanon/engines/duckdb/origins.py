@@ -29,8 +29,7 @@ STATED: dict[re.Pattern[str], dict[str, bool | None]] = {
 }
 """The options of functions by which they guess nothing, with their values where only one does that."""
 
-Schema = tuple[str, str]
-"""The database and the schema of a view, in which the names of its query are looked up first."""
+Schema = tuple[str, str]  # the database and the schema of a view, in which the names of its query are looked up first
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
 
 NUMBERS = frozenset({FILE, ROW_OF_FILE, ROW_OF_TABLE})
 
-ROW_BYTES, COLUMN_BYTES = 32, 24
-"""What a group takes of memory, and each of its columns: short texts, which are most."""
+ROW_BYTES, COLUMN_BYTES = 32, 24  # what a group takes of memory, and each of its columns: short texts, which are most
 
 SHARE = 0.5
 """How much of the memory the groups of a piece may take, if all of its rows differ; twice as much takes as long.
@@ -47,8 +46,7 @@ MIN_TYPED_ROWS = 100_000
 Measured by tests.benchmarks.runs.
 """
 
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-"""How DuckDB spells sizes, each 1024 times the one before."""
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # how DuckDB spells sizes, each 1024 times the one before
 
 
 def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> list[exp.Expr]:

@@ -20,11 +20,8 @@ QUOTED = frozenset({"BinderException", "CatalogException", "IOException"})
 OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catalog ")
 """How errors begin that macros of ours have raised; none of them quotes a value."""
 
-HEADERS = 3 * 4096
-"""Bytes of the headers of a DuckDB file."""
-
-MAGIC = slice(8, 12)
-"""Where a DuckDB file has its name, behind the checksum of the first header."""
+HEADERS = 3 * 4096  # bytes of the headers of a DuckDB file
+MAGIC = slice(8, 12)  # where a DuckDB file has its name, behind the checksum of the first header
 
 SIGNS = (
     ("CatalogException", "already exists", Refusal.TAKEN),
@@ -48,8 +45,7 @@ IN_USE_BY_THREAD = (
     "connection.cursor()"
 )
 
-MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")
-"""How an error says how much memory there may be."""
+MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")  # how an error says how much memory there may be
 
 EXTENSION = re.compile(
     r'requires the extension (\w+) |exists in the (\w+) extension|(\w+)\.duckdb_extension" not found'
@@ -72,8 +68,7 @@ CSV_SIGNS = {
 }
 """What else it may say, and what that means."""
 
-CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")
-"""How it names the file."""
+CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")  # how it names the file
 
 CSV_ENCODINGS = {
     "does not support the encoding": "DuckDB reads utf-8, latin-1 and utf-16, and others with its extension encodings: "
@@ -83,11 +78,8 @@ CSV_ENCODINGS = {
 }
 """What it says of encodings, and what that means."""
 
-CSV_STATE = "The CSV Parser state machine reached an invalid state"
-"""How it begins where no line can be named."""
-
-MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")
-"""How an error says which extension it lacks."""
+CSV_STATE = "The CSV Parser state machine reached an invalid state"  # how it begins where no line can be named
+MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")  # how an error says which extension it lacks
 
 
 @contextmanager

@@ -25,8 +25,7 @@ from sqlanon.queries.kit.macros import SCHEMA, macro_names
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 from sqlanon.queries.kit.texts import query_text, sql_folder
 
-Node = dict[str, Any]
-"""A node of the tree: a part of a query, or what such a part consists of."""
+Node = dict[str, Any]  # a node of the tree: a part of a query, or what such a part consists of
 
 REMOTE = re.compile(r"(?!file:)\w[\w+.-]*://", re.IGNORECASE)
 """How a path begins that leads out of this machine, or to what an extension of DuckDB opens."""

@@ -148,11 +148,7 @@ def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _refuse_equal_names(frame: Any, description: str) -> None:
-    """Refuse names that DuckDB would change, which compares them in lower case.
-
-    Raises:
-        EngineError: there are some; names them.
-    """
+    """Refuse names that DuckDB would change, which compares them in lower case."""
     has_columns = description in {PANDAS, POLARS}
     names: Any = frame.columns if has_columns else getattr(getattr(frame, "schema", None), "names", ())
     groups: dict[str, list[str]] = {}
@@ -165,11 +161,7 @@ def _refuse_equal_names(frame: Any, description: str) -> None:
 
 
 def _refuse_objects(frame: Any) -> None:
-    """Refuse columns of Python objects, which DuckDB 1.5 takes for the addresses that polars hands out.
-
-    Raises:
-        EngineError: there are some; names them.
-    """
+    """Refuse columns of Python objects, which DuckDB 1.5 takes for the addresses that polars hands out."""
     objects = ", ".join(f'"{name}"' for name, kind in frame.schema.items() if str(kind) == "Object")
     if objects:
         raise EngineError(f"the {POLARS} has Python objects in {objects}: cast them", step="source")
@@ -195,8 +187,7 @@ def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:
         raise EngineError(reason, step="rows", original=error) from None
 
 
-TEXT = "string"
-"""The type of texts in pandas that keeps missing values."""
+TEXT = "string"  # the type of texts in pandas that keeps missing values
 
 
 def readable(frame: Any) -> Any:
@@ -255,11 +246,7 @@ def _readable(column: Any) -> Any:
 
 
 def _of_one_type(column: Any) -> Any:
-    """A column of Python objects in a type that keeps every value; None if there is none.
-
-    Raises:
-        TypeError: the texts of its objects would be their addresses.
-    """
+    """A column of Python objects in a type that keeps every value; None if there is none."""
     import pandas as pd  # type: ignore[import-untyped,unused-ignore]
     import pyarrow as pa
 

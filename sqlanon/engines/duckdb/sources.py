@@ -30,18 +30,12 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.tables import csv_values
 
-BY_NAME = ("this", "db", "catalog")
-"""The parts of a table in a query that name it."""
+BY_NAME = ("this", "db", "catalog")  # the parts of a table in a query that name it
 
 QUERY_SUFFIX = ".sql"
-MAX_QUERY_MB = 1
-"""Of a file with a query."""
-
-PlanOf = Callable[[exp.Query], str]
-"""The plan of a query before it is optimized, in JSON."""
-
-Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
-"""A glob, or files, as a relation."""
+MAX_QUERY_MB = 1  # of a file with a query
+PlanOf = Callable[[exp.Query], str]  # the plan of a query before it is optimized, in JSON
+Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]  # a glob, or files, as a relation
 
 
 GUESSED_ALIKE = {"BIGINT", "DATE", "TIMESTAMP"}
@@ -153,11 +147,7 @@ class Sources:
         return replace(source, relation=relation, read=files, guessed=guessed, found_by_rows=names)
 
     def _with_csv(self, query: exp.Table | exp.Subquery) -> tuple[exp.Table | exp.Subquery, tuple[str, ...]]:
-        """Return a query that reads the CSV files that it names as tables as sources are read, and their names.
-
-        Raises:
-            EngineError: one cannot be read.
-        """
+        """Return a query that reads the CSV files that it names as tables as sources are read, and their names."""
         query, names = query.copy(), list[str]()
         for table in [*query.find_all(exp.Table)]:
             name = table.name
@@ -197,12 +187,7 @@ class Sources:
     def _files(
         self, source: str, patterns: Sequence[str], dataset: str, read: Reader | None = None, folder: str = ""
     ) -> ResolvedSource:
-        """Return the files of globs as one relation.
-
-        Raises:
-            EngineError: there are none, or they are of several kinds or layouts; some would be left out; or one cannot
-                be read.
-        """
+        """Return the files of globs as one relation."""
         matched = self._matched(patterns)
         for pattern in patterns:
             self._refuse_left_out(self._at_home(pattern), matched)
@@ -245,11 +230,7 @@ class Sources:
         return {name: kind if kind in GUESSED_ALIKE else TEXT for name, kind in written.items()}
 
     def _refuse_left_out(self, pattern: str, matched: Sequence[str]) -> None:
-        """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so.
-
-        Raises:
-            EngineError: names the link.
-        """
+        """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so."""
         folders, rest = file_readers.walked(pattern)
         for folder in folders:
             for link in file_readers.links_below(folder):
@@ -267,11 +248,7 @@ class Sources:
         return any(os.path.realpath(file) not in known for file in paths.published(self._matched([pattern])))
 
     def _refuse_overruled(self, file: str, columns: Sequence[str] | None) -> None:
-        """Refuse a file with columns that the folders ``column=value`` above it have, too: DuckDB reads those.
-
-        Raises:
-            EngineError: names the first one.
-        """
+        """Refuse a file with columns that the folders ``column=value`` above it have, too: DuckDB reads those."""
         given = paths.folder_columns(file)
         if not given:
             return
@@ -285,11 +262,7 @@ class Sources:
                 )
 
     def _refuse_unlike(self, description: str, files: Sequence[str]) -> None:
-        """Refuse Parquet files of several layouts: DuckDB takes the columns of the first, and casts others to them.
-
-        Raises:
-            EngineError: one has other columns or types than the first, or cannot be read.
-        """
+        """Refuse Parquet files of several layouts: DuckDB takes the columns of the first, and casts others to them."""
         try:
             unlike = self._rows(query_text("engines", "unlike_files"), (list(files),))
         except EngineError as error:
@@ -340,11 +313,7 @@ class Sources:
 
 
 def _query_in(path: str) -> ResolvedSource:
-    """The query that a file has.
-
-    Raises:
-        EngineError: the file is not there, cannot be read as UTF-8, or is not one SELECT query.
-    """
+    """The query that a file has."""
     try:
         text = read_whole(Path(path), MAX_QUERY_MB).decode("utf-8-sig")
     except (OSError, ValueError) as error:

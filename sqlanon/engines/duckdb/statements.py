@@ -23,11 +23,8 @@ Row = tuple[Any, ...]
 
 NAMES_OF_UTC = frozenset(("UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"))
 
-PERIOD = 0.2
-"""Seconds from one look at a watched statement to the next."""
-
-PATIENCE = 0.05
-"""Seconds from one attempt to interrupt a statement to the next."""
+PERIOD = 0.2  # seconds from one look at a watched statement to the next
+PATIENCE = 0.05  # seconds from one attempt to interrupt a statement to the next
 
 StatementObserver = Callable[[str, float | None], None]
 """Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""

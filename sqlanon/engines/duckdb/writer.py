@@ -39,11 +39,8 @@ KEPT_BY_CSV = KEPT_BY_BOTH | {"HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 READ_BACK_FROM_CSV = frozenset(("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL"))
 """Types with values that may not, such as a time zone that was seconds off that of today."""
 
-NEGATIVE = "negative intervals"
-"""What DuckDB says that it does not write to Parquet."""
-
-TOO_LONG = "line size"
-"""In the error of DuckDB about a row of a CSV that is longer than it reads."""
+NEGATIVE = "negative intervals"  # what DuckDB says that it does not write to Parquet
+TOO_LONG = "line size"  # in the error of DuckDB about a row of a CSV that is longer than it reads
 
 INSTEAD_OF_PARQUET = "cast them to VARCHAR in a view, or write to a table"
 INSTEAD_OF_CSV = "cast them to VARCHAR in a view, or write to a .parquet file or a table"

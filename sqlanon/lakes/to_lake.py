@@ -83,7 +83,7 @@ class LakeTarget(SharedFolder):
         version = self.table.newest()
         return version.note if version is not None and is_own(version) else None
 
-    def note(self) -> str | None:
+    def found_note(self) -> str | None:
         return pinned_version(self.table).version.note
 
     def standing(self) -> Standing:

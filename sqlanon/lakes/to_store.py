@@ -72,7 +72,7 @@ class StoreTarget(SharedFolder):
     def held_note(self) -> str | None:
         return self.store.text if is_listed(self.store) else None
 
-    def note(self) -> str | None:
+    def found_note(self) -> str | None:
         return self.store.text
 
     def standing(self) -> Standing | None:

@@ -77,7 +77,7 @@ class FolderTarget(StagedTarget):
         bring_back(self.name)
         return note_of(self.final) if is_whole(self.final) else None
 
-    def note(self) -> str | None:
+    def found_note(self) -> str | None:
         return note_of(self.final)
 
     def standing(self) -> Standing | None:

@@ -120,7 +120,7 @@ class PlacedTarget(Target):
         """
         raise NotImplementedError
 
-    def note(self) -> str | None:
+    def found_note(self) -> str | None:
         """Return the note that is in the place, whatever else is there.
 
         Raises:
@@ -328,7 +328,7 @@ class FileTarget(StagedTarget):
         """Return whether the provenance of the file that is there is about another content."""
         return False
 
-    def note(self) -> str | None:
+    def found_note(self) -> str | None:
         return self.note_of(self.final)
 
     def held_note(self) -> str | None:

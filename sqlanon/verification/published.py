@@ -111,7 +111,7 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
         EngineError: it cannot hold a release, such as a view.
     """
     if place.kind != "table":
-        return target_at(engine, place).note()
+        return target_at(engine, place).found_note()
     notes = [] if source.files else notes_of(engine, source)
     if not notes:
         raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")

@@ -159,7 +159,7 @@ class TestRaces:
             ledger.commit([second])
         assert ledger.commit([first]) == [1]
 
-    @pytest.mark.parametrize("begun", [4096, 8192])
+    @pytest.mark.parametrize("begun", [0, 4096, 8192])
     def test_of_a_file_that_another_process_is_just_making(self, tmp_path: Path, begun: int) -> None:
         duckdb.connect(str(tmp_path / "made.duckdb")).close()
         path, made = tmp_path / "b.duckdb", (tmp_path / "made.duckdb").read_bytes()

@@ -117,7 +117,7 @@ def open_database(database: str | Path | Connection, *, read_only: bool = False,
     wanted = Resources(**resources)
     if isinstance(database, str | Path):
         return OpenedDatabase.at(possible(database, "warehouse"), read_only=read_only, resources=wanted)
-    if wanted.are_given:
+    if wanted != Resources():
         raise EngineError(
             "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, and load "
             "extensions, in SQL",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp, parse_one
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CATALOG = "spark"  # the catalog of relations that are there, in our trees
-MADE = "temp"  # the catalog of what is made for a run, wherever it is
 
 
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -68,31 +67,19 @@ class _Kept(View):
     pins: tuple[Pin, ...]
 
 
-class FloatSpelling(Protocol):
-    """How DuckDB spells fractions."""
-
-    def __call__(self, numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:
-        """The texts of fractions, of 32 bits or of 64."""
-
-
 class SparkRows(Rows):
-    """A server, and the views that a session has made there.
+    """A server, and the views that a session has made there."""
 
-    Attributes:
-        url: where it is, ``sc://host:port``, as it is shown: without the token of an address that has one.
-        max_cells: how many rows the result of a count has at most that comes near.
-        float_texts: how DuckDB spells fractions.
-        views: the relations that are there, by catalog and name.
-    """
-
-    def __init__(self, url: str, float_texts: FloatSpelling, max_cells: int = MAX_CELLS) -> None:
+    def __init__(self, url: str, float_texts: Callable[..., pa.Array], max_cells: int = MAX_CELLS) -> None:
+        """``float_texts`` spells fractions as DuckDB does."""
         if not isinstance(url, str) or not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
-        self._address, self.url, self.max_cells = url, without_secret(url), max_cells
+        self._address, self.max_cells = url, max_cells
+        self.url = without_secret(url)  # as it is shown
         self.float_texts = float_texts
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
-        self.views: dict[tuple[str, str], _Kept] = {}
+        self.views: dict[tuple[str, str], _Kept] = {}  # the relations that are there, by catalog and name
         self._numbers = iter(range(1, 2**31))
         self._known_texts: dict[tuple[str, str], pa.Table] = {}
         self._is_gone = False

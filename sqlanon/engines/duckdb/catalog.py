@@ -63,11 +63,6 @@ def of_reference(rows: Rows, reference: str) -> Stored | None:
     return _first(rows, [*temporary, *_of_parts(table, current_place(rows))])
 
 
-def at(rows: Rows, table: exp.Table) -> Stored | None:
-    """The table or view of a fully qualified name."""
-    return _first(rows, [(table.catalog, table.db, table.name)])
-
-
 def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
     """The tables or views of some fully qualified names; None where there is none."""
     return _found(rows, [(table.catalog, table.db, table.name) for table in tables])
@@ -265,7 +260,9 @@ def detached_after(file: Path | None, name: str, execute: Execute) -> Iterator[N
     A checkpoint that fails, on a full disk for one, leaves a log of itself alone. A log with changes of another
     program, which it could not write into the file, stays.
     """
-    log = None if file is None or _has_content(log_of(file)) else log_of(file)
+    log = None if file is None else log_of(file)
+    if log is not None and log.exists() and log.stat().st_size > 0:
+        log = None
     try:
         yield
     finally:
@@ -275,10 +272,6 @@ def detached_after(file: Path | None, name: str, execute: Execute) -> Iterator[N
             if log is not None:
                 with suppress(OSError):
                     log.unlink()
-
-
-def _has_content(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
 
 
 def checkpoint(name: str) -> exp.Query:

@@ -78,7 +78,7 @@ class Engine(Writer):
         """The table or view of a name, or of a fully qualified table; None if there is none."""
         if isinstance(table, exp.Table) and self.far is not None and self.far.owns(table):
             return Stored(table.copy())
-        return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
+        return catalog.find(self.rows, table) if isinstance(table, str) else self.find_all(table)[0]
 
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
         """The tables or views in the database of some fully qualified names, by one query; None where there is none."""

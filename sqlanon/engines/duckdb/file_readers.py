@@ -210,16 +210,24 @@ def has_given_columns(relation: exp.Expr) -> bool:
     return is_given and not any(is_glob(file) or "=" in file for file in files)
 
 
-def csv_reader(
-    files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
-) -> exp.Table | exp.Subquery:
-    """CSV files of ours as they were released, nothing in them guessed; :meth:`Engine.write_csv` writes them.
+def as_written(files: Files) -> exp.Table | exp.Subquery:
+    """Files of ours as a relation, nothing in them guessed: a reader without types takes a label such as 10 for one."""
+    if files.columns is None:
+        # All columns that any of them has, and no others, such as those of partitions.
+        return _read(PARQUET_READER, files.paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
+    if files.format == "CSV":
+        return _own_csv(files.paths, files.columns, files.quoted)
+    options: dict[str, exp.Expr] = {"hive_partitioning": exp.convert(bool(files.partition_by))}
+    if files.partition_by:
+        options["hive_types"] = _types({name: files.columns[name] for name in files.partition_by})
+    if files.by_name:
+        options["union_by_name"] = exp.true()
+    read = _read(PARQUET_READER, files.paths, options)
+    return exp.Subquery(this=select([column(name) for name in files.columns], read))
 
-    Args:
-        files: one or several with the same columns.
-        columns: the types of their columns, by name and in order.
-        quoted: the columns whose formulas have an apostrophe before them.
-    """
+
+def _own_csv(paths: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str]) -> exp.Table | exp.Subquery:
+    """CSV files as :meth:`Engine.write_csv` writes them."""
     options = {
         "columns": _types(columns),
         "auto_detect": exp.false(),
@@ -234,47 +242,12 @@ def csv_reader(
         # A text may look like the lines around it, which a thread that begins in its middle would take for them.
         "parallel": exp.false(),
     }
-    table = _read("read_csv", files, options)
+    table = _read(CSV.function, paths, options)
     if not quoted:
         return table
     cells = ((name, column(name)) for name in columns)
-    return exp.Subquery(
-        this=select(
-            [aliased(scalar_call("unquoted_formula", cell), name) if name in quoted else cell for name, cell in cells],
-            table,
-        )
-    )
-
-
-def as_written(files: Files) -> exp.Table | exp.Subquery:
-    """Files of ours as a relation."""
-    if files.columns is None:
-        # All columns that any of them has, and no others, such as those of partitions.
-        return _read(PARQUET_READER, files.paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
-    if files.format == "CSV":
-        return csv_reader(files.paths, files.columns, files.quoted)
-    return release_reader(files.paths, files.columns, files.partition_by, by_name=files.by_name)
-
-
-def release_reader(
-    paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str], *, by_name: bool = False
-) -> exp.Subquery:
-    """The files of a release as it was released: its columns in their order, partition columns in their types.
-
-    Without types a reader takes a label such as 10 for a number.
-
-    Args:
-        paths: the glob of the files, or all of them.
-        columns: the types of all columns of the release, by name.
-        partition_by: those that are folders.
-        by_name: whether the files may differ in their columns, as those of a release that was changed since do.
-    """
-    options: dict[str, exp.Expr] = {"hive_partitioning": exp.convert(bool(partition_by))}
-    if partition_by:
-        options["hive_types"] = _types({name: columns[name] for name in partition_by})
-    if by_name:
-        options["union_by_name"] = exp.true()
-    return exp.Subquery(this=select([column(name) for name in columns], _read(PARQUET_READER, paths, options)))
+    read = [aliased(scalar_call("unquoted_formula", cell), name) if name in quoted else cell for name, cell in cells]
+    return exp.Subquery(this=select(read, table))
 
 
 def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.Expr]) -> exp.Table:

@@ -17,8 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
-from sqlanon.engines.duckdb.origins import Schema, names_of, query_of, spellings
-from sqlanon.engines.duckdb.restricted import FILES
+from sqlanon.engines.duckdb.origins import FILES, Schema, names_of, query_of, spellings
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table

@@ -38,24 +38,12 @@ SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Resources:
-    """What a session may use; None leaves it to DuckDB.
-
-    Attributes:
-        memory_limit: a size, such as ``2GB`` or ``512MiB``.
-        temp_directory: the folder in which what does not fit in memory is put, in a folder of its own.
-        threads: how many threads work at a time.
-        extensions: the names of extensions of DuckDB that are installed, and are to be loaded.
-    """
+    """What a session may use, see :func:`sqlanon.connect`; None leaves it to DuckDB."""
 
     memory_limit: str | None = None
     temp_directory: str | Path | None = None
     threads: int | None = None
     extensions: Sequence[str] | None = None
-
-    @property
-    def are_given(self) -> bool:
-        """Whether anything is asked for."""
-        return self != Resources()
 
     def check(self) -> None:
         """Refuse what cannot be.
@@ -167,17 +155,7 @@ _making = threading.Lock()  # DuckDB's locks on files keep out other processes a
 
 
 class OpenedDatabase:
-    """A connection of DuckDB, opened here from a path or lent by the user.
-
-    Attributes:
-        connection: the connection.
-        name: of the database in which names are looked up that say nothing else.
-        lock: held during each call of a session on the connection.
-        is_read_only: whether that is attached, and the connection is on a database in memory.
-        shows_values: whether errors may show values of a source that have no label.
-        csv: how CSV files are read, whatever a policy says; None if that is all that says so.
-        is_hidden: whether nothing but a session reaches it, as long as the connection is not handed out.
-    """
+    """A connection of DuckDB, opened here from a path or lent by the user."""
 
     def __init__(
         self,
@@ -188,14 +166,15 @@ class OpenedDatabase:
         spill: Held | None = None,
     ) -> None:
         self.connection = connection
-        self.lock = lock_of(connection)
-        self.is_read_only = read_only
-        self.shows_values = False
+        self.lock = lock_of(connection)  # held during each call of a session on the connection
+        self.is_read_only = read_only  # whether the file is attached to a database in memory
+        self.shows_values = False  # whether errors may show values of a source that have no label
         self.far: Rows | None = None
-        self.csv: Csv | None = None
-        self.is_hidden = False
+        self.csv: Csv | None = None  # how CSV files are read, whatever a policy says
+        self.is_hidden = False  # whether nothing but a session reaches it, until the connection is handed out
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
+            # of the database in which names are looked up that say nothing else
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
         # A session that is never closed ends with the program.
         self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
@@ -228,7 +207,10 @@ class OpenedDatabase:
             if attached:
                 opened.name = opened.engine().attach_source(Path(path))
         except BaseException as error:
-            _give_up(opened, spill)
+            if opened is not None:
+                opened.close()
+            elif spill is not None:
+                discard(spill)
             if isinstance(error, duckdb.Error):
                 raise not_opened(path, error) from None
             raise
@@ -307,11 +289,3 @@ def _load(connection: Connection, extensions: Sequence[str]) -> None:
         except duckdb.Error as error:
             reason = f"the extension {name} cannot be loaded; install it first, by INSTALL {name} in DuckDB"
             raise EngineError(f"{reason} {duckdb.__version__}", step="open", original=error) from None
-
-
-def _give_up(opened: OpenedDatabase | None, spill: Held | None) -> None:
-    """Undo what was done of opening a database."""
-    if opened is not None:
-        opened.close()
-    elif spill is not None:
-        discard(spill)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -12,7 +14,6 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
-from sqlanon.engines.duckdb.restricted import FILES
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
@@ -30,6 +31,18 @@ STATED: dict[re.Pattern[str], dict[str, bool | None]] = {
 """The options of functions by which they guess nothing, with their values where only one does that."""
 
 Schema = tuple[str, str]  # the database and the schema of a view, in which the names of its query are looked up first
+
+
+FILES = frozenset(
+    {"PARQUET_SCAN", "READ_BLOB", "READ_CSV", "READ_CSV_AUTO", "READ_PARQUET", "READ_TEXT"}
+    | {f"READ_{kind}{form}" for kind in ("JSON", "NDJSON") for form in ("", "_AUTO", "_OBJECTS", "_OBJECTS_AUTO")}
+)
+FRAMES = frozenset({"ARROW_SCAN", "ARROW_SCAN_DUMB", "PANDAS_SCAN", "PYTHON_ARROW_SCAN"})
+MADE_OF_NOTHING = frozenset(
+    {"CHUNK_GET", "COLUMN_DATA_SCAN", "CTE_SCAN", "DELIM_GET", "DUMMY_SCAN", "EMPTY_RESULT", "EXPRESSION_SCAN"}
+    | {"GENERATE_SERIES", "JSON_EACH", "JSON_TREE", "RANGE", "REPEAT", "REPEAT_ROW", "UNNEST"}
+)
+"""Where rows begin that are those of no table: constants, and what is made of other rows of the query."""
 
 
 @dataclass(frozen=True)
@@ -221,3 +234,35 @@ def _defined_before(clause: exp.With, inside: exp.Expr | None) -> set[str]:
     names = [folded(each.alias) for each in clause.expressions]
     places = [place for place, each in enumerate(clause.expressions) if each is inside]
     return set(names if clause.args.get("recursive") or not places else names[: places[0]])
+
+
+@dataclass(frozen=True)
+class Scans:
+    """The tables, files and frames that a plan scans."""
+
+    tables: tuple[str, ...]  # references to tables, as DuckDB spells them
+    files: int  # the number of scans of files
+    frames: int  # the number of scans of frames of Python
+    others: tuple[str, ...]  # the functions whose rows have an unknown origin, in lower case
+
+
+def scans_of(plan: str) -> Scans:
+    """What a plan scans, as EXPLAIN shows it in JSON."""
+    leaves = [leaf for root in json.loads(plan) for leaf in _leaves(root)]
+    tables = [str(leaf["extra_info"]["Table"]) for leaf in leaves if "Table" in leaf["extra_info"]]
+    functions = [str(leaf["name"]).strip().upper() for leaf in leaves if "Table" not in leaf["extra_info"]]
+    others = [name for name in functions if name not in FILES | FRAMES | MADE_OF_NOTHING]
+    return Scans(
+        tuple(dict.fromkeys(tables)),
+        sum(name in FILES for name in functions),
+        sum(name in FRAMES for name in functions),
+        tuple(dict.fromkeys(name.lower() for name in others)),
+    )
+
+
+def _leaves(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The parts of a plan that have no other below them, or scan a table."""
+    if not node["children"] or "Table" in node["extra_info"]:
+        yield node
+    for child in node["children"]:
+        yield from _leaves(child)

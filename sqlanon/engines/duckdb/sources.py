@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -18,9 +18,9 @@ from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.csv_form import TEXT
 from sqlanon.engines.duckdb.csv_forms import CsvForms
 from sqlanon.engines.duckdb.file_readers import CSV, Format, format_of
-from sqlanon.engines.duckdb.origins import Spelled, is_of_with, macros_of, spelled_by
-from sqlanon.engines.duckdb.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
-from sqlanon.engines.relations import Origins, ResolvedSource
+from sqlanon.engines.duckdb.origins import Scans, Spelled, is_of_with, macros_of, scans_of, spelled_by
+from sqlanon.engines.duckdb.restricted import refuse_forbidden, refuse_remote
+from sqlanon.engines.relations import Files, Origins, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
@@ -30,12 +30,14 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.tables import csv_values
 
+if TYPE_CHECKING:
+    from sqlanon.model.record import FolderRecord
+
 BY_NAME = ("this", "db", "catalog")  # the parts of a table in a query that name it
 
 QUERY_SUFFIX = ".sql"
 MAX_QUERY_MB = 1  # of a file with a query
 PlanOf = Callable[[exp.Query], str]  # the plan of a query before it is optimized, in JSON
-Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]  # a glob, or files, as a relation
 
 
 GUESSED_ALIKE = {"BIGINT", "DATE", "TIMESTAMP"}
@@ -178,14 +180,13 @@ class Sources:
         dataset, layout = dataset_of_files(source), paths.marked(source)
         parquet, csv = [paths.pattern_below(source)], [paths.pattern_below(source, suffix) for suffix in CSV.suffixes]
         if layout is not None:
-            read = partial(file_readers.release_reader, columns=layout.columns, partition_by=layout.partition_by)
-            return self._files(source, parquet, dataset, read, folder="folder ")
+            return self._files(source, parquet, dataset, layout, folder="folder ")
         files = paths.published(self._matched([*parquet, *csv]))
         patterns = csv if format_of(f"the folder {source}", files) == CSV else parquet
         return self._files(source, patterns, dataset, folder="folder ")
 
     def _files(
-        self, source: str, patterns: Sequence[str], dataset: str, read: Reader | None = None, folder: str = ""
+        self, source: str, patterns: Sequence[str], dataset: str, layout: FolderRecord | None = None, folder: str = ""
     ) -> ResolvedSource:
         """Return the files of globs as one relation."""
         matched = self._matched(patterns)
@@ -195,27 +196,33 @@ class Sources:
         kind = format_of(source, files)
         description = f"{kind.name} {folder}{source}"
         if kind == CSV and (entry := entry_of_all(files)) is not None:
-            written = file_readers.csv_reader(files, entry.columns, entry.quoted)
+            written = file_readers.as_written(Files(files, "CSV", entry.columns, quoted=entry.quoted))
             return self.readable(source, ResolvedSource(written, description, files, dataset), kind)
         form = self._forms.of(files) if kind == CSV and files else None
-        if read is None and files:
+        if layout is None and files:
             self._refuse_overruled(files[0], None if form is None else [*form.types])
         # The pattern itself where it will do: a list of many files makes every statement long.
         short = patterns[0] if not files or (len(patterns) == 1 and len(files) == len(matched)) else None
         if form is not None:
-            relation = form.relation(short)
-        else:
-            if len(files) > 1:
-                self._refuse_unlike(description, files)
-            types = self._folder_types(files) if read is None else {}
-            if not {*types.values()} <= GUESSED_ALIKE:
-                read = partial(file_readers.folder_reader, types=types)
-            relation = (read or file_readers.reader)(short or files)
-        follows_rows = kind == CSV or (read is None and any(map(paths.folder_columns, files)))
-        found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
-        if form is not None:
-            found = replace(found, csv=form.settings, read_as=form.described)
+            found = ResolvedSource(form.relation(short), description, files, dataset, follows_rows=True)
+            return self.readable(source, replace(found, csv=form.settings, read_as=form.described), kind)
+        if len(files) > 1:
+            self._refuse_unlike(description, files)
+        relation, follows_rows = self._parquet(files, short or files, layout)
+        found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows or kind == CSV)
         return self.readable(source, found, kind)
+
+    def _parquet(
+        self, files: tuple[str, ...], given: str | tuple[str, ...], layout: FolderRecord | None
+    ) -> tuple[exp.Table | exp.Subquery, bool]:
+        """Return Parquet files as a relation, and whether DuckDB gives columns of folders the types that these fit."""
+        if layout is not None:
+            written = Files(given, columns=layout.columns, partition_by=layout.partition_by)
+            return file_readers.as_written(written), False
+        types = self._folder_types(files)
+        if {*types.values()} <= GUESSED_ALIKE:
+            return file_readers.reader(given), any(map(paths.folder_columns, files))
+        return file_readers.folder_reader(given, types), False
 
     def _folder_types(self, files: Sequence[str]) -> dict[str, str]:
         """Return the types that the names of folders ``column=value`` are written in: 02139 and 007 stay texts."""

@@ -165,7 +165,7 @@ class Writer(Compute):
     ) -> None:
         """Write a CSV file from a query; texts of the ``columns`` are in quotes, so that empty differs from missing.
 
-        See :func:`sqlanon.engines.duckdb.file_readers.csv_reader`, which reads it.
+        See :meth:`read_files`, which reads it.
         """
         options: dict[str, exp.Expr] = {
             "FORMAT": exp.var("csv"),

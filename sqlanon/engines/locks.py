@@ -90,10 +90,11 @@ def _hold(path: Path, flags: int, *, without_locks: bool) -> Held | None:
     descriptor = os.open(_lock_of(path), flags, 0o666)
     held = None
     try:
-        is_locked = _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, without_locks=without_locks)
-        # Another process may have removed the file before it was locked: the name is then not ours.
-        if is_locked and _is_at(descriptor, _lock_of(path)):
-            held = Held(path, descriptor)
+        if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, without_locks=without_locks):
+            with suppress(FileNotFoundError):
+                # Another process may have removed the file before it was locked: the name is then not ours.
+                if os.path.samestat(os.fstat(descriptor), _lock_of(path).lstat()):
+                    held = Held(path, descriptor)
     finally:
         if held is None:
             os.close(descriptor)
@@ -111,13 +112,6 @@ def _lock(descriptor: int, how: int, *, without_locks: bool) -> bool:
             raise
         return without_locks
     return True
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 def _lock_of(path: Path) -> Path:

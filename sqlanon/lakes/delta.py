@@ -30,11 +30,7 @@ MISREAD = re.compile(r"[\x00-\x1f\x7f#?\[\]\\^|]|%[0-9A-Fa-f]{2}")
 
 
 class DeltaLakeTable:
-    """A table, by the path of its folder.
-
-    Attributes:
-        folder: where it is.
-    """
+    """A table, by the path of its folder."""
 
     owns_folder = True
 

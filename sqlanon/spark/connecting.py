@@ -87,7 +87,8 @@ def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
     except (RpcError, PySparkException) as error:
         if _is_gone(error):
             raise gone(purpose, url, sql, error) from None
-        reason = f"the server {url} refused the step: {_condition(error)}"
+        condition: Any = error  # the text of the error can have values of the table
+        reason = f"the server {url} refused the step: {condition.getCondition() or type(error).__name__}"
         raise EngineError(reason, step=purpose, sql=sql, original=error) from None
 
 
@@ -104,11 +105,6 @@ def _is_gone(error: Exception) -> bool:
     if isinstance(error, SparkConnectGrpcException):
         return bool(error.getGrpcStatusCode() is StatusCode.UNAVAILABLE)
     return isinstance(error, RpcError)
-
-
-def _condition(error: Any) -> str:
-    """What a server calls the reason: its text can have values of the table."""
-    return error.getCondition() or type(error).__name__
 
 
 def received(frame: DataFrame, url: str, purpose: str) -> pa.Table:

@@ -7,9 +7,10 @@ words that all of them know. Texts are compared by their bytes there, which is w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 
 from sqlglot import exp, parse_one
 from sqlglot.optimizer.simplify import simplify
@@ -45,7 +46,10 @@ def in_spark(query: exp.Query, columns: Columns) -> Statement:
     texts: dict[tuple[str, str], FloatTexts] = {}
     for each in _inside_out(tree):
         _spell_columns(each, scopes)
-        _spell_keys(each)
+        group = each.args.get("group")
+        if group is not None and group.args.get("all"):
+            keys = [selected.unalias().copy() for selected in each.selects if not selected.find(exp.AggFunc)]
+            each.set("group", exp.Group(expressions=keys))
         spell_texts(each, scopes, texts)
         _repeat_rows(each)
     for node in reversed([*tree.walk()]):  # parts before what they are parts of
@@ -99,20 +103,14 @@ def _of_each_column(selected: exp.Expr, read: list[SourceColumn]) -> list[exp.Ex
     if unpacked:
         for node in unpacked:
             node.replace(exp.Tuple(expressions=[column(each.name) for each in read]))
-        return [_with_arguments(selected)]
+        # Functions take the parts of the tuple one by one.
+        for function in selected.find_all(exp.Func):
+            for name, value in function.args.items():
+                if isinstance(value, list):
+                    parts = (each.expressions if isinstance(each, exp.Tuple) else [each] for each in value)
+                    function.set(name, [*chain.from_iterable(parts)])
+        return [selected]
     return [exp.alias_(_of_column(selected.unalias(), each), identifier(each.name)) for each in read]
-
-
-def _with_arguments(selected: exp.Expr) -> exp.Expr:
-    """An expression whose functions take the parts of a tuple one by one."""
-    for function in selected.find_all(exp.Func):
-        for name, value in function.args.items():
-            if isinstance(value, list):
-                parts = [
-                    part for each in value for part in (each.expressions if isinstance(each, exp.Tuple) else [each])
-                ]
-                function.set(name, parts)
-    return selected
 
 
 def _of_column(expression: exp.Expr, read: SourceColumn) -> exp.Expr:
@@ -128,15 +126,6 @@ def _of_column(expression: exp.Expr, read: SourceColumn) -> exp.Expr:
     (made,) = simplify(bound, dialect=DIALECT).selects
     assert isinstance(made, exp.Expr)
     return made
-
-
-def _spell_keys(query: exp.Select) -> None:
-    """Spell the keys of ``GROUP BY ALL``: all columns that aggregate nothing."""
-    group = query.args.get("group")
-    if group is None or not group.args.get("all"):
-        return
-    keys = [selected.unalias().copy() for selected in query.selects if not selected.find(exp.AggFunc)]
-    query.set("group", exp.Group(expressions=keys))
 
 
 def _repeat_rows(query: exp.Select) -> None:
@@ -229,14 +218,9 @@ def _from_hexadecimal(digits: exp.Expr, *, is_long: bool) -> exp.Expr:
     return exp.paren(exp.Add(this=exp.Mul(this=high, expression=exp.convert(2**32)), expression=low))
 
 
-def _type_name(kind: exp.DataType) -> str:
-    name = kind.sql(DIALECT)
-    return SIGNED.get(name, WIDEST if name in ("INT128", "UINT128") else name)
-
-
 def _type(node: exp.Expr) -> exp.Expr:
-    assert isinstance(node, exp.DataType)
-    name, wanted = node.sql(DIALECT), _type_name(node)
+    name = node.sql(DIALECT)
+    wanted = SIGNED.get(name, WIDEST if name in ("INT128", "UINT128") else name)
     return node if wanted == name else exp.DataType.build(wanted, dialect=SPARK)
 
 
@@ -269,18 +253,15 @@ def _function(node: exp.Expr) -> exp.Expr:
 def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
     """A sum over pairs from two lists that are spelled, without functions of lists, which Sail lacks."""
     lists = [[*listed.expressions] for listed in transformed.this.expressions]
-    terms = [_of_pair(transformed.expression, pair) for pair in zip(*lists, strict=True)]
-    return exp.paren(reduce(lambda left, right: exp.Add(this=left, expression=right), terms))
-
-
-def _of_pair(function: exp.Expr, pair: Sequence[exp.Expr]) -> exp.Expr:
-    """What a lambda function makes of a pair."""
+    function, terms = transformed.expression, []
     (name,) = function.expressions
-    made: exp.Expr = exp.paren(function.this.copy())
-    for part in [*made.find_all(exp.StructExtract)]:
-        if part.this.name == name.name:
-            part.replace(exp.paren(pair[int(part.expression.name) - 1].copy()))
-    return made
+    for pair in zip(*lists, strict=True):
+        made: exp.Expr = exp.paren(function.this.copy())
+        for part in [*made.find_all(exp.StructExtract)]:
+            if part.this.name == name.name:
+                part.replace(exp.paren(pair[int(part.expression.name) - 1].copy()))
+        terms.append(made)
+    return exp.paren(reduce(lambda left, right: exp.Add(this=left, expression=right), terms))
 
 
 def _count_of_distinct(values: exp.Expr) -> exp.Expr:

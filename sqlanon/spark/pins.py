@@ -64,11 +64,14 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     if source.startswith(ICEBERG):
         reason = f"{in_words(source)} is a name of the catalogs here: give the name that the catalog of the server has"
         raise EngineError(reason, step="source")
-    frame = _files(spark, place_of(source)) if is_path(source) else _table(spark, source)
+    if is_path(source):
+        frame = loaded(spark.read.parquet, place_of(source))
+    else:
+        frame = spark.table(source) if spark.catalog.tableExists(source) else None
     if frame is None:
         return None
     files = frame.inputFiles()
-    if STORE.match(source) and not _is_of_run(f"{source}/") and any(map(_is_of_run, files)):
+    if STORE.match(source) and not RUN.search(f"{source}/") and any(map(RUN.search, files)):
         frame, files = _released(spark, source)
     if not files:
         raise EngineError(
@@ -116,14 +119,6 @@ def readable(source: str) -> exp.Table:
     return exp.Table(this=identifier(place_of(place)), db=identifier(reader))
 
 
-def _table(spark: SparkSession, source: str) -> DataFrame | None:
-    return spark.table(source) if spark.catalog.tableExists(source) else None
-
-
-def _files(spark: SparkSession, source: str) -> DataFrame | None:
-    return loaded(spark.read.parquet, source)
-
-
 def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
     """What is read at a place; None if there is nothing, or no reader for it."""
     from pyspark.errors import PySparkException
@@ -136,11 +131,6 @@ def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
         if error.getCondition() in (*NOTHING_THERE, NO_READER):
             return None
         raise
-
-
-def _is_of_run(path: str) -> bool:
-    """Whether a path in a store is that of a file of a release."""
-    return RUN.search(path) is not None
 
 
 def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:

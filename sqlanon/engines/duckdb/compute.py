@@ -34,17 +34,13 @@ class Compute(Statements):
     """Steps, counts and other statements over relations, as trees, which it leaves as they are.
 
     Rows never come to Python. Errors of the database become a :class:`sqlanon.EngineError`, which quotes no value.
-
-    Attributes:
-        far: the home of rows that are not in the database.
-        shows_values: whether errors may show values of a source that have no label.
     """
 
-    shows_values = False
+    shows_values = False  # whether errors may show values of a source that have no label
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, far: Rows | None = None) -> None:
         super().__init__(connection)
-        self.far = far
+        self.far = far  # the home of rows that are not in the database
         self._described: dict[str, list[SourceColumn]] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
 
@@ -176,23 +172,20 @@ class Compute(Statements):
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that returns nothing of interest."""
         if self.is_far(statement):
-            self._execute_counted(statement, purpose, parameters)
+            # Counts of rows that are far are inserted, such as the values of a column.
+            query = statement.expression
+            if not isinstance(statement, exp.Insert) or not isinstance(query, exp.Query):
+                raise _rows_stay(purpose)
+            with self._counted(query, purpose) as near:
+                if isinstance(near, Sent):
+                    raise _rows_stay(purpose)
+                self.execute(exp.insert(near, statement.this.copy()), purpose, parameters)
             return
         self._send(printed(statement), purpose, parameters)
         if isinstance(statement, exp.Create) and statement.kind == "TYPE":
             # Types are made under a bare name, which is one of the temporary schema.
             place = exp.Table(this=statement.this.this.copy(), db=identifier("main"), catalog=identifier("temp"))
             self._keep_in_mind(exp.Drop(tables=[place], kind="TYPE", exists=True))
-
-    def _execute_counted(self, statement: exp.Expr, purpose: str, parameters: Sequence[object]) -> None:
-        """Insert counts of rows that are far, such as the values of a column."""
-        query = statement.expression
-        if not isinstance(statement, exp.Insert) or not isinstance(query, exp.Query):
-            raise _rows_stay(purpose)
-        with self._counted(query, purpose) as near:
-            if isinstance(near, Sent):
-                raise _rows_stay(purpose)
-            self.execute(exp.insert(near, statement.this.copy()), purpose, parameters)
 
     @contextmanager
     def scratch(self) -> Iterator[None]:

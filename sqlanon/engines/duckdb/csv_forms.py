@@ -46,16 +46,11 @@ MAX_NAMES = 50  # columns in which the names of the first line are looked for
 
 
 class CsvForms:
-    """The forms of CSV files, each found once for as long as its files stay as they are.
-
-    Attributes:
-        given: what a policy says of how they are read.
-    """
+    """The forms of CSV files, each found once for as long as its files stay as they are."""
 
     def __init__(self, rows: Rows, describe: Describe, always: Csv | None = None) -> None:
-        """``always`` is what holds whatever a policy says."""
-        self.given = file_readers.AS_FOUND
-        self._always = always or file_readers.AS_FOUND
+        self.given = file_readers.AS_FOUND  # what a policy says of how they are read
+        self._always = always or file_readers.AS_FOUND  # what holds whatever a policy says
         self._rows = rows
         self._describe = describe
         self._known: dict[tuple[object, ...], Form] = {}
@@ -129,8 +124,11 @@ class CsvForms:
         if found.unreadable:
             raise _unread(files, form, given, found.unreadable)
         types = {**dict.fromkeys(columns, TEXT), **found.types, **found.plain, **given}
-        if settings.header is None:
-            self._refuse_row_of_names(files[0], found, types, names)
+        if settings.header is None and found.is_named_by_a_row:
+            raise EngineError(_no_header(files[0], "its fields stand in other rows, too"), step="source")
+        if settings.header is None and self._have_values(types, names):
+            reason = "it has numbers or days where other lines have them"
+            raise EngineError(_no_header(files[0], reason), step="source")
         of_lines = {name: types.pop(name) for name in names}
         has_empty_rows, plain = found.empty_rows > 0, {*found.plain}
         return replace(form, types=of_lines, folder_types=types, has_empty_rows=has_empty_rows, plain=plain)
@@ -150,13 +148,6 @@ class CsvForms:
         with suppress(SqlglotError, EngineError):
             return bool(self._rows(printed(exp.select(cast(exp.null(), kind))), ()))
         return False
-
-    def _refuse_row_of_names(self, file: str, found: _Found, types: Mapping[str, str], names: Sequence[str]) -> None:
-        """Refuse a first line that is a row like the others."""
-        if found.is_named_by_a_row:
-            raise EngineError(_no_header(file, "its fields stand in other rows, too"), step="source")
-        if self._have_values(types, names):
-            raise EngineError(_no_header(file, "it has numbers or days where other lines have them"), step="source")
 
     def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
         """Whether the name of a column is a value of its type, and not a year, which a column can be called."""

@@ -44,13 +44,7 @@ ADDITIONS = (
 
 
 class Engine(Writer):
-    """A session's work on an opened database, in which sources, taxonomies and releases are.
-
-    Attributes:
-        taxonomy: the table that holds the taxonomies; those about it stand beside it in its schema.
-        ambiguous: how many labels are ambiguous, by the contents of taxonomies.
-        made_by: the arguments that made the taxonomies there, by attribute, as far as this session has loaded them.
-    """
+    """A session's work on an opened database, in which sources, taxonomies and releases are."""
 
     def __init__(self, opened: OpenedDatabase) -> None:
         super().__init__(opened.connection, opened.far)
@@ -60,9 +54,10 @@ class Engine(Writer):
         self._sources = Sources(self.rows, self.describe, self._csv_forms, self._plan)
         self._name = opened.name
         self._read_only = opened.is_read_only
+        # the table of the taxonomies; those about it stand beside it in its schema
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
-        self.ambiguous: dict[tuple[object, ...], int] = {}
-        self.made_by: dict[str, MadeTaxonomy] = {}
+        self.ambiguous: dict[tuple[object, ...], int] = {}  # ambiguous labels, by the contents of taxonomies
+        self.made_by: dict[str, MadeTaxonomy] = {}  # arguments of the taxonomies that this session has loaded
         self.shows_values = opened.shows_values
 
     @cached_property

@@ -63,7 +63,10 @@ class Frames:
             scanned, self._pandas[name] = readable(frame), frame
         try:
             if description == STREAM:
-                scanned = _reader(frame)
+                import pyarrow as pa
+
+                is_reader = isinstance(frame, pa.RecordBatchReader)
+                scanned = frame if is_reader else pa.RecordBatchReader.from_stream(frame)
                 self._copy(name, scanned)
             else:
                 self._connection.register(name, scanned)
@@ -126,12 +129,6 @@ def _files_of(dataset: Any) -> tuple[str, ...]:
     """The files of an Arrow dataset, and of those that it is made of, as far as it has files."""
     parts = (file for part in getattr(dataset, "children", ()) for file in _files_of(part))
     return (*getattr(dataset, "files", ()), *parts)
-
-
-def _reader(stream: Any) -> pa.RecordBatchReader:
-    import pyarrow as pa
-
-    return stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
 
 
 def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -239,20 +239,18 @@ class Sources:
     def _refuse_left_out(self, pattern: str, matched: Sequence[str]) -> None:
         """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so."""
         folders, rest = file_readers.walked(pattern)
+        known = {os.path.realpath(file) for file in matched} if folders else set()
         for folder in folders:
             for link in file_readers.links_below(folder):
                 below = paths.escaped(link) + rest
-                if file_readers.is_above(link, folder) or self._has_more(below, matched):
+                if file_readers.is_above(link, folder) or not known.issuperset(
+                    map(os.path.realpath, paths.published(self._matched([below])))
+                ):
                     raise EngineError(
                         f"{link} is a symbolic link to a folder, whose files would be left out: remove it, or name the "
                         f"folders one by one in a query over read_parquet(['{pattern}', '{below}'])",
                         step="source",
                     )
-
-    def _has_more(self, pattern: str, matched: Sequence[str]) -> bool:
-        """Return whether a glob stands for a file that is not matched already, under whatever name."""
-        known = {os.path.realpath(file) for file in matched}
-        return any(os.path.realpath(file) not in known for file in paths.published(self._matched([pattern])))
 
     def _refuse_overruled(self, file: str, columns: Sequence[str] | None) -> None:
         """Refuse a file with columns that the folders ``column=value`` above it have, too: DuckDB reads those."""

@@ -67,8 +67,10 @@ class Statements:
     def transaction(self) -> Iterator[None]:
         """A snapshot, committed or rolled back; an :class:`EngineError` in another or by a default collation."""
         before, state = (self.rows(query_text("engines", "connection_state"))[0] for _ in range(2))
-        _refuse_open_transaction(before[0], state[0])
-        _refuse_collation(state[1])
+        if before[0] == state[0]:  # the database would refuse a second BEGIN, too, but then roll back what was begun
+            reason = "the connection is in the middle of a transaction; commit or roll it back first"
+            raise EngineError(reason, step="begin")
+        self.refuse_collation(state[1])
         with refusals("begin"):
             self.connection.begin()
         self._is_in_transaction = True
@@ -85,9 +87,12 @@ class Statements:
             self._is_in_transaction = False
             self._forget_prepared()
 
-    def refuse_collation(self) -> None:
+    def refuse_collation(self, known: str | None = None) -> None:
         """Refuse, by an :class:`EngineError`, a lent connection that compares texts by a default collation."""
-        _refuse_collation(self.rows(query_text("engines", "connection_state"))[0][1])
+        collation = self.rows(query_text("engines", "connection_state"))[0][1] if known is None else known
+        if collation:
+            reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
+            raise EngineError(reason, step="begin")
 
     def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
         """Plan a statement with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""
@@ -223,19 +228,6 @@ class Statements:
         with refusals(purpose), self._log.reading():
             # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
             return self.connection.fetchall()
-
-
-def _refuse_open_transaction(one_number: int, next_number: int) -> None:
-    """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun."""
-    if one_number == next_number:
-        reason = "the connection is in the middle of a transaction; commit or roll it back first"
-        raise EngineError(reason, step="begin")
-
-
-def _refuse_collation(collation: str) -> None:
-    if collation:
-        reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
-        raise EngineError(reason, step="begin")
 
 
 def use(database: str) -> str:

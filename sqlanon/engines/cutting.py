@@ -95,11 +95,7 @@ class Rows(Protocol):
         """A query over a source, as users ask it there themselves."""
 
     def refuse_changed(self, relation: exp.Table) -> None:
-        """Refuse to go on if a source has changed since a relation was made of it.
-
-        Raises:
-            EngineError: names the source.
-        """
+        """Refuse to go on if a source has changed since a relation was made of it."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -134,13 +130,7 @@ class Cut:
 
 
 def cut(query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> Cut:
-    """Cut a query; the tree that is given stays as it is.
-
-    Args:
-        query: in which relations of rows stand.
-        owns: whether a relation is one.
-        large: the aggregates that were found to have too large a result.
-    """
+    """Cut a query, whose tree stays as it is; aggregates that are ``large`` were found to have too large a result."""
     if not any(owns(table) for table in query.find_all(exp.Table)):
         return Cut({}, query)
     steps = in_steps(query)
@@ -197,10 +187,8 @@ class _Cutting:
             self._send(part)
         if all(side != "rows" for side in sides.values()):
             return "near"
-        return "groups" if _is_aggregate(query) and not self._is_large(query) else "rows"
-
-    def _is_large(self, query: exp.Query) -> bool:
-        return bool(self._large) and self._far(query) in self._large
+        is_large = bool(self._large) and self._far(query) in self._large
+        return "groups" if _is_aggregate(query) and not is_large else "rows"
 
     def _side_of_table(self, table: exp.Table) -> Side:
         if self._owns(table):

@@ -112,12 +112,9 @@ def is_whole(folder: Path) -> bool:
 def changes_between(
     sizes: Mapping[str, int], layout: FolderRecord, sha256: Callable[[str], str | None]
 ) -> tuple[str, ...]:
-    """Return how the files of a release differ from those that were written, in a sentence; nothing if they do not.
+    """Return how files differ from those that were written, in a sentence; nothing if they do not.
 
-    Args:
-        sizes: the bytes of the files, by their names in the release.
-        layout: the files that were written.
-        sha256: computes the hash of a file, by its name.
+    ``sizes`` and ``sha256`` have the bytes and the hash of a file, by its name in the release.
     """
     found, written = listing(sizes), layout.files
     if written == found:

@@ -23,11 +23,7 @@ class Pinned(Protocol):
     """The state of a source that a run reads."""
 
     def refuse_changed(self) -> None:
-        """Refuse to go on if the source has another state by now.
-
-        Raises:
-            EngineError: it has.
-        """
+        """Refuse to go on if the source has another state by now."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,9 @@ class DeltaLakeTable:
             )
         if self._table is None:
             return
-        zoneless = [field.name for field in schema if _is_zoneless(field.type)]
+        import pyarrow as pa
+
+        zoneless = [field.name for field in schema if pa.types.is_timestamp(field.type) and field.type.tz is None]
         if zoneless and ZONELESS not in (self._table.protocol().reader_features or ()):
             raise EngineError(
                 f'the {self.described} takes no times without a zone, which "{zoneless[0]}" has: give another name, or '
@@ -193,9 +195,3 @@ def _unreadable(table: DeltaTable, files: Iterable[str], partition_by: tuple[str
     if _rows(table.deletion_vectors()):
         return "rows of its files were deleted (deletion vectors); REORG TABLE … APPLY (PURGE) writes the files anew"
     return None
-
-
-def _is_zoneless(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return pa.types.is_timestamp(kind) and kind.tz is None

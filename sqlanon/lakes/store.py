@@ -85,11 +85,7 @@ class StoredRelease:
             return dataset.dataset(paths, schema=schema_of(columns), format="parquet", filesystem=self._store)
 
     def refuse_missing(self) -> None:
-        """Refuse a store that has no bucket of the name.
-
-        Raises:
-            EngineError: it has none, or nobody may look at it.
-        """
+        """Refuse a store that has no bucket of the name."""
         from pyarrow import fs
 
         bucket = self._prefix.partition("/")[0]
@@ -113,11 +109,7 @@ class StoredRelease:
         return found
 
     def refuse_other_types(self, columns: Mapping[str, str]) -> None:
-        """Refuse files whose columns have other types.
-
-        Raises:
-            EngineError: a file has.
-        """
+        """Refuse files whose columns have other types."""
         from pyarrow import parquet
 
         for name in self.names:

@@ -84,11 +84,7 @@ class LakeTable(Protocol):
         """
 
     def refuse(self, schema: pa.Schema) -> None:
-        """Refuse columns of a release that the table cannot have.
-
-        Raises:
-            EngineError: says what.
-        """
+        """Refuse columns of a release that the table cannot have."""
 
     def commit(self, release: LakeRelease) -> None:
         """Have a release in place of all that the newest version had when it was asked for, in one step.
@@ -129,11 +125,7 @@ class PinnedVersion:
         return Files(paths, columns=columns, partition_by=partition_by, by_name=True)
 
     def refuse_changed(self) -> None:
-        """Refuse to go on if the table has another version by now.
-
-        Raises:
-            EngineError: it has.
-        """
+        """Refuse to go on if the table has another version by now."""
         newest = self.table.newest()
         if newest is None or newest.number != self.version.number:
             now = "is gone" if newest is None else f"has version {newest.number} by now"
@@ -207,11 +199,7 @@ PARTITIONING = frozenset(("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT",
 
 
 def refuse_types(columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
-    """Refuse columns that a table of a lake cannot have.
-
-    Raises:
-        EngineError: names all of them.
-    """
+    """Refuse columns that a table of a lake cannot have."""
     odd = [f'"{each.name}" ({each.type})' for each in columns if _arrow_type(each.type) is None]
     if odd:
         raise EngineError(
@@ -229,11 +217,7 @@ def refuse_types(columns: Sequence[SourceColumn], partition_by: Sequence[str]) -
 
 
 def refuse_other_types(written: pa.Schema, columns: Mapping[str, str]) -> None:
-    """Refuse a file with columns of other types than a table will have by its log, as servers may write some.
-
-    Raises:
-        EngineError: names them.
-    """
+    """Refuse a file with columns of other types than a table will have by its log, as servers may write some."""
     schema = schema_of(columns)
     odd = [field.name for field in written if duckdb_type(field.type) != duckdb_type(schema.field(field.name).type)]
     if odd:

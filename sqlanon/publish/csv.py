@@ -128,7 +128,9 @@ class CsvFile(FileTarget):
         target = self.final
         if not self.replace and os.path.lexists(target):
             raise taken(target)
-        before, note = _standing(target), _bytes_of(note_path(target))
+        before, note = _standing(target), None
+        with suppress(FileNotFoundError):
+            note = note_path(target).read_bytes()
         digest = sha256_of(self.path)
         assert digest is not None
         new = {digest: Entry(self.columns, json.loads(self.note), self.quoted)}
@@ -137,7 +139,10 @@ class CsvFile(FileTarget):
         try:
             publish(self.path, target, replace=bool(self.replace))
         except BaseException:
-            if not _is_at(target, place):
+            is_published = False
+            with suppress(OSError):  # another file may have the same content
+                is_published = os.path.samestat(target.stat(), place)
+            if not is_published:
                 _bring_back_note(target, note)
             raise
         if before:
@@ -172,14 +177,6 @@ def tidy_csv(target: Path) -> None:
     tidy(note_path(target))
 
 
-def _is_at(target: Path, place: os.stat_result) -> bool:
-    """Whether a file that was staged has its name by now; another one may have the same content."""
-    try:
-        return os.path.samestat(target.stat(), place)
-    except OSError:
-        return False
-
-
 def _standing(target: Path) -> Entries:
     """The entries of the file that is there until it is replaced."""
     digest = sha256_of(target) if target.is_file() else None
@@ -208,10 +205,3 @@ def _bring_back_note(target: Path, note: bytes | None) -> None:
         else:
             with staged_file(note_path(target), replace=True) as staged:
                 staged.write_bytes(note)
-
-
-def _bytes_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None

@@ -168,15 +168,7 @@ def refuse_own_source(
 ) -> None:
     """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is.
 
-    Args:
-        target: where the release goes.
-        source: what is read.
-        role: what for, in words.
-        origins: the files under a source that is a query, a view or a frame.
-        folder: whether the target is a folder.
-
-    Raises:
-        EngineError: it is.
+    ``origins`` are the files under a source that is a query, a view or a frame.
     """
     tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
@@ -189,11 +181,7 @@ def refuse_own_source(
 
 
 def refuse_within(target: str, folder: str, role: str) -> None:
-    """Refuse a target in a folder that is read by a server, with all that is in it; both can be in a store.
-
-    Raises:
-        EngineError: it is.
-    """
+    """Refuse a target in a folder that is read by a server, with all that is in it; both can be in a store."""
     if "://" in target or "://" in folder:
         is_within = in_arrow(target).startswith(f"{in_arrow(folder).rstrip('/')}/")
     else:

@@ -156,11 +156,7 @@ class FolderTarget(StagedTarget):
         return query, self.engine.parquet_columns(query)
 
     def refuse_types(self, columns: Sequence[SourceColumn]) -> None:
-        """Refuse columns that a server has written, and other readers of the files cannot have.
-
-        Raises:
-            EngineError: there are some.
-        """
+        """Refuse columns that a server has written, and other readers of the files cannot have."""
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
         """Files of at most ``most`` rows each, in the order of the query.
@@ -279,9 +275,7 @@ def part(folder: Path, number: int) -> Path:
 def number_files(folder: Path, piece: str) -> None:
     """Number the files in each folder of partitions, whatever the database has called them.
 
-    Args:
-        folder: what is being written.
-        piece: folders ``<piece>=<number>`` number the order of the files of a partition, and are taken away.
+    Folders ``<piece>=<number>`` number the order of the files of a partition, and are taken away.
     """
     prefix = f"{piece}="
     found: dict[Path, list[tuple[int, str, Path]]] = {}

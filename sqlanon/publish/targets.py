@@ -51,11 +51,7 @@ class Target:
         return False
 
     def refuse_columns(self, query: exp.Query) -> None:
-        """Refuse columns of a query that the target cannot have, before a private method pays for their values.
-
-        Raises:
-            EngineError: it has no form for their types or names, or a cell that is drawn could be refused.
-        """
+        """Refuse columns that the target cannot have, or may refuse a cell of, before a private method pays."""
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         """Write the rows of a query, to be followed by a record.
@@ -156,13 +152,7 @@ def target_for(
     """Open the target of a name.
 
     A file or a folder appears under its name when the block ends and not at all when the block fails; a table is
-    written within the transaction that the block opens.
-
-    Args:
-        engine: the database.
-        into: the name, and the kind of place that it names.
-        read: what the release is made from and compared with, by role; it may replace none of it.
-        replace: whether what has that name may be replaced.
+    written within the transaction that the block opens. What is ``read``, by role, the release may not replace.
 
     Raises:
         EngineError: the name is taken, also by what may not be replaced because it is not ours; is that of something

@@ -93,13 +93,7 @@ def tables_beside(
 ) -> dict[str, TableTarget]:
     """Return the targets of the tables that are published beside the rows of a release, by their content.
 
-    Args:
-        engine: the database.
-        release: the target of the rows.
-        wanted: the names of the targets, by what goes there.
-        published: what the method publishes beside the rows.
-        read: what the release is made from and compared with, by role; it may replace none of it.
-        replace: whether what has these names may be replaced.
+    The user names those that are ``wanted``, the method has all that are ``published``.
 
     Raises:
         PolicyError: something is published without a target, or is not published.

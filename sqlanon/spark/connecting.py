@@ -52,11 +52,7 @@ def watched(address: str) -> DefaultChannelBuilder:
 
 
 def refuse_unreachable(url: str) -> None:
-    """Refuse an address where nobody listens: the client would try again for minutes.
-
-    Raises:
-        EngineError: names the address.
-    """
+    """Refuse an address where nobody listens: the client would try again for minutes."""
     place = urlsplit(url)
     try:
         socket.create_connection((place.hostname or "", place.port or PORT), PATIENCE).close()

@@ -31,11 +31,7 @@ class Statement:
 
 
 def in_spark(query: exp.Query, columns: Columns) -> Statement:
-    """A query that DuckDB would run, as Spark runs it.
-
-    Args:
-        query: a tree of DuckDB's dialect, which stays as it is.
-        columns: those of the relations that it reads.
+    """A query that DuckDB would run, as Spark runs it; its tree stays as it is.
 
     Raises:
         EngineError: it makes texts of values that have none which both sides spell alike.

@@ -39,11 +39,7 @@ class Pin:
     version: int | None = None  # the number of its version; None if it has none
 
     def refuse_changed(self, spark: SparkSession) -> None:
-        """Refuse a source that has other files by now.
-
-        Raises:
-            EngineError: names the source.
-        """
+        """Refuse a source that has other files by now."""
         found = pinned(spark, self.source)
         if found is None or found[1] != self:
             raise EngineError(

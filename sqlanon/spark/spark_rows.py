@@ -146,7 +146,7 @@ class SparkRows(Rows):
         pins = self._pins_of(query)
         with self.asked(query, small, "write the release") as frame:
             # In the order of their own values: that of the source says who stood beside whom.
-            ordered = frame.sort(*map(_quoted, frame.columns))
+            ordered = frame.sort(*(identifier(name).sql(SPARK) for name in frame.columns))  # a bare a.b is a field
             ordered.write.option("compression", "zstd").parquet(staged.place)
         files = staged.collected()
         relation = exp.Table(this=identifier(staged.place), db=identifier("main"), catalog=identifier(CATALOG))
@@ -283,8 +283,3 @@ def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping
 
 def _key(relation: exp.Table) -> tuple[str, str]:
     return relation.catalog, relation.name
-
-
-def _quoted(name: str) -> str:
-    """A name as frames take it: a bare one with a dot is that of a field."""
-    return identifier(name).sql(SPARK)

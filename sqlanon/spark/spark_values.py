@@ -20,7 +20,7 @@ from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql.types import DataType, StructField, StructType
+    from pyspark.sql.types import DataType, StructType
 
 SPARK = "spark"  # what sqlglot calls the dialect
 BYTES = "UTF8_BINARY"  # the collation of texts that are compared by their bytes
@@ -65,7 +65,13 @@ def source_columns(schema: StructType) -> list[SourceColumn]:
             "rename them where they are",
             step="source",
         )
-    return [column_of(field.name, _declared(field) or _type_name(field.dataType)) for field in schema.fields]
+    found = []
+    for field in schema.fields:
+        # The schema has the declared type of a column of texts of one length apart from the others.
+        declared = str((field.metadata or {}).get(DECLARED, "")).upper()
+        kind = declared if declared.startswith("CHAR(") else _type_name(field.dataType)
+        found.append(column_of(field.name, kind))
+    return found
 
 
 def misfits(columns: Iterable[SourceColumn]) -> Iterator[str]:
@@ -89,12 +95,6 @@ HAS_NO_TEXT = (
     '"{}" ({}) has values without a text which the server and DuckDB spell alike: make it an identifier, which is '
     "dropped, or a column of text"
 )
-
-
-def _declared(field: StructField) -> str | None:
-    """The declared type of a column of texts of one length, which the schema has apart from the others."""
-    declared = str((field.metadata or {}).get(DECLARED, "")).upper()
-    return declared if declared.startswith("CHAR(") else None
 
 
 def _type_name(kind: DataType) -> str:

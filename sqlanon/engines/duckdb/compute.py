@@ -249,10 +249,6 @@ def float_texts(numbers: Sequence[float | None], *, is_single: bool) -> pa.Array
 
     DuckDB does not always take the fewest digits: 48349352 is 48349352.0 as a fraction of 32 bits, although 48349350.0
     is read as the same number.
-
-    Args:
-        numbers: the fractions.
-        is_single: whether they are of 32 bits.
     """
     import pyarrow as pa
 

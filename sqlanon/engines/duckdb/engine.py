@@ -82,10 +82,8 @@ class Engine(Writer):
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Find a table, a path, a glob or a folder, or take a query or a frame.
 
-        Args:
-            source: what is read.
-            restricted: whether others may write it.
-            here: whether the database is to read it, not those who have rows elsewhere.
+        It is ``restricted`` if others may have written it. The database is to read it ``here``, even where rows are
+        elsewhere.
 
         Raises:
             PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.
@@ -162,10 +160,8 @@ class Engine(Writer):
     def attached(self, file: Path | None, name: str, *, new: bool = False) -> Iterator[Database]:
         """A file, or without one a new database in memory, beside the warehouse within the block.
 
-        Args:
-            file: a database. What is committed to it is on the disk after :meth:`save`.
-            name: what it is called. That of one in memory is the first free one that begins so.
-            new: whether the file is made, to be read by any version of the database.
+        What is committed to the file is on the disk after :meth:`save`. One that is ``new`` can be read by any version
+        of the database. A database in memory gets the first free name that begins as ``name``.
 
         Raises:
             EngineError: it cannot be opened, or the connection is in a transaction.
@@ -230,12 +226,7 @@ class Engine(Writer):
         self._opened.close()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
-        """Return the table that a release goes to.
-
-        Args:
-            target: its name.
-            read: the sources that the release may not replace, by role.
-            replace: whether a table that is there may be replaced.
+        """Return the table that a release goes to, which may not replace what is ``read``, by role.
 
         Raises:
             EngineError: it cannot go there.

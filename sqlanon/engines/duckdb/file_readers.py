@@ -68,11 +68,7 @@ PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")  # how the names of files end t
 
 
 def refuse_other_formats(source: str) -> None:
-    """Refuse a path or a glob of files that only a query reads, and a file that nothing reads.
-
-    Raises:
-        EngineError: it is one; says what reads it.
-    """
+    """Refuse a path or a glob of files that only a query reads, and a file that nothing reads."""
     name = source.lower()
     for ending, function in QUERIED.items():
         if name.endswith(ending):
@@ -161,15 +157,7 @@ def text_reader(
     delim: str = ",",
     csv: Csv = AS_FOUND,
 ) -> exp.Table:
-    """CSV files, nothing in them guessed; empty fields alone are missing.
-
-    Args:
-        paths: a glob, or files.
-        types: of the columns of the lines, by name and in order.
-        folder_types: of the columns of the folders; without one they are texts.
-        delim: what stands between fields.
-        csv: how else they are read.
-    """
+    """CSV files, nothing in them guessed; empty fields alone are missing, and folders are texts without a type."""
     options = {"columns": _types(types), "auto_detect": exp.false(), **_form(delim, csv)}
     known = {name: kind for name, kind in (folder_types or {}).items() if kind != "VARCHAR"}
     options |= {"hive_types": _types(known)} if known else {"hive_types_autocast": exp.false()}

@@ -65,16 +65,11 @@ def traced(source: ResolvedSource, names: Sequence[str], rows: Rows, describe: D
     found: Mapping[str, Column] = {}
     with suppress(UntracedError, SqlglotError, EngineError):
         shown = [folded(column.name) for column in describe(source.relation)]
-        columns = _columns(source, _Lineage(rows, describe))
+        lineage, query = _Lineage(rows, describe), source.defined_by
+        columns = lineage.relation(source.relation, {}, None).columns if query is None else lineage.text(query, None)
         found = dict(zip(shown, columns, strict=True)) if len(columns) == len(shown) else {}
     by_name = ((key, found.get(key)) for key in map(folded, names))
     return [None if each is None or key not in each.names else each.origin for key, each in by_name]
-
-
-def _columns(source: ResolvedSource, lineage: _Lineage) -> tuple[Column, ...]:
-    if source.defined_by is not None:
-        return lineage.text(source.defined_by, None)
-    return lineage.relation(source.relation, {}, None).columns
 
 
 class _Lineage:

@@ -46,11 +46,7 @@ class Resources:
     extensions: Sequence[str] | None = None
 
     def check(self) -> None:
-        """Refuse what cannot be.
-
-        Raises:
-            EngineError: names every setting that is wrong.
-        """
+        """Refuse what cannot be."""
         problems = list(self._problems())
         if problems:
             raise EngineError("the session cannot be opened: " + "; ".join(problems), step="open")
@@ -93,7 +89,13 @@ class Resources:
         try:
             place = tempfile.gettempdir() if self.temp_directory is None else str(self.temp_directory)
             _remove_abandoned(Path(place))
-            return _new_folder(Path(place).absolute())
+            spill = hold(Path(place).absolute(), "sqlanon-run-")
+            try:
+                spill.path.mkdir(mode=0o700)
+            except BaseException:
+                spill.release()
+                raise
+            return spill
         except OSError as error:
             if self.temp_directory is None:
                 return None
@@ -113,16 +115,6 @@ def discard(spill: Held) -> None:
     """Remove a folder for what does not fit in memory, which its session uses no longer."""
     shutil.rmtree(spill.path, ignore_errors=True)
     spill.release()
-
-
-def _new_folder(place: Path) -> Held:
-    spill = hold(place, "sqlanon-run-")
-    try:
-        spill.path.mkdir(mode=0o700)
-    except BaseException:
-        spill.release()
-        raise
-    return spill
 
 
 def _remove_abandoned(place: Path) -> None:

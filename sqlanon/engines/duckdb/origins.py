@@ -71,13 +71,8 @@ def macros_of(rows: Rows) -> Mapping[str, Sequence[str]]:
 def spelled_by(source: ResolvedSource, rows: Rows, macros: Macros, *, literals: bool = False) -> Spelled:
     """The tables that a source reads, and what may be files, through views and macros.
 
-    A name that is put together while the query runs is not seen.
-
-    Args:
-        source: a query, a view, a table or a frame.
-        rows: runs statements.
-        macros: lists the user's macros.
-        literals: whether texts given to functions may be the names of tables as well.
+    A name that is put together while the query runs is not seen. With ``literals``, texts given to functions may be
+    the names of tables as well.
     """
     walk = _Walk(rows, macros, literals)
     if source.defined_by is None:

@@ -58,7 +58,8 @@ def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> 
     table = _table_of(relation)
     if table is None:
         return [relation]
-    most = rows_at_once(_memory(rows), columns)
+    size, unit = rows(query_text("engines", "memory_limit"), ())[0][0].split()
+    most = rows_at_once(float(size) * 1024.0 ** UNITS.index(unit), columns)
     conditions = list(_of_files(table, most, rows) if _is_parquet(table, rows) else _of_table(table, most, rows))
     if len(conditions) <= 1 or not NUMBERS.isdisjoint(each.name.lower() for each in describe(table)):
         return [relation]  # what numbers its rows is not there, or hidden by a column of the table
@@ -91,12 +92,6 @@ def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
 def rows_at_once(memory: float, columns: int) -> int:
     """How many rows, all different, can be grouped by ``columns`` columns within ``memory`` bytes."""
     return max(1, int(SHARE * memory / (ROW_BYTES + COLUMN_BYTES * columns)))
-
-
-def _memory(rows: Rows) -> float:
-    """The bytes that the database may take."""
-    size, unit = rows(query_text("engines", "memory_limit"), ())[0][0].split()
-    return float(size) * 1024.0 ** UNITS.index(unit)
 
 
 def _table_of(relation: exp.Expr) -> exp.Table | None:

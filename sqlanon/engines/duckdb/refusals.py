@@ -99,11 +99,7 @@ def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
 
 
 def refuse_special(path: str) -> None:
-    """Refuse a device or a pipe, at which the database waits, and hears no interruption.
-
-    Raises:
-        EngineError: names it.
-    """
+    """Refuse a device or a pipe, at which the database waits, and hears no interruption."""
     if is_special(Path(path)):
         raise EngineError(f"{path} cannot be opened: {NO_FILE}", step="open")
 

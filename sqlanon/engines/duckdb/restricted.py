@@ -55,15 +55,7 @@ PARTS = re.compile(
 
 
 def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
-    """Refuse a query that may do more than read tables, views, and files that it names.
-
-    Args:
-        relation: the query as a relation.
-        rows: runs statements.
-
-    Raises:
-        PolicyError: names all that it may not do.
-    """
+    """Refuse a query that may do more than read tables, views, and files that it names."""
     sql = select([exp.Star()], relation.copy()).sql(DIALECT)
     tree = json.loads(rows(query_text("engines", "parsed_query"), (sql,))[0][0])
     if tree["error"] or len(tree["statements"]) != 1:
@@ -74,11 +66,7 @@ def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
 
 
 def refuse_remote(path: str) -> None:
-    """Refuse a path that leads out of this machine.
-
-    Raises:
-        PolicyError: it does.
-    """
+    """Refuse a path that leads out of this machine."""
     if REMOTE.match(path):
         raise _refused([_remote(path)])
 

@@ -19,17 +19,11 @@ from sqlanon.verification.verify import refuse_shortfalls, verify
 
 @dataclass(frozen=True, kw_only=True)
 class SyntacticPublication(Publication):
-    """Rows whose classes meet the privacy models of a policy.
+    """Rows whose classes meet the privacy models of a policy."""
 
-    Attributes:
-        rows: what became of the rows of the source.
-        attained: what the published classes attain by the bounds of the policy.
-        notes: for the report, a sentence each.
-    """
-
-    rows: RowCounts
-    attained: Sequence[float]
-    notes: tuple[str, ...] = ()
+    rows: RowCounts  # what became of the rows of the source
+    attained: Sequence[float]  # what the published classes attain by the bounds of the policy
+    notes: tuple[str, ...] = ()  # for the report, a sentence each
 
 
 ClassesT = TypeVar("ClassesT", bound=SyntacticPublication)

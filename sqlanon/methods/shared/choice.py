@@ -77,21 +77,13 @@ def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchPro
 
 @dataclass(frozen=True)
 class NodeChoice:
-    """A node to publish at, searched for or given.
+    """A node to publish at, searched for or given."""
 
-    Attributes:
-        table: the cells, under the policy that is published: Inverse OLA finds the most private one.
-        node: the node under that policy, with all its measures.
-        outcome: of the search.
-        finer: nodes that would have kept a quasi-identifier finer.
-        loss_alone: the loss of the best node without the earlier releases, None if there are none.
-    """
-
-    table: EncodedTable
-    node: NodeSummary
-    outcome: SearchOutcome
-    finer: tuple[FinerNode, ...] = ()
-    loss_alone: float | None = None
+    table: EncodedTable  # the cells, under the policy that is published: Inverse OLA finds the most private one
+    node: NodeSummary  # the node under that policy, with all its measures
+    outcome: SearchOutcome  # of the search
+    finer: tuple[FinerNode, ...] = ()  # nodes that would have kept a quasi-identifier finer
+    loss_alone: float | None = None  # the loss of the best node without the earlier releases, None if there are none
 
 
 # More than six parameters: the result of a search, and what was found beside it.

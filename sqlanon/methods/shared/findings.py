@@ -41,17 +41,11 @@ MIN_GROUP_ROWS = 30
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found of a publication.
+    """What was found of a publication."""
 
-    Attributes:
-        findings: what the policy leaves open.
-        notes: on columns that are nearly unique.
-        before: how exposed the rows of the source are; None if that was not counted.
-    """
-
-    findings: Findings
-    notes: tuple[str, ...]
-    before: Exposure | None
+    findings: Findings  # what the policy leaves open
+    notes: tuple[str, ...]  # on columns that are nearly unique
+    before: Exposure | None  # how exposed the rows of the source are; None if that was not counted
 
 
 def examine(engine: Compute, groups: GroupedRows) -> Examined:

@@ -51,19 +51,12 @@ TYPED_GROUPS = 0.25
 
 @dataclass(frozen=True)
 class PublishedNode:
-    """A node at which rows of the source are published, each at its own labels or suppressed.
+    """A node at which rows of the source are published, each at its own labels or suppressed."""
 
-    Attributes:
-        table: the cells of the source.
-        summary: the node.
-        suppresses: whether rows of classes that violate a privacy model are suppressed there.
-        finer: nodes that would have kept a quasi-identifier finer.
-    """
-
-    table: EncodedTable
+    table: EncodedTable  # the cells of the source
     summary: NodeSummary
-    suppresses: bool
-    finer: tuple[FinerNode, ...] = ()
+    suppresses: bool  # whether rows of classes that violate a privacy model are suppressed there
+    finer: tuple[FinerNode, ...] = ()  # nodes that would have kept a quasi-identifier finer
 
 
 @dataclass(frozen=True)

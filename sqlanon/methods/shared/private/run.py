@@ -48,15 +48,10 @@ NOT_PRIVATE = "NOT PRIVATE"
 
 @dataclass(frozen=True, kw_only=True)
 class PrivatePublication(Publication):
-    """Rows that were drawn.
-
-    Attributes:
-        row_count: the rows.
-        group_count: the groups of equal ones, None where these are not counted.
-    """
+    """Rows that were drawn."""
 
     row_count: int
-    group_count: int | None = None
+    group_count: int | None = None  # of equal rows, None where these are not counted
 
 
 DrawnT = TypeVar("DrawnT", bound=PrivatePublication)

@@ -50,17 +50,11 @@ class ReleaseAtNode:
 
 @dataclass(frozen=True)
 class WrittenRelease:
-    """The release of a run.
-
-    Attributes:
-        written: it.
-        classes: those that it has, with the cells of its source.
-        k: what its policy asks for.
-    """
+    """The release of a run."""
 
     written: ResolvedSource
-    classes: NodeClasses
-    k: int
+    classes: NodeClasses  # of the release, with the cells of its source
+    k: int  # that its policy asks for
 
     @property
     def levels(self) -> Levels:

@@ -34,7 +34,6 @@ from sqlanon.report.document import Document, count, facts, notes, paragraph
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-
 COLOURS = {True: "#d62728", False: "#4c78a8", None: "#7f7f7f"}
 VERDICTS = {True: "found, above the claim", False: "found, not above the claim", None: "found, without a claim"}
 """The words for a bound, by whether it violates a claim."""

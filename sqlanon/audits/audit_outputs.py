@@ -29,7 +29,6 @@ COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})  # views whose values
 FEW_PARTS = 8  # an output of more parts is a list of equals, whose parts have no views of their own
 LONGEST_VECTOR = 256  # a longer output is not taken for a vector with a meaning for each position
 
-
 PLAIN = frozenset({int, str, bool, type(None)})  # types of most values, which are hashable as they are
 
 

@@ -107,7 +107,6 @@ class Repeated:
 
 RUNS_AT_ONCE = 100_000  # how many releases are drawn together at most: each takes a row per combination
 
-
 AUDITED = {
     "diffgen": "sqlanon.audits.audited_methods:AuditedDiffGen",
     "synthetic": "sqlanon.audits.audited_methods:AuditedSynthetic",

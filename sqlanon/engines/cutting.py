@@ -35,11 +35,7 @@ class Staged(Protocol):
         """The path or the address of a folder that is not there yet."""
 
     def collected(self) -> Sequence[str]:
-        """The files, once they are written, as whoever wrote them is to read them.
-
-        Raises:
-            EngineError: there are none.
-        """
+        """The files, once they are written, as whoever wrote them is to read them; an EngineError without any."""
 
 
 class Rows(Protocol):
@@ -78,14 +74,7 @@ class Rows(Protocol):
         """Remove a relation that was made for the run."""
 
     def write(self, query: exp.Query, small: Small, staged: Staged) -> exp.Table:
-        """Write the rows of a query as Parquet files to a place that is also seen from there.
-
-        Returns:
-            what was written.
-
-        Raises:
-            EngineError: nothing is there afterwards.
-        """
+        """Write the rows of a query as Parquet files to a place that is seen from there, too; return them."""
 
     def files(self, relation: exp.Table) -> tuple[str, ...]:
         """The files that a relation was made of, as this machine would see them if it has their file system."""

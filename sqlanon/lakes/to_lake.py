@@ -103,7 +103,6 @@ class LakeTarget(SharedFolder):
         return query, columns
 
     def _refuse_table(self, found: LakeVersion | None) -> None:
-        """Refuse a table that may not be replaced, and a folder that is of no table."""
         table, described = self.table, f"the {self.table.described}"
         if table.owns_folder:
             refuse_place(table.folder)

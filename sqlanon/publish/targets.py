@@ -339,7 +339,6 @@ class FileTarget(StagedTarget):
         super().refuse_changed()
 
     def _refuse_others(self) -> None:
-        """Refuse to replace a file without a note of ours."""
         if not self.replace or self.replace == "anything" or not self.final.exists():
             return
         if self.is_changed():

@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import RetryPolicy
 
-
 PORT = 15002  # where a server listens if an address has no port
 PATIENCE = 10  # how many seconds a server may take to accept a connection
 RETRIES = 6  # how often a call is sent again, after pauses of 0.05, 0.2, 0.8 and 3.2 seconds, and two of the longest
 LONGEST_PAUSE = 10_000  # in milliseconds
-
 
 SILENCE = 330
 """After how many seconds without a word of it a server that owes an answer is asked for a sign of life.
@@ -94,7 +92,6 @@ def gone(purpose: str, url: str, sql: str | None = None, original: Exception | N
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether nobody answers."""
     from grpc import RpcError, StatusCode
     from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 

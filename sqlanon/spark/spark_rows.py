@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 CATALOG = "spark"  # the catalog of relations that are there, in our trees
 
-
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Where the client writes the whole text of errors, with values of the table: they end on standard error."""
 
@@ -46,7 +45,6 @@ _TOO_MANY_FRACTIONS = (
     'the column "{}" has more than {:,} fractions, whose texts are made here: round them in the source, or store them '
     "as decimal numbers or texts"
 )
-
 
 MAX_CELLS = 10_000_000  # how many cells come near if a user sets no number: a few hundred MB
 
@@ -220,7 +218,6 @@ class SparkRows(Rows):
             self.views[_key(relation)].frame.persist()
 
     def _pins_of(self, query: exp.Query) -> tuple[Pin, ...]:
-        """The sources that the rows of a query come from."""
         read = [self.views[_key(table)] for table in query.find_all(exp.Table) if self.owns(table)]
         return tuple(dict.fromkeys(pin for view in read for pin in view.pins))
 
@@ -248,7 +245,6 @@ class SparkRows(Rows):
         return None if found.num_rows > self.max_cells else found
 
     def _send(self, table: pa.Table) -> DataFrame:
-        """A small relation, there."""
         if table.num_rows:
             return self.spark.createDataFrame(table)
         from pyspark.sql.pandas.types import from_arrow_schema

@@ -41,12 +41,10 @@ PLAIN = {
 }
 """Types of Spark by the names that its schemas have, with those of DuckDB."""
 
-
 DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 """Under what a schema has the type that a column of texts was declared with, such as ``char(5)``."""
 
 COLLATION = " COLLATE "  # what stands before the collation in a type of texts that are not compared by their bytes
-
 
 SAME_TEXTS = {*PLAIN.values(), "DECIMAL"} - {"BLOB"}
 """Types whose values the server and DuckDB spell alike, or are made to."""

@@ -146,11 +146,7 @@ def is_query(source: str) -> bool:
 
 
 def parse_query(text: str) -> ResolvedSource:
-    """A query as a relation.
-
-    Raises:
-        EngineError: it is not one SELECT query.
-    """
+    """A query as a relation; an EngineError unless it is one SELECT query."""
     try:
         query = sqlglot.parse_one(text, read=DIALECT)
     except (SqlglotError, RecursionError) as error:  # as of parentheses that are nested too deep
@@ -182,7 +178,6 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
 
 
 def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
-    """The table or view of the first of some places that has one."""
     return next((found for found in _found(rows, places) if found), None)
 
 
@@ -207,14 +202,7 @@ OLDEST_STORAGE_VERSION = "v1.0.0"
 
 
 def attach_read_only(path: Path, execute: Execute) -> str:
-    """Attach a file and make it the default.
-
-    Returns:
-        the name of its database.
-
-    Raises:
-        EngineError: it is not there, or cannot be opened.
-    """
+    """Attach a file that is there, make it the default, and return the name of its database."""
     if not path.exists():
         raise EngineError(f"{path} cannot be opened: no such file or folder", step="open")
     name = "sqlanon_source" if path.stem.lower() in RESERVED_CATALOGS else path.stem
@@ -227,20 +215,13 @@ def attach_durably(file: Path, name: str, execute: Execute, *, new: bool) -> Non
     """Attach a file under a name; what is committed to it is there after a :func:`checkpoint`, and in no other file.
 
     A write-ahead log would be a second file, with the permissions of the process.
-
-    Raises:
-        EngineError: it cannot be opened.
     """
     version: dict[str, exp.Expr | None] = {"STORAGE_VERSION": string(OLDEST_STORAGE_VERSION)} if new else {}
     _open(file, attaching(str(file), name, **version, RECOVERY_MODE=exp.var("no_wal_writes")), execute)
 
 
 def attach_memory(name: str, execute: Execute) -> str:
-    """Attach a new database in memory.
-
-    Returns:
-        the first name that begins so, and that no other connection to the same database has given.
-    """
+    """Attach a new database in memory under the first name that begins so and is free; return that name."""
     for free in chain([name], (f"{name}_{number}" for number in count(2))):
         try:
             # As the database of the connection may be read-only, and what is attached is then, too, by default.

@@ -224,7 +224,6 @@ class Compute(Statements):
 
 
 def _rows_stay(purpose: str) -> EngineError:
-    """The error of a statement that would have rows come here."""
     reason = "the rows are not in this database, and only counts of them come here: name a target where they are"
     return EngineError(reason, step=purpose)
 

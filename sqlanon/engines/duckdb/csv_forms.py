@@ -134,7 +134,6 @@ class CsvForms:
         return replace(form, types=of_lines, folder_types=types, has_empty_rows=has_empty_rows, plain=plain)
 
     def _refuse_types(self, names: Sequence[str]) -> None:
-        """Refuse settings of types that do not fit some columns."""
         types, there = self.settings.types, {*map(folded, names)}
         strange = [name for name in types if folded(name) not in there]
         problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
@@ -166,7 +165,6 @@ class CsvForms:
         return _Found(dict(zip(asked, found, strict=False)), repeated * 2 > len(names) > 0, empty_rows)
 
     def _dialect(self, file: str) -> Dialect:
-        """The dialect of a file."""
         line = self._first_line(file)
         delim = self.settings.delim or self._delimiter(file, line)
         if self.settings.header is None and not any(map(str.isalpha, line)):
@@ -289,7 +287,6 @@ def _distinct(fields: Sequence[str]) -> tuple[str, ...]:
 
 
 def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
-    """Refuse files of different columns."""
     (first, here), *others = ((file, {*dialect.names}) for file, dialect in dialects.items())
     for other, there in others:
         if here != there:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb.opening import OpenedDatabase
     from sqlanon.model.policy.csv_files import Csv
 
-
 ADDITIONS = (
     "comments on its columns were",
     "defaults of its columns were",
@@ -226,11 +225,7 @@ class Engine(Writer):
         self._opened.close()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
-        """Return the table that a release goes to, which may not replace what is ``read``, by role.
-
-        Raises:
-            EngineError: it cannot go there.
-        """
+        """Return the table that a release goes to; refuse one that it cannot replace, as what is ``read``, by role."""
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self.rows, target)
         table = catalog.place_new(self.rows, target) if found is None else found.table
@@ -252,11 +247,7 @@ class Engine(Writer):
         return table
 
     def attach_source(self, path: Path) -> str:
-        """Attach a file read-only, make it the default, and take a copy of its taxonomies.
-
-        Returns:
-            the name of its database.
-        """
+        """Attach a file read-only, make it the default, copy its taxonomies, and return the name of its database."""
         self.prepare_taxonomies()
         self._name = catalog.attach_read_only(path, self.execute)
         for name in taxonomies.TABLES:

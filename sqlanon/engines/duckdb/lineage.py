@@ -30,7 +30,6 @@ PLAIN_OPTIONS = frozenset(
 )
 """Options of functions that read files which leave each column under its own name."""
 
-
 NAME_OF_FILE = re.compile(r"[./]")  # what the names of files have, and those of variables of Python have not
 
 
@@ -167,7 +166,6 @@ class _Lineage:
         return self._base(exp.Table(this=function.copy()))
 
     def _base(self, relation: exp.Table, table: exp.Table | None = None) -> tuple[Column, ...]:
-        """The columns of a table, or of files."""
         tables = frozenset() if table is None else frozenset({dataset_of_table(table.db, table.name)})
         return tuple(
             Column(frozenset({folded(each.name)}), ColumnOrigin(each.name, tables)) for each in self._describe(relation)
@@ -203,7 +201,6 @@ def _names(expression: exp.Expr, bare: exp.Expr) -> frozenset[str]:
 
 
 def _may_be_several(expression: exp.Expr) -> bool:
-    """Whether an expression may come to several columns."""
     if expression.find(exp.Columns, exp.Explode):
         return True
     if any(not isinstance(star.parent, exp.Count | exp.Select) for star in expression.find_all(exp.Star)):

@@ -274,7 +274,6 @@ def _connection(database: str, configuration: dict[str, Any]) -> Connection:
 
 
 def _load(connection: Connection, extensions: Sequence[str]) -> None:
-    """Load extensions that are installed."""
     for name in extensions:
         try:
             connection.load_extension(name)

@@ -32,7 +32,6 @@ STATED: dict[re.Pattern[str], dict[str, bool | None]] = {
 
 Schema = tuple[str, str]  # the database and the schema of a view, in which the names of its query are looked up first
 
-
 FILES = frozenset(
     {"PARQUET_SCAN", "READ_BLOB", "READ_CSV", "READ_CSV_AUTO", "READ_PARQUET", "READ_TEXT"}
     | {f"READ_{kind}{form}" for kind in ("JSON", "NDJSON") for form in ("", "_AUTO", "_OBJECTS", "_OBJECTS_AUTO")}
@@ -174,7 +173,6 @@ def query_of(definition: str) -> exp.Expr:
 
 # guarded: tests/full/test_private_refusals.py::TestGuessedTypes
 def _guesses(name: str, function: exp.Expr) -> bool:
-    """Whether a function gives columns the types that their rows fit."""
     needed = next((options for names, options in STATED.items() if names.fullmatch(name)), {})
     arguments = [each.unnest() for each in function.expressions]
     given = {folded(each.this.name): each.expression for each in arguments if isinstance(each, exp.Binary)}

@@ -154,7 +154,6 @@ def _extension(error: Exception) -> str | None:
 
 
 def _is_unfinished(path: str) -> bool:
-    """Whether not even the headers of a file were written."""
     file = Path(path)
     return file.exists() and file.stat().st_size < HEADERS
 

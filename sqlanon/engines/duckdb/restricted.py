@@ -167,7 +167,6 @@ def _is_written_out(node: Node) -> bool:
 
 
 def _texts(nodes: Iterable[Node]) -> Iterator[str]:
-    """The texts in constants, and in what they consist of."""
     constants = (node for node in nodes if node.get("class") == "CONSTANT")
     return (text for each in constants for part in _nodes(each) for text in part.values() if isinstance(text, str))
 

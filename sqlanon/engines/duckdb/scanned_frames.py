@@ -227,7 +227,6 @@ def as_texts(frame: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """The text of a value; that of a truth value is as DuckDB writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -39,7 +39,6 @@ QUERY_SUFFIX = ".sql"
 MAX_QUERY_MB = 1  # of a file with a query
 PlanOf = Callable[[exp.Query], str]  # the plan of a query before it is optimized, in JSON
 
-
 GUESSED_ALIKE = {"BIGINT", "DATE", "TIMESTAMP"}
 """Types that DuckDB takes the names of folders for; it takes texts for some of them, too."""
 
@@ -188,7 +187,6 @@ class Sources:
     def _files(
         self, source: str, patterns: Sequence[str], dataset: str, layout: FolderRecord | None = None, folder: str = ""
     ) -> ResolvedSource:
-        """Return the files of globs as one relation."""
         matched = self._matched(patterns)
         for pattern in patterns:
             self._refuse_left_out(self._at_home(pattern), matched)
@@ -318,7 +316,6 @@ class Sources:
 
 
 def _query_in(path: str) -> ResolvedSource:
-    """The query that a file has."""
     try:
         text = read_whole(Path(path), MAX_QUERY_MB).decode("utf-8-sig")
     except (OSError, ValueError) as error:

@@ -224,7 +224,6 @@ class Statements:
             call() if self._watcher is None else self._watcher.run(call, purpose)
 
     def _fetched(self, purpose: str) -> list[Row]:
-        """The rows of the statement before."""
         with refusals(purpose), self._log.reading():
             # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
             return self.connection.fetchall()

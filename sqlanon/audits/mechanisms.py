@@ -143,11 +143,7 @@ class AuditedPolicy:
         return wanted.budget if wanted.claims_privacy else None
 
     def refuse_strangers(self, table: Source, neighbour: Source) -> None:
-        """Refuse tables that differ by more than a row, or by more than one individual if the policy knows them.
-
-        Raises:
-            PolicyError: they do, or not at all.
-        """
+        """Refuse tables that differ by more than a row, or by more than one individual if the policy knows them."""
         if is_stream(table) or is_stream(neighbour):
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
         engine, resolve = self._session._engine, self._session._opened.resolve
@@ -232,11 +228,7 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
 
 
 def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
-    """Refuse individuals with more rows than are counted: all runs would share the choice of them, which is chance too.
-
-    Raises:
-        PolicyError: there are some.
-    """
+    """Refuse individuals with more rows than are counted: all runs would share the choice of them, also chance."""
     individual, most = bound.policy.individual, private_method(bound.policy).rows_per_individual
     if individual is None:
         return

@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import pieces
+from sqlanon.engines.duckdb import source_pieces as pieces
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.cells import encoding
 from sqlanon.queries.cells.encoding import ROW_COUNT

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from sqlanon.engines.cutting import Cut, Rows, Sent, cut
 from sqlanon.engines.duckdb.file_readers import has_given_columns
-from sqlanon.engines.duckdb.pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.refusals import refusals
+from sqlanon.engines.duckdb.source_pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.statements import Statements
 from sqlanon.engines.relations import column_of
 from sqlanon.errors import EngineError

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import catalog, lineage
 from sqlanon.engines.duckdb.csv_forms import CsvForms
+from sqlanon.engines.duckdb.resolving import Sources
 from sqlanon.engines.duckdb.scanned_frames import Frames, rows_of
-from sqlanon.engines.duckdb.sources import Sources
 from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame

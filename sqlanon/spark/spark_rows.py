@@ -20,9 +20,19 @@ from sqlanon.model.extras import extra_module
 from sqlanon.model.names import without_secret
 from sqlanon.queries.kit.nodes import DIALECT, Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
-from sqlanon.spark.connecting import gone, patience, received, refusals, refuse_unreachable, watched
 from sqlanon.spark.dialect import Statement, in_spark
-from sqlanon.spark.pins import Pin, is_path, pinned, readable
+from sqlanon.spark.server import (
+    Pin,
+    gone,
+    is_path,
+    patience,
+    pinned,
+    readable,
+    received,
+    refusals,
+    refuse_unreachable,
+    watched,
+)
 from sqlanon.spark.spark_values import SPARK, FloatTexts, columns_of, misfits, sendable, source_columns
 
 if TYPE_CHECKING:

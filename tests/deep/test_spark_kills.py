@@ -16,7 +16,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.spark import connecting
+from sqlanon.spark import server as connecting
 from sqlanon.spark.spark_rows import SparkRows
 from tests.black_hole import way_to
 from tests.deep.test_kills import NEW, OLD, SOURCE, folder, is_new, kill_runs

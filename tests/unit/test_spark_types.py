@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlanon.errors import EngineError
-from sqlanon.spark.pins import loaded
+from sqlanon.spark.server import loaded
 from sqlanon.spark.spark_values import DECLARED, misfits, source_columns
 
 types = pytest.importorskip("pyspark.sql.types")

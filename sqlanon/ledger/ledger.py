@@ -262,7 +262,7 @@ class WarehouseLedger:
                 reason = f"{self.name} is open in this program; close it there"
             case Refusal.UNWRITABLE:
                 reason = f"{self.name} cannot be written, and a charge must be"
-            case Refusal.UNFINISHED | Refusal.IN_THE_MAKING:
+            case Refusal.UNFINISHED:
                 unwritten = "it was never written, for the disk was full, and has no charge: remove it"
                 reason = f"the ledger {error}; {unwritten}"
             case _:

@@ -172,6 +172,23 @@ class TestRaces:
         threading.Timer(0.3, finish).start()
         assert at(path).commit([expense("0.5")]) == [0]
 
+    def test_of_a_file_that_is_made_while_it_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All of it is there when it is looked why it was refused."""
+        duckdb.connect(str(tmp_path / "made.duckdb")).close()
+        path = tmp_path / "b.duckdb"
+        path.write_bytes(b"")
+        connect = duckdb.connect
+
+        def connect_and_finish(*given: Any, **named: Any) -> Any:
+            try:
+                return connect(*given, **named)
+            except duckdb.IOException:
+                path.write_bytes((tmp_path / "made.duckdb").read_bytes())
+                raise
+
+        monkeypatch.setattr(duckdb, "connect", connect_and_finish)
+        assert at(path).commit([expense("0.5")]) == [0]
+
     @pytest.mark.parametrize("content", [b"", bytes(4096), b"not a ledger"])
     def test_a_file_that_nobody_is_making_is_refused_soon(self, tmp_path: Path, content: bytes) -> None:
         path = tmp_path / "b.duckdb"

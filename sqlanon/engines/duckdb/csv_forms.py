@@ -125,10 +125,9 @@ class CsvForms:
             raise _unread(files, form, given, found.unreadable)
         types = {**dict.fromkeys(columns, TEXT), **found.types, **found.plain, **given}
         if settings.header is None and found.is_named_by_a_row:
-            raise EngineError(_no_header(files[0], "its fields stand in other rows, too"), step="source")
+            raise _no_header(files[0], "its fields stand in other rows, too")
         if settings.header is None and self._have_values(types, names):
-            reason = "it has numbers or days where other lines have them"
-            raise EngineError(_no_header(files[0], reason), step="source")
+            raise _no_header(files[0], "it has numbers or days where other lines have them")
         of_lines = {name: types.pop(name) for name in names}
         has_empty_rows, plain = found.empty_rows > 0, {*found.plain}
         return replace(form, types=of_lines, folder_types=types, has_empty_rows=has_empty_rows, plain=plain)
@@ -168,7 +167,7 @@ class CsvForms:
         line = self._first_line(file)
         delim = self.settings.delim or self._delimiter(file, line)
         if self.settings.header is None and not any(map(str.isalpha, line)):
-            raise EngineError(_no_header(file, "it has no letter"), step="source")
+            raise _no_header(file, "it has no letter")
         return Dialect(delim, self._names(file, line, delim))
 
     def _names(self, file: str, line: str, delim: str) -> tuple[str, ...]:
@@ -201,15 +200,14 @@ class CsvForms:
         if not found:
             raise EngineError(f"{file} is empty", step="source")
         ((line,),) = found
+        without_it = f"[csv] skip = {settings.skip + 1} leaves it out"
         if line is None:
-            reason = _no_header(file, "nothing stands in it", f"[csv] skip = {settings.skip + 1} leaves it out")
-            raise EngineError(reason, step="source")
+            raise _no_header(file, "nothing stands in it", without_it)
         if SEPARATOR.fullmatch(line):
-            says = "it says for Excel what stands between fields"
-            raise EngineError(_no_header(file, says, f"[csv] skip = {settings.skip + 1} leaves it out"), step="source")
+            raise _no_header(file, "it says for Excel what stands between fields", without_it)
         if settings.quote != "" and line.count(settings.quote or '"') % 2:
             help_ = '[csv] quote = "" reads quotes as any other character, or write the name in one line'
-            raise EngineError(_no_header(file, "a name in it has a line break", help_), step="source")
+            raise _no_header(file, "a name in it has a line break", help_)
         return str(line)
 
 
@@ -301,8 +299,8 @@ def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
 NAMES = 'write one, or give the names, [csv] header = ["age", …]; [csv] header = true takes it as it is'
 
 
-def _no_header(file: str, reason: str, what_helps: str = NAMES) -> str:
-    return f"the first line of {file} is not a line of names: {reason}; {what_helps}"
+def _no_header(file: str, reason: str, what_helps: str = NAMES) -> EngineError:
+    return EngineError(f"the first line of {file} is not a line of names: {reason}; {what_helps}", step="source")
 
 
 def _state_of(files: Sequence[str]) -> tuple[object, ...]:

@@ -21,6 +21,7 @@ OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catal
 """How errors begin that macros of ours have raised; none of them quotes a value."""
 
 HEADERS = 3 * 4096  # bytes of the headers of a DuckDB file
+HALF_MADE = re.compile("not a valid DuckDB database|Could not read enough bytes")  # what DuckDB says of half a file
 MAGIC = slice(8, 12)  # where a DuckDB file has its name, behind the checksum of the first header
 
 SIGNS = (
@@ -107,9 +108,10 @@ def refuse_special(path: str) -> None:
 def not_opened(path: str, error: Exception) -> EngineError:
     """The error for a file that cannot be opened: why, and what to do about it."""
     found = refused(error, "open", None)
-    if found.refusal in (None, Refusal.LACKING) and _is_unfinished(path):
-        is_in_the_making = found.refusal is None and _is_in_the_making(path)
-        found.refusal = Refusal.IN_THE_MAKING if is_in_the_making else Refusal.UNFINISHED
+    if found.refusal is None and HALF_MADE.search(_unquoted(error)) and _is_in_the_making(path):
+        found.refusal = Refusal.IN_THE_MAKING
+    elif found.refusal in (None, Refusal.LACKING) and _is_unfinished(path):
+        found.refusal = Refusal.UNFINISHED
     return found.reworded(_why_not_opened(path, found, error), "open")
 
 
@@ -159,10 +161,13 @@ def _is_unfinished(path: str) -> bool:
 
 
 def _is_in_the_making(path: str) -> bool:
-    """Whether the beginning of a DuckDB file, or nothing, was written to a file a moment ago."""
+    """Whether the beginning of a DuckDB file, or nothing, was written to a file a moment ago.
+
+    All of it may be there by now, as another program writes faster than a refusal gets here.
+    """
     try:
-        begun = Path(path).read_bytes()
-        age = time.time() - Path(path).stat().st_mtime
+        with Path(path).open("rb") as file:
+            begun, age = file.read(MAGIC.stop), time.time() - Path(path).stat().st_mtime
     except OSError:
         return False
     return age < PATIENCE and (begun[MAGIC] == b"DUCK" or not any(begun))

@@ -23,17 +23,17 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Stopped, never
-from sqlanon.methods.shared.publishing import GroupedRows, released_rows
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
 from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.release.publishing import GroupedRows, released_rows
 
 if TYPE_CHECKING:
+    from sqlanon.joint.persons import EarlierRelease
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.methods.shared.persons import EarlierRelease
     from sqlanon.model.pseudonym_key import PseudonymKey
     from sqlanon.model.release.joint import JointClasses
     from sqlanon.publish.targets import Target
@@ -133,7 +133,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
     """One run of a method on a source, from the policy to the report.
 
     A method is a subclass of :class:`sqlanon.methods.syntactic.SyntacticRun` or
-    :class:`sqlanon.methods.shared.private.run.PrivateRun`. It says what it takes by the class attributes, and what it
+    :class:`sqlanon.methods.private.PrivateRun`. It says what it takes by the class attributes, and what it
     does by the hooks, which are called in the order in which they stand here.
 
     Attributes:

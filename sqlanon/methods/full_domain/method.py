@@ -12,10 +12,16 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.joint.beside import cells_beside, joint_shortfalls, withhold_persons
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import (
+from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts, report, row_counts
+from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticRun
+from sqlanon.model.base import respelled, unknown_names
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.release import FinerNode, Report
+from sqlanon.nodes.choice import (
     NodeChoice,
     choose_node,
     choose_with_alternatives,
@@ -23,21 +29,15 @@ from sqlanon.methods.shared.choice import (
     only_checked,
     settled,
 )
-from sqlanon.methods.shared.counting import examine_nodes, node_summaries
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, withhold_persons
-from sqlanon.methods.shared.reports import NodePublication, columns_at_the_top, doubts, report, row_counts
-from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
-from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticRun
-from sqlanon.model.base import respelled, unknown_names
-from sqlanon.model.lattice import Levels
-from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.release import FinerNode, Report
+from sqlanon.nodes.counting import examine_nodes, node_summaries
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.released_classes import NodeClasses
 from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.release import publishing
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.verification.measure import Beside, measured_beside
 

@@ -28,12 +28,7 @@ from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.h_ceiling.queries import invented_rows
 from sqlanon.methods.h_ceiling.report import CeilingReport, guarantee
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import only_checked
-from sqlanon.methods.shared.counting import node_summaries
-from sqlanon.methods.shared.publishing import attained_at, group_rows, keep_classes
-from sqlanon.methods.shared.reports import columns_at_the_top, report_at_node
-from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.methods.reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import NodeRecord
@@ -42,10 +37,15 @@ from sqlanon.model.methods.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.nodes.choice import only_checked
+from sqlanon.nodes.counting import node_summaries
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import number, values
+from sqlanon.release.publishing import attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
 

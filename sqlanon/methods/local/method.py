@@ -9,6 +9,7 @@ from functools import partial
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
+from sqlanon.joint.beside import cells_beside, joint_shortfalls
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.local.bound import lower_bound
 from sqlanon.methods.local.classes import (
@@ -22,11 +23,7 @@ from sqlanon.methods.local.peeling import Watch
 from sqlanon.methods.local.recoding import PerClass, make_aggregates, make_classes, recorded_classes
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, run_notes
 from sqlanon.methods.local.table import LocalTable, judges_no_classes, settings_of
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls
-from sqlanon.methods.shared.reports import report_of_classes, row_counts
-from sqlanon.methods.shared.unknown import refuse_too_many
+from sqlanon.methods.reports import report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.events import proven_gap
@@ -34,10 +31,13 @@ from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.release import Guarantee, Report
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import refuse_too_many
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.release import publishing
 from sqlanon.verification.labels import unlisted_classes
 from sqlanon.verification.measure import Beside
 

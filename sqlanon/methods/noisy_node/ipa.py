@@ -37,6 +37,7 @@ from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.base import Measured
+from sqlanon.methods.chance import drawn_unseen, noise_of_places, row_count
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     Algorithm,
@@ -50,13 +51,12 @@ from sqlanon.methods.noisy_node.shared import (
     reach,
     sums,
 )
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, row_count
-from sqlanon.methods.shared.private.run import refusing_small_budgets
-from sqlanon.methods.shared.roll_up import RollUps
+from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.roll_up import RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes.recoding import AtNode, Recoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private

@@ -16,21 +16,21 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.relocation.moving import Moves, changed_values, move
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import NodeChoice, choose_node, dry_run_choice, settled
-from sqlanon.methods.shared.counting import examine_nodes, node_summaries, share_of
-from sqlanon.methods.shared.guarantee import guarantee
-from sqlanon.methods.shared.publishing import PublishedNode, attained_at, group_rows, keep_classes
-from sqlanon.methods.shared.reports import NodePublication, columns_at_the_top, doubts
-from sqlanon.methods.shared.reports import report as report_of_node
-from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts
+from sqlanon.methods.reports import report as report_of_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticRun
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report, RowCounts
+from sqlanon.nodes.choice import NodeChoice, choose_node, dry_run_choice, settled
+from sqlanon.nodes.counting import examine_nodes, node_summaries, share_of
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import unknown_notes
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.release.guarantee import guarantee
+from sqlanon.release.publishing import PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
 
 PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}

@@ -23,7 +23,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
-from sqlanon.methods.shared.private.run import PrivatePublication, PrivateRun
+from sqlanon.methods.private import PrivatePublication, PrivateRun
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.synthetic import domain, rows
 from sqlanon.methods.synthetic.choosing import Chosen, ErrorEstimate

@@ -21,9 +21,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsOfNodes, NoisyCountsRun
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
+from sqlanon.nodes.roll_up import RolledUp, RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
 from sqlanon.queries.kit.nodes import Relation, Step

@@ -24,11 +24,11 @@ from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.papers.methods import Penalty
 from sqlanon.papers.thesis import epsilon_safe_as_published as published
 from sqlanon.queries.noise.scores import WHOLE

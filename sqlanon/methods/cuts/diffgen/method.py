@@ -10,12 +10,14 @@ from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.leaves import leaf_of
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Portions
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
+from sqlanon.methods.chance import bounded_source, refuse_observed, row_count
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,
@@ -32,16 +34,14 @@ from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import recorded_cut
 from sqlanon.methods.cuts.shared.pieces import ItemAxis
 from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
-from sqlanon.methods.shared.leaves import leaf_of
-from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed, row_count
-from sqlanon.methods.shared.private.run import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
-from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
+from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.cuts import CUTS, DiffGen
 from sqlanon.model.release import PrivateReport, Report, Spent
 from sqlanon.queries.kit.nodes import cast, column
+from sqlanon.release.publishing import released_sizes, row_mismatches
 
 MAX_RECORDED_LABELS = 10_000
 """The labels of a cut that the record of its release may have; a companion table holds any number."""

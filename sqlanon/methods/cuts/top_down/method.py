@@ -11,6 +11,8 @@ from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
+from sqlanon.joint.cut_classes import cut_classes
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import CUT, recorded_cut
@@ -26,17 +28,13 @@ from sqlanon.methods.cuts.shared.points import (
     values_in,
 )
 from sqlanon.methods.cuts.top_down.specialize import ROWS, SQL, Chosen, CountedParts, dry_run, mean_loss, specialized
-from sqlanon.methods.shared import guarantee as shared
-from sqlanon.methods.shared.cut_classes import cut_classes
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, keys_of
-from sqlanon.methods.shared.publishing import GroupedRows, row_mismatches
-from sqlanon.methods.shared.reports import report_of_classes
-from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, unknown_notes
+from sqlanon.methods.reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, unknown_notes
 from sqlanon.queries.cells.earlier import ABSENT, absent_persons
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
@@ -56,6 +54,8 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.release.earlier import persons_beside
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
+from sqlanon.release import guarantee as shared
+from sqlanon.release.publishing import GroupedRows, row_mismatches
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 

@@ -11,12 +11,12 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.grouping import Grouping

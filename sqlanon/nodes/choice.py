@@ -11,14 +11,14 @@ from functools import partial
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import NodeCounter, SizesFirst, node_summaries
-from sqlanon.methods.shared.proofs import Proving, proofs_of
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.model.release import FinerNode
+from sqlanon.nodes.counting import NodeCounter, SizesFirst, node_summaries
+from sqlanon.nodes.proofs import Proving, proofs_of
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
 DRY_RUN_ATTAINABLE = 2.0

@@ -17,14 +17,14 @@ from operator import itemgetter
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import IdentifyingPair, RevealingColumn
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.release import dependencies
 from sqlanon.queries.release import findings as queries
 from sqlanon.queries.source import Traits
+from sqlanon.release.publishing import PublishedNode
 
 NEARLY_UNIQUE = 0.5
 """Columns are nearly unique if this share of the rows, or more, have values that few rows have."""

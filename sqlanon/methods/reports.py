@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.base import Measured
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.choice import NodeChoice
 from sqlanon.methods.syntactic import SyntacticPublication
 from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.events import proven_gap
@@ -17,6 +15,8 @@ from sqlanon.model.lattice import Lattice, Levels, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
 from sqlanon.model.taxonomy.arguments import listed
+from sqlanon.nodes.choice import NodeChoice
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SearchOutcome
 
 AReport = TypeVar("AReport", bound=Report)

@@ -9,15 +9,6 @@ from typing import Any
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.kept_columns import (
-    KeptValues,
-    identifying_pairs,
-    nearly_unique_columns,
-    released_values,
-    revealing_columns,
-)
-from sqlanon.methods.shared.publishing import GroupedRows, PublishedNode
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import (
     Exposure,
@@ -28,9 +19,18 @@ from sqlanon.model.release import (
     SuppressedGroup,
     Suppression,
 )
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.nodes import counted_rows, select
 from sqlanon.queries.release import findings as queries
+from sqlanon.release.kept_columns import (
+    KeptValues,
+    identifying_pairs,
+    nearly_unique_columns,
+    released_values,
+    revealing_columns,
+)
+from sqlanon.release.publishing import GroupedRows, PublishedNode
 
 MAX_GROUPS = 20
 """Labels that the level has at most at which a quasi-identifier is looked at."""

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
+from sqlanon.chance.accountant import Accountant, Portions
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
-from sqlanon.mechanisms.accountant import Accountant, Portions
-from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.chance import bounded_source
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,

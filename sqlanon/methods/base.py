@@ -32,8 +32,8 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.release.publishing import GroupedRows, released_rows
 
 if TYPE_CHECKING:
+    from sqlanon.chance.random_source import RandomSource
     from sqlanon.joint.persons import EarlierRelease
-    from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.pseudonym_key import PseudonymKey
     from sqlanon.model.release.joint import JointClasses
     from sqlanon.publish.targets import Target

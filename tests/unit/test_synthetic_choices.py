@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions
+from sqlanon.chance.accountant import Accountant, RhoCharge, RhoPortions
 from sqlanon.methods.synthetic import choosing
 from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.methods.synthetic.choosing import GRID, Problem, candidates_of, chosen, distance_on_grid, estimated_error

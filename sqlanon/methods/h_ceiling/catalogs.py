@@ -33,10 +33,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.choice import DIGITS
 from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions

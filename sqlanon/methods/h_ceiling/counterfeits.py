@@ -22,9 +22,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sqlanon.chance.exact import Floats
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.mechanisms.source import Floats, RandomSource
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.queries import PRIOR_ROWS, Ancestors
 from sqlanon.model.lattice import Levels, with_level

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.word_sources import SystemSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.mechanisms.source import RandomSource
-from sqlanon.mechanisms.sources import SystemSource
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.h_ceiling import catalogs, counterfeits, queries
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of

@@ -43,9 +43,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.chance.accountant import Charge, Portions
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
-from sqlanon.mechanisms.accountant import Charge, Portions
-from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.shared import points

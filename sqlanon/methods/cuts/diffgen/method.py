@@ -11,11 +11,11 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.leaves import leaf_of
+from sqlanon.chance.accountant import Portions
+from sqlanon.chance.scales import difference_sensitivity, scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import Portions
-from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.chance import bounded_source, refuse_observed, row_count
 from sqlanon.methods.cuts.diffgen import queries

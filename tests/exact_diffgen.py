@@ -21,7 +21,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
     SetOfChildren,
     specialized,
 )
-from sqlanon.methods.cuts.shared.pieces import Axis, Piece
+from sqlanon.methods.cuts.shared.cut_pieces import Axis, Piece
 from sqlanon.model.methods.cuts import DiffGen
 
 Path = tuple[Any, ...]

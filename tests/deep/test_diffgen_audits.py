@@ -11,7 +11,7 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers, Probability
 from sqlanon.methods.cuts.diffgen import draws
-from sqlanon.methods.cuts.shared.pieces import Piece
+from sqlanon.methods.cuts.shared.cut_pieces import Piece
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 
 RUNS = 10_000

@@ -23,11 +23,12 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.h_ceiling import catalogs, counterfeits, queries
-from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
+from sqlanon.methods.h_ceiling import catalogs, counterfeits
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling.ceiling_queries import invented_rows
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
+from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled
-from sqlanon.methods.h_ceiling.queries import invented_rows
-from sqlanon.methods.h_ceiling.report import CeilingReport, guarantee
 from sqlanon.methods.reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun

@@ -25,11 +25,12 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.private import PrivatePublication, PrivateRun
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.synthetic import domain, rows
+from sqlanon.methods.synthetic import domain
+from sqlanon.methods.synthetic import drawn_rows as rows
 from sqlanon.methods.synthetic.choosing import Chosen, ErrorEstimate
 from sqlanon.methods.synthetic.domain import ModelledColumn
+from sqlanon.methods.synthetic.drawn_rows import Drawing
 from sqlanon.methods.synthetic.measuring import Counted, checked, counted, fractions_to_declare, measured
-from sqlanon.methods.synthetic.rows import Drawing
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.release import PrivateReport, Report, Spent

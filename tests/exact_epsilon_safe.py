@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlanon as sa
 from sqlanon.audits.exact import permute_and_flip
-from sqlanon.mechanisms.scales import scale_for
+from sqlanon.chance.scales import scale_for
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise.scores import WHOLE
 

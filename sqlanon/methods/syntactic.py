@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import ChoiceT, Measured, Publication, Run, TableT
-from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.record import Inputs, Record, ReportRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.publish.provenance import release_record
+from sqlanon.release.guarantee import guarantee
 from sqlanon.verification.measure import Beside, measured_beside
 from sqlanon.verification.verify import refuse_shortfalls, verify
 

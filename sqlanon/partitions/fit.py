@@ -21,13 +21,11 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError, TaxonomyError
 from sqlanon.methods.base import AnyRun, Request
-from sqlanon.methods.full_domain.method import FullDomainRun
-from sqlanon.methods.local.method import LocalFitRun, LocalPublication
-from sqlanon.methods.local.recoding import PerClass
+from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
+from sqlanon.methods.local.class_labels import PerClass
+from sqlanon.methods.local.local_run import LocalFitRun, LocalPublication
 from sqlanon.methods.progress import Progress, Stopped, never, silent
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.findings import examine
-from sqlanon.methods.shared.reports import NodePublication, found_by
+from sqlanon.methods.reports import NodePublication, found_by
 from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
@@ -36,6 +34,7 @@ from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
 from sqlanon.publish.files import staged_file
@@ -44,6 +43,7 @@ from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
 from sqlanon.queries.release.kept_columns import released_value
 from sqlanon.queries.tables import taxonomies
+from sqlanon.release.findings import examine
 
 # By the name of a method whose labels suit rows that are still to come, the run that finds them.
 FITTED: Mapping[str, type[AnyRun]] = {

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.bound import estimated_loss
-from sqlanon.methods.shared.publishing import GroupedRows
+from sqlanon.methods.local.least_loss import estimated_loss
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.alternatives import ASKED, Alternatives, Finer
 from sqlanon.model.release.findings import LocalEstimate
 from sqlanon.model.release.reports import Report
+from sqlanon.release.publishing import GroupedRows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -17,8 +17,6 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
 from sqlanon.methods.progress import Progress, silent
-from sqlanon.methods.shared.findings import examine, with_findings
-from sqlanon.methods.shared.guarantee import with_coding, with_earlier_versions
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
@@ -28,6 +26,8 @@ from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.publish.warehouse_tables import table_of, tables_beside
+from sqlanon.release.findings import examine, with_findings
+from sqlanon.release.guarantee import with_coding, with_earlier_versions
 from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.names import target_name
 from sqlanon.releases.noting import note_unchanged, noting

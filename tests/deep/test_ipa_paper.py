@@ -16,10 +16,11 @@ import pytest
 import sqlanon as sa
 from sqlanon.audits.audit import audit_privacy
 from sqlanon.audits.mechanisms import AuditedPolicy
-from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.mechanisms.source import Floats, Integers, RandomSource
+from sqlanon.chance.accountant import Accountant
+from sqlanon.chance.exact import Floats, Integers
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.methods.noisy_node.shared import Draws, prepared
-from sqlanon.methods.shared.cells import encode_table
+from sqlanon.nodes.table import encode_table
 from sqlanon.papers import IPAAsPublished
 from sqlanon.papers.ipa import as_published as ipa_paper
 from sqlanon.papers.ipa import published_queries as queries

@@ -11,22 +11,22 @@ from typing import Any, Literal
 
 import sqlanon as sa
 from sqlanon.methods.base import Measured
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.publishing import (
-    attained_at,
-    group_rows,
-    keep_classes,
-    make_cuts,
-    released_sizes,
-)
-from sqlanon.methods.shared.reports import report_of_classes
+from sqlanon.methods.reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.base import Level, Share
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.release import Report, RowCounts
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.classes.recoding import AtCut
+from sqlanon.release.publishing import (
+    attained_at,
+    group_rows,
+    keep_classes,
+    make_cuts,
+    released_sizes,
+)
 
 Labels = tuple[tuple[Level, str], ...]
 """Levels and labels, one of them for each value."""

@@ -29,10 +29,10 @@ import pytest
 from pyarrow import fs
 
 import sqlanon as sa
+from sqlanon.chance.accountant import RhoCharge
+from sqlanon.chance.exact import Integers
 from sqlanon.lakes import store
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.mechanisms.accountant import RhoCharge
-from sqlanon.mechanisms.source import Integers
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise
@@ -175,7 +175,7 @@ def drawing(chance: Callable[[], FixedNoise]) -> Iterator[None]:
     with (
         mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
         mock.patch("sqlanon.lakes.to_store.time", time_ns=lambda: 1),
-        mock.patch("sqlanon.methods.shared.private.chance.OpenDPSource", chance),
+        mock.patch("sqlanon.methods.chance.OpenDPSource", chance),
     ):
         yield
 

@@ -9,14 +9,14 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.audits.exact import permute_and_flip
+from sqlanon.chance.accountant import Accountant, Charge
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Engine
-from sqlanon.mechanisms.accountant import Accountant, Charge
-from sqlanon.mechanisms.scales import scale_for
-from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node import ipa as private
 from sqlanon.methods.noisy_node import shared as scores_of_nodes
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.methods.noisy import NODE
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.noise.scores import WHOLE
 
 

@@ -48,10 +48,11 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.scales import scale_for
-from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     Algorithm,
@@ -65,15 +66,15 @@ from sqlanon.methods.noisy_node.shared import (
     reach,
     sums,
 )
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.private.run import refusing_small_budgets
-from sqlanon.methods.shared.roll_up import RollUps
+from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.budget import as_float
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe, claimed_delta
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta_on_sample
+from sqlanon.nodes.roll_up import RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import row_sum
 from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
 from sqlanon.queries.classes.recoding import AtNode
@@ -106,7 +107,7 @@ ON_SAMPLE = (
 
 
 class SampledClasses(Algorithm):
-    """How a node is drawn, and which of its classes are shown."""
+    """The algorithm that draws a node, and shows classes of a sample."""
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> None:
         """Nothing of the domain is needed: refuse what cannot be drawn; nothing is charged yet.

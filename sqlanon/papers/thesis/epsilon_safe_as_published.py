@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sqlanon.chance.exact import Floats, Integers
 from sqlanon.engines.duckdb import Compute
-from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.noisy_node.epsilon_safe import (
     EpsilonSafeRun,
     SampledClasses,
@@ -26,10 +26,10 @@ from sqlanon.methods.noisy_node.epsilon_safe import (
     rows_of_nodes,
 )
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, sums
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NODE
+from sqlanon.nodes.roll_up import RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.methods import EpsilonSafeAsPublished, Penalty
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.search.problem import batches
@@ -103,7 +103,7 @@ def precision(lattice: Lattice) -> Floats:
 def penalties(
     suppressed: Integers, row_count: int, penalty: Penalty, factor: float, tolerated: float | None = None
 ) -> Floats:
-    """What is added to the precision that nodes lose, by their rows in classes of fewer than k.
+    """Return the penalties on the precision that nodes lose, by their rows in classes of fewer than k.
 
     Args:
         suppressed: these rows; shape (nodes,).
@@ -118,7 +118,7 @@ def penalties(
 
 
 def sensitivity(row_count: int, penalty: Penalty, factor: float) -> float:
-    """What the thesis takes for the sensitivity of the utility: that of the penalty, and of a row's percentage."""
+    """Return the sensitivity of the utility by the thesis: that of the penalty, and of a row's percentage."""
     return factor if penalty == "k-anonymity" else factor * 100 / max(1, row_count)
 
 

@@ -1,0 +1,273 @@
+"""A release beside earlier ones of the same persons: its cells, and the joint classes that it makes with these.
+
+Sources need persons in common: keys that are written otherwise in one of them match nobody, and persons who are in no
+other source make joint classes of their own, as large as the classes of each release.
+
+Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008), differences (Byun et al. 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.joint.person_values import (
+    PersonValues,
+    count_compared,
+    failing_classes,
+    failing_together,
+    judge_persons,
+    refuse_unmet,
+)
+from sqlanon.joint.persons import (
+    EarlierRelease,
+    find_persons,
+    joint_classes,
+    misfit,
+    numbered_cells,
+    refuse_keys,
+    release_classes,
+)
+from sqlanon.model.names import enumerated, folded
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release.joint import JointClass, JointClasses
+from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses
+from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.nodes import Step
+from sqlanon.queries.release import earlier as queries
+from sqlanon.queries.release.released_classes import ReleasedClasses, class_of
+
+
+def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[EarlierRelease]) -> CellSpec:
+    """The cells of a policy, by what earlier releases show of the persons, who are counted for it (``PERSONS``).
+
+    Args:
+        engine: the database.
+        bound: the policy, bound to the present source.
+        releases: the releases, in the order in which they were made.
+
+    Raises:
+        PolicyError: a source is not the one that its release was made from, or a key has several rows or none, or
+            no key is in several sources.
+        UnsatisfiableError: the releases leave joint classes of fewer than k persons already.
+    """
+    if not releases:
+        return bound.cells
+    first, k = releases[0], bound.policy.criteria.k
+    keys = keys_of(bound, first.keys)
+    if first.is_by_person:
+        refuse_keys(engine, bound, keys[0], as_text=first.as_text)
+    refuse_strangers(engine, _with_keys(releases, bound), as_text=first.as_text)
+    values = _values_of_persons(releases, bound.policy)
+    persons = find_persons(engine, releases, release_classes(engine, releases), values)
+    classes = [*map(class_of, range(len(releases)))]
+    joint = joint_classes(engine, persons, classes, [release.name for release in releases])
+    if joint.k is not None and joint.k < k:
+        raise UnsatisfiableError(
+            f"some joint classes of {enumerated(joint.releases)} have fewer than {k:,} persons already (the fewest: "
+            f"{joint.k:,}), and no later release can mend that:",
+            ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
+        )
+    others = {release.name: release.bound.policy for release in releases}
+    if bound.policy.criteria.looks_at_values:
+        refuse_unmet(engine, bound, persons, classes, values, others)
+    shown = values.shown(bound.policy, dict(enumerate(others.values())))
+    earlier = EarlierClasses(keys, max(joint.class_count, 1), first.is_by_person, first.as_text)
+    spec = numbered_cells(engine, bound.cells, earlier, persons, classes, shown)
+    for relation in (persons, queries.JOINT):
+        engine.drop(relation)
+    return spec
+
+
+def _with_keys(releases: Sequence[EarlierRelease], *present: BoundPolicy) -> list[tuple[BoundPolicy, str]]:
+    """The sources of releases, each with the column that identifies a person; nothing if no column does."""
+    first, bounds = releases[0], [*(release.bound for release in releases), *present]
+    return [(bound, keys_of(bound, first.keys)[0]) for bound in bounds] if first.is_by_person else []
+
+
+def _values_of_persons(releases: Sequence[EarlierRelease], last: Policy) -> PersonValues:
+    """The values that the last release is judged by, and those before it that were held together with others."""
+    held = [release.bound.policy for release in releases if release.beside]
+    return PersonValues.of([*held, last], is_by_person=releases[0].is_by_person)
+
+
+LISTED = 10
+"""How many joint classes are listed that have too few persons."""
+
+
+def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses:
+    """Compare releases: their joint classes, and the persons in those that are smaller than their policies allow.
+
+    Raises:
+        PolicyError: as :func:`cells_beside`.
+    """
+    k = min(each.bound.policy.criteria.k for each in releases)
+    sources = _with_keys(releases)
+    refuse_strangers(engine, sources, as_text=releases[0].as_text)
+    classes = release_classes(engine, releases)
+    last = releases[-1].bound
+    values, names = _values_of_persons(releases, last.policy), [each.name for each in classes]
+    persons = find_persons(engine, releases, classes, values)
+    joint = joint_classes(engine, persons, names, [release.name for release in releases], required_k=k)
+    policies = [release.bound.policy for release in releases]
+    failing = failing_together(engine, last, persons, names, values, policies)
+    rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
+    smallest = tuple(
+        JointClass(
+            labels=tuple(_labels(each, row[f"labels_{place}"]) for place, each in enumerate(classes)),
+            persons=row["persons"],
+        )
+        for row in rows
+    )
+    few = few_in_common(engine, sources)
+    return joint.model_copy(update={"smallest": smallest, "failing_classes": failing, "few_in_common": few})
+
+
+def _labels(classes: ReleasedClasses, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:
+    return None if labels is None else dict(zip(classes.labels, labels, strict=True))
+
+
+def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the source of a policy by which persons are found in others, spelled as there.
+
+    Raises:
+        PolicyError: it lacks some.
+    """
+    spelled = {folded(column.name): column.name for column in bound.columns}
+    missing = [f'column "{name}" is not there' for name in keys if folded(name) not in spelled]
+    if missing:
+        raise PolicyError(f"the persons of other releases cannot be found in {bound.description}:", missing)
+    return tuple(spelled[folded(name)] for name in keys)
+
+
+def withhold_persons(engine: Compute, recoding: AtNode) -> None:
+    """Take those persons out of the joint classes whom the classes that are kept withhold, after these are made."""
+    earlier = recoding.encoding.spec.earlier
+    if earlier is None or not earlier.is_by_person or recoding.encoding.holds_release:
+        return
+    engine.run(queries.withheld_persons(recoding))
+    engine.execute(queries.without_withheld(), "joint classes without persons who are withheld")
+    engine.drop(queries.WITHHELD_PERSONS)
+
+
+def joint_shortfalls(
+    engine: Compute,
+    releases: Sequence[EarlierRelease],
+    bound: BoundPolicy,
+    spec: CellSpec,
+    present: ReleasedClasses,
+    persons: Step,
+) -> tuple[JointClasses | None, list[str]]:
+    """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
+
+    They are counted from its rows and those of its source; labels of these are looked up apart from what was made.
+
+    Args:
+        engine: the database.
+        releases: the earlier ones.
+        bound: the policy of the release.
+        spec: its cells.
+        present: its classes.
+        persons: makes the persons of its source by their classes.
+
+    Returns:
+        the joint classes, None where it has other rows than it is to have; and how they fall short of the policy.
+    """
+    first, k = releases[0], bound.policy.criteria.k
+    classes = [queries.ALL_EARLIER, present.name]
+    for step in (present.step, persons):
+        engine.run(step)
+    looks_at_values = bound.policy.criteria.looks_at_values
+    if looks_at_values:
+        count_compared(engine, persons.makes, spec)
+    if present.is_exact:
+        engine.run(queries.found_groups(persons.makes, classes))
+    elif looks_at_values:
+        judge_persons(engine, bound, persons.makes, classes, {name: name for name in spec.protected}, spec.shown_values)
+    else:
+        engine.run(queries.shown_groups(persons.makes, classes, k, is_by_person=first.is_by_person))
+    if found := misfit(engine, "the release", bound, present):
+        return None, [found]
+    names, problems = [*(release.name for release in releases), "the release"], []
+    joint = joint_classes(engine, queries.shown_classes(classes), classes, names)
+    joint = joint.model_copy(update={"few_in_common": few_in_common(engine, _with_keys(releases, bound))})
+    if joint.k is not None and joint.k < k:
+        problems.append(f"joint classes have {joint.k:,} persons, not {k:,}")
+    if looks_at_values and (failing := failing_classes(engine, bound, persons.makes, classes, spec)):
+        problems.append(f"{failing:,} joint classes do not meet the privacy models")
+    return joint, problems
+
+
+COMMON_SHARE = 0.5
+"""A source has few persons in common with another one if both have less than this share of those of the smaller one."""
+
+
+# guarded: tests/unit/test_guarded_releases.py
+def refuse_strangers(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]], *, as_text: bool) -> None:
+    """Refuse sources without a person in common, and make the table that :func:`few_in_common` reads.
+
+    Args:
+        engine: the database.
+        sources: the sources of releases, and the column of each that identifies a person.
+        as_text: whether keys are compared as text.
+
+    Raises:
+        PolicyError: no chain of sources with persons in common connects all of them.
+    """
+    if not sources:
+        return
+    read = [(bound.source, key) for bound, key in sources]
+    engine.run(queries.persons_by_sources(read, as_text=as_text))
+    common = _common(engine, len(sources))
+    there = [place for place in range(len(sources)) if common[place][place]]
+    connected = {*there[:1]}
+    for _ in there:
+        connected |= {place for place in there if any(common[place][other] for other in connected)}
+    if strangers := [sources[place][0].description for place in there if place not in connected]:
+        others = enumerated(dict.fromkeys(sources[place][0].description for place in sorted(connected)))
+        raise PolicyError(
+            f'no key "{sources[0][1]}" of {enumerated(dict.fromkeys(strangers))} is in {others}, so that joint classes '
+            "would not count who is in several of them:",
+            [
+                *_types(sources),
+                "write keys in one way in all sources; releases of other persons need not be held together",
+            ],
+        )
+
+
+# guarded: tests/unit/test_guarded_releases.py
+def few_in_common(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]]) -> tuple[str, ...]:
+    """A sentence on each source that has few persons in common with any other one, after :func:`refuse_strangers`."""
+    if not sources:
+        return ()
+    common, written = _common(engine, len(sources)), "; ".join(_types(sources))
+    there = [place for place in range(len(sources)) if common[place][place]]
+
+    def share(one: int, other: int) -> float:
+        return common[one][other] / min(common[one][one], common[other][other])
+
+    return tuple(
+        f"fewer than half of the persons of {sources[one][0].description} are found in another source by their keys: "
+        f"keys that are written otherwise match nobody, and joint classes seem larger than they are ({written})"
+        for one in there
+        if max((share(one, other) for other in there if other != one), default=COMMON_SHARE) < COMMON_SHARE
+    )
+
+
+def _common(engine: Compute, count: int) -> list[list[int]]:
+    """Count the persons that each source has in common with each."""
+    found = engine.fetch(queries.common_persons(), "persons in common", "node")
+    groups = [(row["anon_are_in"], row["anon_persons"]) for row in found]
+    return [
+        [sum(persons for are_in, persons in groups if are_in[one] and are_in[other]) for other in range(count)]
+        for one in range(count)
+    ]
+
+
+def _types(sources: Sequence[tuple[BoundPolicy, str]]) -> Iterator[str]:
+    """The types of the keys of some sources."""
+    for bound, key in sources:
+        [kind] = [column.type for column in bound.columns if column.name == key]
+        yield f'"{key}" is {kind} in {bound.description}'

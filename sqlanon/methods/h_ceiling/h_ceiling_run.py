@@ -1,0 +1,330 @@
+"""h-ceiling: a node below the ceiling, and counterfeits where its classes have too few rows.
+
+A node keeps to the ceiling if the labels of no row are more general than it allows. The degree of generalization of a
+row is the mean of what its labels lose, a number that follows from taxonomies. Rows whose labels lose the same at all
+levels, in all quasi-identifiers, are alike to every node, so that few combinations determine the largest degree of
+every node. It does not decrease with the node, so that nodes are pruned from below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.word_sources import SystemSource
+from sqlanon.engines.duckdb import Compute
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.base import Comparison, Measured
+from sqlanon.methods.h_ceiling import catalogs, counterfeits
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling.ceiling_queries import invented_rows
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
+from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
+from sqlanon.methods.h_ceiling.counterfeits import Filled
+from sqlanon.methods.reports import columns_at_the_top, report_at_node
+from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.lattice import Lattice, NodeSummary, total
+from sqlanon.model.methods.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCeiling
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Inputs, Record, RowsRecord
+from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.nodes.choice import only_checked
+from sqlanon.nodes.counting import node_summaries
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import unknown_notes
+from sqlanon.publish.provenance import attained_bounds, record_by
+from sqlanon.queries.cells.information import labelled_values
+from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.kit.nodes import number, values
+from sqlanon.release.publishing import attained_at, group_rows, keep_classes
+from sqlanon.search import SearchOutcome
+from sqlanon.search.arrays import Bounds, Mask
+
+Profiles = Sequence[Mapping[int, tuple[float, ...]]]
+"""By quasi-identifier and number of a profile, the losses of labels at every level."""
+
+WITHIN = 1e-12
+"""The excess of a degree over the ceiling that sums of floats may be off by (spec/hceiling.md (a))."""
+
+
+UNPROVEN = (
+    "another node below the ceiling may need fewer counterfeits: it was not looked at, has no catalog, or a larger "
+    "reconstruction error with it"
+)
+
+PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
+"""What travels with a release: not how many of its rows are true, from which recipients could find these."""
+
+
+@dataclass(frozen=True)
+class FilledNode:
+    """A node below the ceiling, whose classes are filled up."""
+
+    filled: Filled
+    outcome: SearchOutcome
+    catalog: catalogs.Cataloged | None
+    degree: float  # the largest degree of generalization of a row
+    error: float  # the mean reconstruction error, with the catalog if there is one
+    allowed_nodes: int  # the number of nodes that keep to the ceiling
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilledPublication(SyntacticPublication):
+    """Rows at a node, counterfeits among them."""
+
+    choice: FilledNode
+
+
+class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
+    """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
+
+    is_random = True
+    report_class = CeilingReport
+    about_rows = "Some rows may be invented (counterfeits). Sizes of classes and risks count them as well."
+    takes_far_rows = True
+    instead_of_node = "bound its search by minimum_levels and maximum_levels"
+
+    @property
+    def random_source(self) -> RandomSource:
+        return self.request.random_source or SystemSource()
+
+    @property
+    def settings(self) -> HCeiling:
+        settings = self.bound.policy.method
+        assert isinstance(settings, HCeiling)
+        return settings
+
+    def refuse_request(self, policy: Policy) -> None:
+        super().refuse_request(policy)
+        if INVENTED in self.request.tables:
+            counterfeits.refuse_table_of_counterfeits(policy)
+
+    @property
+    def companions(self) -> Sequence[str]:
+        catalog = (CATALOG,) if self.settings.has_catalog else ()
+        return (*catalog, *({INVENTED} & {*self.request.tables}))
+
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        refuse_inexact(bound)
+        refuse_wide(bound.lattice, str(bound.policy.method))
+        return bound
+
+    def encode(self) -> EncodedTable:
+        table = encode_table(self.engine, self.bound, label_losses=("lm",), may_be_empty=self.request.is_dry_run)
+        counterfeits.put_entries(self.engine, self.bound.policy)
+        if not self.request.is_dry_run:
+            counterfeits.refuse_rows(self.engine, table)
+        return table
+
+    def search(self, table: EncodedTable, stages: Stages) -> FilledNode:
+        engine = self.engine
+        with stages.stage("search"):
+            degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
+            allowed = degrees <= (1 if self.settings.h is None else self.settings.h) + WITHIN
+            if not allowed.any():
+                raise UnsatisfiableError(
+                    f"no node keeps to the ceiling h = {self.settings.h:g}:",
+                    [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
+                )
+            outcome, nodes = self._checked(table, allowed, errors, stages)
+            candidate = None
+            if self.settings.has_catalog_of_values:
+                candidate = catalogs.best_with_catalog(engine, table, nodes, self.random_source, self.stopped)
+                filled = candidate.filled
+            else:
+                filled = counterfeits.fill(engine, table, nodes[0].levels, self.random_source)
+            (node,) = (node for node in nodes if node.levels == filled.levels)
+            outcome = in_place_of(outcome, node, filled.added.count)
+            stages.concluded(outcome)
+        if filled.added.suppressed:
+            degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
+        index = table.context.lattice.index(filled.levels)
+        catalog, error = (None, errors[index]) if candidate is None else (candidate.cataloged, candidate.error)
+        return FilledNode(filled, outcome, catalog, float(degrees[index]), float(error), int(allowed.sum()))
+
+    def _checked(
+        self, table: EncodedTable, allowed: Mask, errors: Bounds, stages: Stages
+    ) -> tuple[SearchOutcome, list[NodeSummary]]:
+        """Search, and return the outcome with the nodes that were checked, the best first; in a dry run the bottom."""
+        if self.request.is_dry_run:
+            bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
+            node_summaries(self.engine, table, [bottom.levels], asked="counts")
+            return only_checked(bottom, 0), [bottom]
+        return choose_node(self.engine, table.without_values(), allowed, errors, stages.checked, self.stopped)
+
+    def make(self, table: EncodedTable, choice: FilledNode) -> FilledPublication:
+        engine, filled, added, unknown = self.engine, choice.filled, choice.filled.added, table.unknown
+        table, recoding = filled.table, AtNode(filled.table.encoding, filled.levels)
+        keep_classes(engine, recoding)
+        attained = attained_at(engine, recoding)
+        # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.
+        groups = group_rows(engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, filled))
+        rows = table.context.row_count
+        return FilledPublication(
+            bound=table.bound,
+            encoding=table.encoding,
+            groups=groups,
+            rows=RowCounts(
+                source=rows + unknown.suppressed,
+                released=rows - added.suppressed + added.count,
+                masked=0,
+                dropped=added.suppressed,
+                unknown=unknown.suppressed,
+            ),
+            attained=attained,
+            notes=(
+                *(() if choice.outcome.proven_optimal else (UNPROVEN,)),
+                *columns_at_the_top(table.context.lattice, filled.levels),
+                *counterfeits.values_of_no_row(engine, table),
+                *unknown_notes(table.bound.policy, unknown),
+            ),
+            choice=choice,
+        )
+
+    def companion_rows(self, made: FilledPublication) -> Mapping[str, exp.Query]:
+        filled = made.choice.filled
+        wanted = {CATALOG: catalogs.catalog_rows(filled)} if self.settings.has_catalog else {}
+        if INVENTED in self.request.tables:
+            wanted[INVENTED] = invented_rows(filled.table.encoding, filled.levels)
+        return wanted
+
+    def compare(
+        self, made: FilledPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        if (catalog := companions.get(CATALOG)) is None:
+            return Comparison()
+        return Comparison(catalogs.catalog_shortfalls(self.engine, made.choice.filled, written, catalog))
+
+    def record(self, made: FilledPublication, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
+        """Make the record, without what would distinguish counterfeits from true rows."""
+        assert report.rows is not None
+        bound, policy = made.bound, made.bound.policy
+        return record_by(
+            policy,
+            taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
+            labels=NodeRecord(levels=report.node),
+            privacy=attained_bounds(policy, made.attained),
+            rows=RowsRecord(released=report.rows.released),
+            report=report.model_dump(mode="json", include=set(PUBLISHED)),
+        )
+
+    def report(self, made: FilledPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        choice, catalog, settings = made.choice, made.choice.catalog, self.settings
+        table, levels, added = choice.filled.table, choice.filled.levels, choice.filled.added
+        return report_at_node(
+            CeilingReport,
+            table,
+            levels,
+            choice.outcome,
+            measured.measurement,
+            into,
+            seconds,
+            quality=COUNTERFEITS,
+            loss=added.count,
+            losses={name: total(getattr(table.context.losses, name), levels) for name in ("lm", "ncp")},
+            rows=made.rows,
+            suppressed_rows=added.suppressed,
+            search=settings.name,
+            notes=made.notes,
+            ceiling=settings.h,
+            degree=choice.degree,
+            allowed_nodes=choice.allowed_nodes,
+            counterfeits=added.count,
+            counterfeit_share=added.count / max(made.rows.released, 1),
+            filled_classes=added.classes,
+            fewest_true_rows=added.fewest_true_rows,
+            reconstruction_error=choice.error,
+            catalog=settings.catalog,
+            groups=None if catalog is None else catalog.groups,
+            effective_k=None if catalog is None else catalog.effective_k,
+        )
+
+    def guarantee(self, made: FilledPublication, report: Report) -> Guarantee:
+        return guarantee(made.bound.policy, report, for_recipients=False)
+
+    def recorded_guarantee(self, made: FilledPublication, report: Report) -> Guarantee:
+        return guarantee(made.bound.policy, report, for_recipients=True)
+
+
+def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
+    """Return the largest degree of generalization of a row at every node, in [0, 1], or 0 without rows.
+
+    Source: Lee et al. 2017, equation 3.
+    """
+    encoding = table.encoding
+    named = queries.about(encoding)
+    with engine.scratch():
+        engine.run(named.step(queries.PROFILES, "profiles"))
+        profiles: list[dict[int, tuple[float, ...]]] = [{} for _ in encoding.spec.shapes]
+        for row in engine.fetch(named.query("distinct_profiles"), "what labels lose at all levels", "node"):
+            profiles[row["position"]][row["anon_profile"]] = tuple(row["anon_losses"])
+        for position, shape in enumerate(encoding.spec.shapes):
+            if not profiles[position]:  # values alone, which lose nothing
+                profiles[position][1] = (0.0,) * (shape.height + 1)
+        several = [position for position, found in enumerate(profiles) if len(found) > 1]
+        only = tuple(next(iter(found)) for found in profiles)
+        rows = [only]
+        if table.context.row_count == 0:
+            rows = []
+        elif several:
+            query = queries.profiles_of_rows(encoding, several)
+            rows = [
+                tuple(row.get(f"profile_{position}", number) for position, number in enumerate(only))
+                for row in engine.fetch(query, "how general rows are", "node")
+            ]
+    return degrees_of(table.context.lattice, profiles, rows)
+
+
+def degrees_of(lattice: Lattice, profiles: Profiles, rows: Sequence[Sequence[int]]) -> Bounds:
+    """Return the largest degrees by the profiles of labels, where a kind of row has one in each quasi-identifier."""
+    largest: Bounds = np.zeros(lattice.shape)
+    terms = [
+        {number: _allowed(np.array(losses) / len(profiles), lattice, position) for number, losses in found.items()}
+        for position, found in enumerate(profiles)
+    ]
+    for row in _undominated(profiles, rows):
+        degrees = reduce(np.add.outer, (terms[position][number] for position, number in enumerate(row)))
+        np.maximum(largest, degrees, out=largest)
+    return largest
+
+
+def _allowed(losses: NDArray[np.float64], lattice: Lattice, position: int) -> NDArray[np.float64]:
+    return losses[lattice.bottom[position] : lattice.top[position] + 1]
+
+
+def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Leave out kinds of rows that lose no more than another kind at every level of every quasi-identifier."""
+    if len(rows) < 2:
+        return list(rows)
+    losses = np.array([[loss for place, number in enumerate(row) for loss in profiles[place][number]] for row in rows])
+    order = np.argsort(-losses.sum(axis=1), kind="stable")
+    kept: list[int] = []
+    for index in order:
+        if not kept or not (losses[kept] >= losses[index]).all(axis=1).any():
+            kept.append(int(index))
+    return [rows[index] for index in kept]
+
+
+def level_errors(engine: Compute, table: EncodedTable) -> Bounds:
+    """Return the mean reconstruction error of every node, in [0, 1], over rows known to be real (spec/metrics.md).
+
+    A mean over rows, quasi-identifiers and the sensitive value, which is published as it is: a sum over levels.
+    """
+    lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
+    terms = [np.zeros(height + 1) for height in lattice.heights]
+    sizes = ([number(position), number(shape.domain_size)] for position, shape in enumerate(table.encoding.spec.shapes))
+    domains = values("anon_domains", ("position", "domain_size"), sizes)
+    query = queries.SQL.query("level_errors", levels=labelled_values(table.encoding), domains=domains)
+    for row in engine.fetch(query, "reconstruction errors of levels", "node"):
+        terms[row["position"]][row["depth"]] = row["error"] / width
+    return reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))

@@ -1,0 +1,266 @@
+"""The labels of local recoding: a cell has the labels of its class, which the number of the class finds.
+
+Beside the labels stand means, medians and ranges of the values of classes, if a policy asks for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.methods.local.local_table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
+from sqlanon.model.labels import ClassesRecord
+from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.cells.earlier import with_persons
+from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
+from sqlanon.queries.cells.labels import at_level, has_bits
+from sqlanon.queries.cells.rows import key_word, with_leaves
+from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.kit.macros import as_read
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    column,
+    left_join,
+    number,
+    select,
+    string,
+    subquery,
+)
+from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.queries.release.text_types import MASK
+from sqlanon.release.publishing import keep_classes
+
+CLASS_KEYS = Relation("anon_class_of_key", "cell")
+"""The keys of the cells that are published, each once, with the number of their class."""
+
+CLASS_LABELS = Relation("anon_labels_of_classes", "class")
+"""The labels of each class."""
+
+SQL = Queries("local")
+
+
+def aggregates_of(position: int) -> Relation:
+    """List the aggregates that are published of the values of a quasi-identifier in each class."""
+    return Relation(f"anon_aggregates_{position}", "class")
+
+
+def _of_key() -> exp.Expr:
+    return exp.alias_(CLASS_KEYS.table, "anon_of_key", table=True)
+
+
+def _of_class() -> exp.Expr:
+    return exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
+
+
+@dataclass(frozen=True)
+class PerClass(Recoding):
+    """The labels of classes that are each at levels of their own; no two of them have the same ones.
+
+    :data:`CLASS_KEYS` and :data:`CLASS_LABELS` are made by :func:`make_classes`, or by :meth:`find_classes`. Beside
+    earlier releases two of them may have the same labels, and persons of other joint classes.
+    """
+
+    earlier: EarlierClasses | None = None  # what earlier releases show of the persons, which keys have beside labels
+
+    @property
+    def _positions(self) -> range:
+        return range(len(self.encoding.spec.shapes))
+
+    @property
+    def words(self) -> list[str]:
+        """The columns of :data:`CLASS_KEYS` with the words of keys."""
+        return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
+
+    def make_labels(self, engine: Compute) -> None:
+        """Make the labels of all classes; class 0 is masked."""
+        listed = self.class_list
+        listed.set("order", None)  # which grouped rows do not need
+        texts, mask = self.encoding.label_columns, string(MASK)
+        engine.run(SQL.step(CLASS_LABELS, "class_labels", classes=self._listed_labels(listed), texts=texts, mask=mask))
+
+    @property
+    def class_list(self) -> exp.Query:
+        """The list of the classes: by class and quasi-identifier (``position``) the level and the label."""
+        return SQL.query("class_list", levels=LEVELS, labels=self.encoding.labels, keys=self.words)
+
+    def find_classes(self, engine: Compute, policy: Policy, listed: Relation | exp.Expr) -> None:
+        """Make the tables of the recoding for cells that go to listed classes: each to the one of the least loss.
+
+        Args:
+            engine: the database.
+            policy: the policy of the list.
+            listed: the list (:attr:`class_list`), made with the same taxonomies.
+        """
+        encoding, width = self.encoding, len(self.encoding.spec.shapes)
+        engine.run(Step(CLASS_LABELS, self._listed_labels(listed), "labels of listed classes"))
+        sql = SQL.given(**key_roles(encoding), **loss_roles(policy), listed=listed, width=width)
+        keys = sql.query("keys", cells=with_words(encoding, encoding.cells))
+        labels = sql.query("listed_labels", labels=with_words(encoding, encoding.labels))
+        engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
+
+    def _listed_labels(self, listed: Relation | exp.Expr) -> exp.Query:
+        places, names = [*map(number, self._positions)], self.encoding.label_columns
+        return SQL.query("labels_of_listed", listed=listed, positions=places, texts=names)
+
+    def code_columns(self) -> list[tuple[int, str]]:
+        return [(place, CLASS) for place in self._positions]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (CLASS,)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        return (CLASS,)
+
+    def join_codes(self, query: exp.Select, table: str) -> exp.Select:
+        """See :meth:`Recoding.join_codes`; cells that are left out are in no class, and in none of the rows."""
+        keys = [column(word, table) for word in self.words]
+        return query.join(_of_key(), on=self._has_key(keys), copy=False).select(
+            column(CLASS, "anon_of_key"), copy=False
+        )
+
+    def join_classes(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the keys of cells, joined with ``anon_of_key``, which has their classes if any."""
+        return left_join(query, _of_key(), self._has_key([column(word, table) for word in self.words]))
+
+    def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
+        return self.join_codes(query, table)
+
+    def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
+        """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
+        return self.join_classes_to_source(query, table).select(column(CLASS, "anon_of_key"), copy=False)
+
+    def join_classes_to_source(self, query: exp.Select, table: str) -> exp.Select:
+        """The query of a table with the rows of the source, joined as by :meth:`join_classes`."""
+        encoding = replace(self.encoding, spec=replace(self.encoding.spec, earlier=self.earlier))
+        query = with_persons(self.earlier, with_leaves(encoding, query, table), table)
+        keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.words))]
+        return left_join(query, _of_key(), self._has_key(keys))
+
+    def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:
+        return all_of([column(word, "anon_of_key").eq(key) for word, key in zip(self.words, keys, strict=True)])
+
+    def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
+        query = left_join(query, _of_class(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
+        shown = [column(CLASS, table), *map(self._label, self._positions)]
+        for name, columns in self.encoding.beside.items():
+            relation = aggregates_of(self.encoding.spec.quasi_identifiers.index(name))
+            query = left_join(
+                query,
+                exp.alias_(relation.table, relation.name, table=True),
+                column(CLASS, relation.name).eq(column(CLASS, table)),
+            )
+            shown += [column(each, relation.name) for each in columns]
+        return query.select(*shown, copy=False)
+
+    def labels_by_code(self, position: int) -> exp.Select:
+        return select([column(CLASS, "anon_of_class"), self._label(position)], _of_class())
+
+    def texts(self, position: int) -> exp.Select:
+        label = column(self.encoding.label(position))
+        return select([aliased(label, "label")], CLASS_LABELS.table).where(
+            label.copy().is_(exp.null()).not_(), copy=False
+        )
+
+    def label_count(self, position: int) -> int:
+        return sum(self.encoding.spec.shapes[position].label_counts)
+
+    def _label(self, position: int) -> exp.Alias:
+        name = self.encoding.label(position)
+        return aliased(as_label(self.encoding, position, column(name, "anon_of_class")), name)
+
+
+def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> exp.Query:
+    """Keys that a class covers, with the one of the least loss (``anon_class``), of several the first.
+
+    Args:
+        encoding: that of the keys.
+        keys: the keys, each once.
+        labels: the labels of classes by position, with their words and what they lose.
+    """
+    sql = SQL.given(**key_roles(encoding))
+    masked = [f"anon_masked_{word}" for word, _ in enumerate(key_words(encoding))]
+    return sql.query("covering_classes", of_keys=keys, covers=sql.query("covers", labels=labels), masked=masked)
+
+
+def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: bool) -> bool:
+    """Make the tables of a recoding, and the classes that are kept (``KEPT_CLASSES``).
+
+    Args:
+        engine: the database, with the classes (:data:`PARTS`, :data:`LEVELS`).
+        recoding: the recoding.
+        left_out: how many rows are in no class.
+        masks: whether these are to be masked, if they meet the privacy models as one class.
+
+    Returns:
+        whether they are masked.
+    """
+    recoding.make_labels(engine)
+    is_masked = masks and left_out > 0
+    while True:
+        query = SQL.query("published_keys", parts=PARTS, keys=recoding.words, first=0 if is_masked else 1)
+        engine.run(Step(CLASS_KEYS, query, "classes of keys"))
+        keep_classes(engine, recoding)
+        masked_class = SQL.query("masked_class", kept=KEPT_CLASSES)
+        if not is_masked or engine.fetch(masked_class, "masked rows", "node")[0]["kept"]:
+            return is_masked
+        is_masked = False  # as one class they fail
+        for relation in (CLASS_KEYS, KEPT_CLASSES):
+            engine.drop(relation)
+
+
+def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> ClassesRecord:
+    """The record of the classes that are published, with the labels that the database has for them."""
+    names, roles = recoding.encoding.spec.quasi_identifiers, SQL.given(listed=recoding.class_list, kept=KEPT_CLASSES)
+    query = roles.query("recorded_labels")
+    labels: dict[str, list[tuple[int | None, str | None]]] = {name: [] for name in names}
+    for row in engine.fetch(query, "labels of classes", "node"):
+        labels[names[row["position"]]].append((row["depth"], row["label"]))
+    query = roles.query("recorded_classes", labels=query.copy(), parts=PARTS)
+    classes = [tuple(row["recorded"]) for row in engine.fetch(query, "classes", "class")]
+    if masked_rows:
+        classes.append((masked_rows, *map(len, labels.values())))
+        for of_name in labels.values():
+            of_name.append((None, MASK))
+    return ClassesRecord(labels={name: tuple(found) for name, found in labels.items()}, classes=tuple(classes))
+
+
+def make_aggregates(engine: Compute, recoding: PerClass, settings: LocalRecoding) -> None:
+    """Make the tables of aggregates (:func:`aggregates_of`), from the values of cells and their rows."""
+    for name, columns in settings.aggregates.items():
+        position = recoding.encoding.spec.quasi_identifiers.index(name)
+        relation, values = aggregates_of(position), _values(recoding, position)
+        match settings.aggregate[name]:
+            case "mean":
+                step = SQL.step(relation, "class_means", values=values, mean=columns[0])
+            case "median":
+                step = SQL.step(relation, "class_medians", values=values, median=columns[0])
+            case "range":
+                step = SQL.step(relation, "class_ranges", values=values, least=columns[0], greatest=columns[1])
+        engine.run(step)
+
+
+def _values(recoding: PerClass, position: int) -> exp.Subquery:
+    """The number that a quasi-identifier has in each cell, beside its class and its rows."""
+    encoding, name = recoding.encoding, recoding.encoding.spec.quasi_identifiers[position]
+    (type_name,) = (found.type for found in encoding.spec.columns if found.name == name)
+    masks = encoding.keys.label_masks(position, 0)
+    words = [column(encoding.key(word)) for word in masks]
+    number = exp.TryCast(this=as_read(column(VALUE)), to=exp.DataType.build(type_name, udt=True))
+    lookup = at_level(encoding, position, 0, [*words, aliased(number, "anon_value")])
+    cells = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
+    cells = left_join(
+        recoding.join_to_cells(cells, "anon_cells"),
+        subquery(lookup, "anon_numbers"),
+        has_bits(encoding, masks, "anon_cells", "anon_numbers"),
+    )
+    return subquery(cells.select(column("anon_value", "anon_numbers"), copy=False), "anon_values")

@@ -1,0 +1,178 @@
+"""The classes that peeling finds for a table under its policy, and those that an earlier release shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.joint.persons import EarlierRelease
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass, make_classes
+from sqlanon.methods.local.local_table import CLASS, UNITS, LocalTable
+from sqlanon.methods.local.parts import Parts
+from sqlanon.methods.local.peeling import Minimality, Peeling, Watch
+from sqlanon.methods.local.settling import settle, settle_or_stay
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.queries.cells.encoding import CellSpec
+from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
+from sqlanon.queries.release.listed_classes import ListedClasses
+from sqlanon.queries.release.released_classes import ClassesOfKeys, ReleasedClasses, carried_columns
+
+HELP = "what can help: a larger suppression_limit, a smaller k, or fewer releases in earlier"
+
+ROUNDS = 10
+"""How often classes are tried for rows to come: rows that none covers join some, whose labels then cover others too."""
+
+
+@dataclass(frozen=True)
+class LocalClasses:
+    """The classes of a local recoding, which tables of the run have: ``PARTS``, ``LEVELS``, ``LOSSES``."""
+
+    class_count: int
+    loss: float  # the mean of rows, by mass, and of quasi-identifiers, by shares; rows that are left out lose 1
+    left_out: int  # how many rows are left out
+    used_nodes: int  # how many combinations of levels classes have
+    level_shares: Sequence[Sequence[float]]  # by quasi-identifier and level, the share of rows in classes
+    label_counts: Sequence[int]  # by quasi-identifier
+    minimality: Minimality
+    checked_nodes: int
+    is_final: bool  # False if peeling was stopped, so that labels could be finer
+
+
+def found_classes(engine: Compute, source: EncodedTable, watch: Watch) -> LocalClasses:
+    """Make the classes of a table; beside earlier releases several may have the same labels.
+
+    Args:
+        engine: the database.
+        source: the cells.
+        watch: follows the search.
+
+    Raises:
+        UnsatisfiableError: none meet the policy within its suppression limit.
+    """
+    policy, context, has_earlier = source.bound.policy, source.context, source.encoding.spec.earlier is not None
+
+    def no_classes(*reasons: str) -> UnsatisfiableError:
+        heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
+        return UnsatisfiableError(heading, [f"required: {', '.join(map(str, policy.privacy))}", *reasons])
+
+    table = LocalTable.of(engine, source)
+    table.make()
+    minimality = Peeling(table, watch).take()
+    parts = Parts.of_taken(table)
+    if stuck := settle(parts, context.allowed_rows, watch):
+        rows = f"{stuck:,} of {context.row_count:,} rows do not meet them even all together"
+        raise no_classes(f"{rows} with others of the same joint class", HELP) if has_earlier else no_classes(rows)
+    if has_earlier:
+        parts.hide()
+    found = described(parts, minimality, watch)
+    watch.finish(found.left_out)
+    if context.row_count and not found.class_count:
+        raise no_classes("no class would be left")
+    if has_earlier and found.left_out > context.allowed_rows:
+        which = "joint class of earlier releases whose persons are no longer all there, or are too few"
+        hidden = f"{found.left_out:,} rows are hidden: {policy.criteria.k:,} persons at least of each {which}"
+        if policy.criteria.looks_at_values:
+            hidden += ", or have values that do not meet the models"
+        raise no_classes(hidden, HELP)
+    return found
+
+
+def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> LocalClasses:
+    """Make classes that hold where each row goes to that of the least loss, as rows that are still to come do.
+
+    Peeling gives a key the class of the first node that takes it, and another one may cover it with less loss. Where
+    the key goes there, its own class may fall short. Such classes are left out, and what no class covers then is put
+    into classes as after peeling. More rows than are allowed are left out if no better classes are found.
+
+    Args and errors are those of :func:`found_classes`.
+    """
+    minimality, parts = found_classes(engine, source, watch).minimality, Parts(LocalTable.of(engine, source))
+    allowed_rows = source.context.allowed_rows
+    for turn in range(ROUNDS):
+        uncovered = parts.cover()
+        if uncovered <= allowed_rows or turn == ROUNDS - 1 or not settle_or_stay(parts, allowed_rows, watch):
+            break
+    classes = described(parts, minimality, watch)
+    if not classes.class_count:
+        heading = "no class meets the privacy models once each row goes to the one of the least loss:"
+        raise UnsatisfiableError(heading, [f"required: {', '.join(map(str, source.bound.policy.privacy))}"])
+    return classes
+
+
+def described(parts: Parts, minimality: Minimality, watch: Watch) -> LocalClasses:
+    """Count the classes of a table, and what they lose."""
+    engine, heights = parts.engine, parts.table.lattice.heights
+    row = engine.fetch(parts.sql.query("described_classes"), "what classes lose", "count")[0]
+    rows, labels = [[0] * (height + 1) for height in heights], [0] * len(heights)
+    for each in engine.fetch(parts.sql.query("level_rows"), "levels of rows", "node"):
+        rows[each["position"]][each["depth"]] = each["rows"]
+        labels[each["position"]] = each["labels"]
+    return LocalClasses(
+        class_count=int(row["classes"]),
+        loss=int(row["lost"] + UNITS * row["out_mass"]) / (UNITS * max(int(row["mass"]), 1)),
+        left_out=int(row["out_rows"]),
+        used_nodes=int(row["nodes"]),
+        level_shares=[[count / max(sum(of), 1) for count in of] for of in rows],
+        label_counts=labels,
+        minimality=minimality,
+        checked_nodes=watch.checked_nodes,
+        is_final=not watch.is_stopped,
+    )
+
+
+def without_numbers(table: EncodedTable) -> EncodedTable:
+    """Return cells for queries of labels alone: the key of a cell, which has the number in it, finds its class."""
+    spec = replace(table.encoding.spec, earlier=None, shown_values=())
+    return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))
+
+
+@dataclass(frozen=True)
+class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
+    """The classes of a release by local recoding, and those of keys."""
+
+    recoding: PerClass  # the classes of keys, with their labels
+
+    @classmethod
+    def of(cls, recoding: PerClass, released: exp.Expr, place: int) -> LocalReleasedClasses:
+        """Return the classes of the rows of a release."""
+        spec = recoding.encoding.spec
+        listed = ListedClasses.of_release(spec.quasi_identifiers, spec.source, released, place)
+        return cls(listed.counted, place, listed.names, listed.source, recoding)
+
+    def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
+        return _with_number(self, self.recoding.join_classes(query, table))
+
+
+def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, classes: ListedClasses) -> exp.Select:
+    """The rows of the source of a release with the number of their class, for which its classes are made again.
+
+    Args:
+        engine: the database.
+        release: the release.
+        spec: its cells, by what earlier releases show.
+        classes: the classes that it shows, which there is a table of.
+
+    Raises:
+        UnsatisfiableError: no classes meet its policy, so that its source is another one.
+    """
+    table = encode_table(engine, release.bound, spec, label_losses=())
+    found = found_classes(engine, table, Watch())
+    recoding = PerClass(without_numbers(table).encoding, spec.earlier)
+    make_classes(engine, recoding, found.left_out, masks=False)
+    source = exp.alias_(spec.source.copy(), "anon_source", table=True)
+    query = select(carried_columns(release.keys, {}, as_text=release.as_text), source)
+    return _with_number(classes, recoding.join_classes_to_source(query, "anon_source"))
+
+
+def _with_number(classes: ReleasedClasses, query: exp.Select) -> exp.Select:
+    """A query that is joined with the classes of keys, and the number that a release shows for these."""
+    of_class = exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
+    query = left_join(query, of_class, column(CLASS, "anon_of_class").eq(column(CLASS, "anon_of_key")))
+    name = classes.relation.name
+    labels = (same(column(label, name), column(label, "anon_of_class")) for label in classes.labels.values())
+    is_in_one = exp.Not(this=column(CLASS, "anon_of_class").is_(exp.null()))
+    return classes.join_to(query, name, all_of([is_in_one, *labels]))

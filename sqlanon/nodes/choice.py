@@ -1,0 +1,310 @@
+"""The choice of a node: the conversation between a search and the database.
+
+Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2009; spec/ola.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.model.lattice import Levels, NodeSummary, total
+from sqlanon.model.methods.full_domain import AlgorithmName
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
+from sqlanon.model.release import FinerNode
+from sqlanon.nodes.counting import NodeCounter, SizesFirst, node_summaries
+from sqlanon.nodes.proofs import Proving, proofs_of
+from sqlanon.nodes.table import EncodedTable
+from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
+
+DRY_RUN_ATTAINABLE = 2.0
+"""How private the release of Inverse OLA is taken to be in a dry run."""
+
+Counter = SizesFirst | Proving
+"""What answers a search."""
+
+Observer = Callable[[int, int, Inquiry], None]
+"""Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
+
+
+def choose_node(
+    engine: Compute,
+    table: EncodedTable,
+    observer: Observer,
+    stopped: Callable[[], bool] = lambda: False,
+    algorithm: AlgorithmName | None = None,
+) -> SearchOutcome:
+    """Search the lattice for the satisfying node of least loss, or for the most private one within a loss.
+
+    ``stopped`` is asked after every batch whether to make do with the best node so far. The outcome has no node if none
+    satisfies the policy, or none was found before the search was stopped. ``algorithm`` replaces the policy's.
+    """
+    with engine.scratch():
+        problem, counter = problem_and_counter(engine, table)
+        search = SEARCHES[algorithm or table.bound.policy.algorithm](problem)
+        return _answered(counter, problem, search, observer, stopped)
+
+
+def choose_with_alternatives(
+    engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
+    """Choose a node and list those that keep a quasi-identifier finer, none if the most private one is searched for."""
+    policy = table.bound.policy
+    with engine.scratch():
+        problem, counter = problem_and_counter(engine, table)
+        satisfying = Satisfying(problem)
+        search = SEARCHES[policy.algorithm](problem)
+        outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
+        if outcome.best is None or policy.objective == "privacy" or stopped():
+            return outcome, ()
+        return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
+
+
+def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
+    """Return the problem of a search, and the counter of its nodes."""
+    policy, context = table.bound.policy, table.context
+    problem, counter = SearchProblem(policy.quality, context, policy.max_loss), SizesFirst(engine, table)
+    if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):
+        proofs = proofs_of(engine, table, counter)
+        if proofs is not None:
+            return replace(problem, has_proofs=True), Proving(counter, proofs)
+    return problem, counter
+
+
+@dataclass(frozen=True)
+class NodeChoice:
+    """A node to publish at, searched for or given."""
+
+    table: EncodedTable  # the cells, under the policy that is published: Inverse OLA finds the most private one
+    node: NodeSummary  # the node under that policy, with all its measures
+    outcome: SearchOutcome  # of the search
+    finer: tuple[FinerNode, ...] = ()  # nodes that would have kept a quasi-identifier finer
+    loss_alone: float | None = None  # the loss of the best node without the earlier releases, None if there are none
+
+
+# More than six parameters: the result of a search, and what was found beside it.
+def settled(
+    engine: Compute,
+    table: EncodedTable,
+    outcome: SearchOutcome,
+    best: NodeSummary,
+    finer: tuple[FinerNode, ...] = (),
+    loss_alone: float | None = None,
+) -> NodeChoice:
+    """Count the measures of the best node that its search did not ask for, under the policy that is published.
+
+    Raises:
+        UnsatisfiableError: the most private release within the loss protects nobody.
+    """
+    if best.attainable is not None:
+        table = most_private(table, best.attainable)
+        best = node_summaries(engine, table, [best.levels], as_asked=True)[0]
+    elif not best.class_losses:
+        best = node_summaries(engine, table, [best.levels])[0]
+    return NodeChoice(table, best, outcome, finer, loss_alone)
+
+
+def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
+    """The table under the policy with the largest k, or the smallest m, that Inverse OLA has found attainable.
+
+    Raises:
+        UnsatisfiableError: that protects nobody.
+    """
+    policy = table.bound.policy
+    return table.under(policy.model_copy(update={"privacy": _most_private(policy, attainable)}))
+
+
+# More than six parameters: both sides of the conversation, who follows it, and who ends it.
+def _answered(
+    counter: Counter,
+    problem: SearchProblem,
+    search: Search,
+    observer: Observer,
+    stopped: Callable[[], bool],
+    satisfying: Callable[[NodeSummary], None] = lambda _: None,
+) -> SearchOutcome:
+    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
+    checked = 0
+    try:
+        inquiry = next(search)
+        while True:
+            observer(checked, problem.context.lattice.size, inquiry)
+            answers = counter.answer(inquiry) if inquiry.nodes or inquiry.intervals else ()
+            if inquiry.asks not in ("loss", "proofs"):
+                checked += len(inquiry.nodes)
+                for summary in filter(problem.satisfies, answers):
+                    satisfying(summary)
+            inquiry = search.send(answers)
+            if stopped():
+                search.throw(SearchStopped())
+    except StopIteration as finished:
+        outcome: SearchOutcome = finished.value
+        return outcome
+
+
+def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:
+    """The policy's models with the largest k, or the smallest m, in place of what was asked for."""
+    if policy.has_concealing:
+        return tuple(
+            model.model_copy(update={"m": min(model.m, 1 / attainable)}) if isinstance(model, MConcealing) else model
+            for model in policy.privacy
+        )
+    if attainable < 2:
+        raise UnsatisfiableError(
+            f"the most private release within max_loss {policy.max_loss:g} has k = {attainable:g}:",
+            ["it would protect nobody; raise max_loss or suppression_limit"],
+        )
+    return (KAnonymity(int(attainable)), *(model for model in policy.privacy if not isinstance(model, KAnonymity)))
+
+
+def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
+    """The outcome where one node was looked at, and no other."""
+    return SearchOutcome(
+        best=node,
+        loss=loss,
+        ties=(node.levels,),
+        checked_nodes=1,
+        closest=None,
+        proven_optimal=False,
+        lower_bound=None,
+        unsatisfiable=False,
+        searched=False,
+    )
+
+
+def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
+    """Take the bottom of the lattice in place of a choice, with one row in one class: a dry run has no cells."""
+    lattice, policy = table.context.lattice, table.bound.policy
+    bottom = lattice.bottom
+    NodeCounter(engine, table).show([bottom, lattice.top])
+    table = most_private(table, DRY_RUN_ATTAINABLE) if policy.objective == "privacy" else table
+    table = replace(table, context=replace(table.context, row_count=1))
+    node = NodeSummary(
+        levels=bottom,
+        class_count=1,
+        kept_class_count=1,
+        suppressed_rows=0,
+        certain_suppressed_rows=0,
+        min_class_size=1,
+        lm=0,
+        ncp=0,
+        combined_loss=0,
+        suppressed_share=0,
+        suppressed_information=0,
+        class_losses={each.name: 1 for each in policy.criteria.class_losses},
+    )
+    return settled(engine, table, only_checked(node, policy.quality.loss(node, table.context)), node)
+
+
+MAX_SWAPS = 32
+"""Nodes that are counted for it after a search: as many as in a batch."""
+
+MIN_SWAPS = 16
+"""Nodes that are counted for it however few the search has checked."""
+
+SHARE_OF_SWAPS = 1 / 5
+"""Nodes that are counted for it, by node that the search has checked."""
+
+MAX_COMPARED = 1
+"""Nodes by quasi-identifier whose losses are computed: those of the least known losses."""
+
+MAX_REMEMBERED = 10_000
+"""Nodes of a search that are remembered: an exhaustive one checks millions."""
+
+Answer = Callable[[Inquiry], Sequence[NodeSummary]]
+
+
+class Satisfying:
+    """The satisfying nodes of a search; of too many, those of the least known losses.
+
+    Attributes:
+        nodes: their summaries.
+    """
+
+    def __init__(self, problem: SearchProblem) -> None:
+        self.nodes: list[NodeSummary] = []
+        self._problem = problem
+
+    def add(self, node: NodeSummary) -> None:
+        """Remember a node."""
+        self.nodes.append(node)
+        if len(self.nodes) >= 2 * MAX_REMEMBERED:
+            self.nodes = sorted(self.nodes, key=partial(known_loss, self._problem))[:MAX_REMEMBERED]
+
+
+def finer_nodes(
+    problem: SearchProblem, outcome: SearchOutcome, satisfying: Sequence[NodeSummary], answer: Answer
+) -> tuple[FinerNode, ...]:
+    """For each quasi-identifier the satisfying node of the least loss that has it finer, the least loss first.
+
+    Args:
+        problem: what was searched for.
+        outcome: of the search, which found a node.
+        satisfying: nodes that were checked and satisfy.
+        answer: gives the summaries of nodes.
+    """
+    assert outcome.best is not None
+    assert outcome.loss is not None
+    best, least = outcome.best.levels, outcome.loss
+
+    def asked(nodes: Sequence[Levels], *, counts: bool) -> list[NodeSummary]:
+        inquiry = Inquiry(nodes, least, lambda: None, "counts" if counts else "everything")
+        return [node for node in answer(inquiry) if problem.satisfies(node)] if nodes else []
+
+    checked = {node.levels for node in satisfying}
+    swaps = [levels for levels in _cheapest_swaps(problem, best) if levels not in checked]
+    swaps = swaps[: min(max(int(SHARE_OF_SWAPS * outcome.checked_nodes), MIN_SWAPS), MAX_SWAPS)]
+    nodes = [*satisfying, *asked(swaps, counts=not problem.quality.class_losses)]
+    compared = {
+        node.levels: node for place in range(len(best)) for node in _finer(problem, best, nodes, place)[:MAX_COMPARED]
+    }
+    lacking = sorted(levels for levels, node in compared.items() if problem.needs_labels(node))
+    compared |= {node.levels: node for node in asked(lacking, counts=False)}
+    found = sorted(
+        (_compared(problem, best, least, compared[levels]) for levels in sorted(compared)), key=lambda node: node.loss
+    )
+    names = problem.context.lattice.quasi_identifiers
+    cheapest = (next((node for node in found if name in node.finer), None) for name in names)
+    chosen = [node for node in cheapest if node is not None]
+    return tuple(node for node in found if node in chosen)
+
+
+def _compared(problem: SearchProblem, best: Levels, least: float, node: NodeSummary) -> FinerNode:
+    lattice = problem.context.lattice
+    before, now, loss = lattice.named(best), lattice.named(node.levels), problem.loss(node)
+    return FinerNode(
+        node=now,
+        finer={name: level for name, level in now.items() if level < before[name]},
+        coarser={name: level for name, level in now.items() if level > before[name]},
+        loss=loss,
+        loss_difference=loss - least,
+        suppressed_rows=node.suppressed_rows,
+    )
+
+
+def _finer(problem: SearchProblem, best: Levels, nodes: Sequence[NodeSummary], place: int) -> list[NodeSummary]:
+    """The nodes that are finer than the best one in a place, those of the least known losses first."""
+    finer = [node for node in nodes if node.levels[place] < best[place]]
+    return sorted(finer, key=lambda node: (known_loss(problem, node), node.levels))
+
+
+def known_loss(problem: SearchProblem, node: NodeSummary) -> float:
+    """The loss of a node, or a lower bound of it where it takes what labels lose, which may not have been asked."""
+    return problem.least_loss(node) if problem.quality.label_losses else problem.quality.loss(node, problem.context)
+
+
+def _cheapest_swaps(problem: SearchProblem, best: Levels) -> list[Levels]:
+    """The nodes with one quasi-identifier a level finer and another one coarser, those of the least known losses."""
+    quality, known = problem.quality, problem.quality.known_bounds(problem.context)
+    return sorted(_swaps(problem, best), key=lambda levels: (quality.combined(total(known, levels)), levels))
+
+
+def _swaps(problem: SearchProblem, best: Levels) -> Iterator[Levels]:
+    lattice, places = problem.context.lattice, range(len(best))
+    for finer in (place for place in places if best[place] > lattice.bottom[place]):
+        for coarser in (place for place in places if place != finer and best[place] < lattice.top[place]):
+            yield tuple(level - (place == finer) + (place == coarser) for place, level in enumerate(best))

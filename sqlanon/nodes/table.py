@@ -1,0 +1,288 @@
+"""A source as cells: the one read of its rows, which every method begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import unknown_values
+from sqlanon.engines.duckdb import Compute
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.lattice import LevelLosses, LossContext
+from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
+from sqlanon.queries.cells.earlier import absent_persons, number_of_key
+from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
+from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
+from sqlanon.queries.cells.keys import key_layout
+from sqlanon.queries.cells.labels import (
+    CODED_LABELS,
+    LABEL_LOSSES,
+    encode_labels,
+    key_labels,
+    last_children,
+    loss_steps,
+    value_types,
+)
+from sqlanon.queries.cells.rows import (
+    PIECES,
+    cell_counts,
+    cells_of_keyed,
+    cells_of_piece,
+    compared,
+    encode_rows,
+    unmapped_people,
+)
+from sqlanon.queries.cells.unknown import without_unknown
+from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.kit.nodes import counted_rows
+
+NO_ROWS = dict.fromkeys(
+    ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
+)
+"""What the levels of a table without rows lose."""
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """A source as cells, with what the losses of its nodes need."""
+
+    bound: BoundPolicy
+    encoding: Encoding
+    context: LossContext
+    cell_count: int
+    unknown: UnknownRows
+
+    def under(self, policy: Policy) -> EncodedTable:
+        """Return the cells under a policy of the same columns that asks for more or less."""
+        bound = replace(self.bound, policy=policy)
+        context = replace(
+            self.context,
+            lattice=bound.lattice,
+            allowed_rows=policy.allowed_rows(self.context.row_count, self.unknown.suppressed),
+            k=policy.criteria.k,
+        )
+        return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
+
+    def alone(self) -> EncodedTable:
+        """Return the cells for a search that looks at no earlier release."""
+        encoding = self.encoding
+        spec, keys = replace(encoding.spec, earlier=None, shown_values=()), replace(encoding.keys, always=None)
+        return replace(self, encoding=replace(encoding, spec=spec, keys=keys))
+
+    def without_values(self) -> EncodedTable:
+        """Return the cells for a search whose classes do not distinguish values."""
+        spec = replace(self.encoding.spec, protected=(), protected_shapes={})
+        return replace(self, encoding=replace(self.encoding, spec=spec))
+
+
+def encode_table(
+    engine: Compute,
+    bound: BoundPolicy,
+    spec: CellSpec | None = None,
+    *,
+    label_losses: tuple[str, ...],
+    may_be_empty: bool = False,
+    may_stay: bool = False,
+) -> EncodedTable:
+    """Read the rows once.
+
+    Args:
+        engine: the database.
+        bound: the policy, bound to the source.
+        spec: which cells are made of it; if None, those that the policy needs.
+        label_losses: the losses of labels that the measures of every node need.
+        may_be_empty: whether there may be no rows.
+        may_stay: whether cells may stay where the rows are, if they are more than come near.
+
+    Raises:
+        PolicyError: the source has no rows, and may not be without.
+        TaxonomyError: it has values that a taxonomy does not know.
+        UnsatisfiableError: all rows are left out for such values.
+        EngineError: it changed while it was read, piece by piece; or its cells are too many to come, and may not stay.
+    """
+    spec = bound.cells if spec is None else spec
+    unknown = find_unknown_rows(engine, spec)
+    encoding = encoding_for(spec, bound.policy.criteria, label_losses=label_losses)
+    encoding = replace(
+        encoding,
+        has_label_texts=engine.is_far(spec.source),
+        reads_dictionaries=spec.earlier is None and engine.has_dictionaries(_all_rows(spec)),
+    )
+    encoding = encode_taxonomies(engine, encoding)
+    in_pieces = make_cells(engine, encoding, may_stay=may_stay)
+    if spec.earlier is not None:
+        codes = {name: encoding.sensitive(name) for name in spec.coded}
+        engine.run(absent_persons(encoding.cells, number_of_key(encoding), codes))
+    counts = engine.fetch(cell_counts(encoding), "cells")[0]
+    if in_pieces:
+        _refuse_changed(engine, encoding, bound.description, counts["rows"])
+    if counts["rows"] == 0 and not may_be_empty:
+        refuse_too_many(engine, bound, unknown, 0)
+        raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
+    if counts["unmapped"] > 0:
+        columns = dict.fromkeys((*spec.quasi_identifiers, *spec.labelled), spec.source)
+        raise unknown_values(engine, bound.description, columns, spec.taxonomy, bound.known, counts["unmapped"])
+    _refuse_uncountable(spec, bound.description, counts)
+    if spec.population is not None:
+        _refuse_unmapped_people(engine, encoding, bound)
+    row_count = int(counts["rows"])
+    losses = _level_losses(engine, encoding)
+    if INFORMATION in label_losses:
+        encoding = _with_information(engine, encoding)
+    context = LossContext(
+        lattice=bound.lattice,
+        losses=losses,
+        row_count=row_count,
+        allowed_rows=bound.policy.allowed_rows(row_count, unknown.suppressed),
+        k=bound.policy.criteria.k,
+    )
+    return EncodedTable(bound, encoding, context, int(counts["cells"]), unknown)
+
+
+def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -> bool:
+    """Make the cells, and what classes are compared with: in one go, or piece by piece if memory is short.
+
+    Args:
+        engine: the database.
+        encoding: that of the run.
+        may_stay: whether they may stay where the rows are, if they are more than come near.
+
+    Returns:
+        whether it took pieces, between which the source may have changed.
+    """
+    spec = encoding.spec
+    width = len(spec.quasi_identifiers) + len(spec.protected)
+    pieces = _pieces(engine, spec, width) if spec.earlier is None else [spec.source]
+    if len(pieces) == 1:
+        for step in encode_rows(encoding):
+            engine.run(replace(step, is_near=not may_stay))
+        return False
+    for number, piece in enumerate(pieces):
+        step = cells_of_piece(encoding, piece)
+        with engine.part(number, len(pieces)):
+            if number == 0:
+                engine.run(step)
+            else:
+                engine.execute(exp.Insert(this=step.makes.table, expression=step.query), step.purpose)
+    for step in [cells_of_keyed(encoding, PIECES), *compared(encoding)]:
+        engine.run(step)
+    engine.drop(PIECES)
+    return True
+
+
+def _pieces(engine: Compute, spec: CellSpec, width: int) -> list[exp.Expr]:
+    """Pieces of the source; rows that are left out for unknown values are left out of each."""
+    pieces = engine.pieces(_all_rows(spec), width)
+    if spec.unknown is None or not spec.unknown.suppressed:
+        return pieces
+    return [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
+
+
+def _all_rows(spec: CellSpec) -> exp.Table | exp.Subquery:
+    """The source with the rows that are left out for unknown values."""
+    return spec.source if spec.unknown is None else spec.unknown.source
+
+
+def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
+    """Make the codes of all labels.
+
+    Returns:
+        the encoding with the layout of keys and with what labels lose.
+    """
+    for step in encode_labels(encoding):
+        engine.run(step)
+    last = {
+        (row["position"], row["depth"]): int(row["last_child"])
+        for row in engine.fetch(last_children(), "labels", "node")
+        if row["depth"] in encoding.depths(row["position"])
+    }
+    encoding = replace(encoding, keys=key_layout(last))
+    engine.run(key_labels(encoding))
+    if encoding.spec.earlier is not None:
+        encoding = replace(encoding, keys=encoding.keys.with_number(encoding.spec.earlier.count))
+    engine.drop(CODED_LABELS)
+    for statement in value_types(encoding):
+        engine.execute(statement, "types of values")
+    return _with_loss_steps(engine, encoding, [name for name in encoding.label_losses if name in LABEL_LOSSES])
+
+
+def _with_information(engine: Compute, encoding: Encoding) -> Encoding:
+    """The encoding with the information of labels beside their codes, which takes the cells to know."""
+    informed = with_information(encoding)
+    engine.run(encode_information(encoding, informed.labels))
+    engine.drop(encoding.labels)
+    return _with_loss_steps(engine, informed, [INFORMATION])
+
+
+def _with_loss_steps(engine: Compute, encoding: Encoding, measures: Sequence[str]) -> Encoding:
+    rows = engine.fetch(loss_steps(encoding, measures), "losses of labels", "node") if measures else []
+    steps: dict[tuple[str, int, int], list[LossStep]] = {}
+    for row in sorted(rows, key=lambda row: tuple(row["last_bits"])):
+        place = (row["position"], row["depth"])
+        last_bits = tuple(row["last_bits"][word] for word in encoding.keys.label_masks(*place))
+        for measure in measures:
+            steps.setdefault((measure, *place), []).append((last_bits, row[measure]))
+    return replace(
+        encoding, loss_steps={**encoding.loss_steps, **{place: tuple(found) for place, found in steps.items()}}
+    )
+
+
+def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
+    rows = engine.fetch(evaluate.level_losses(encoding), "losses of levels", "node")
+    found = {(row["position"], row["depth"]): row for row in rows}
+    shapes = encoding.spec.shapes
+    width = len(shapes)
+    unweighted = encoding.spec.row_weight is None
+
+    def table(measure: str, scale: float) -> tuple[tuple[float, ...], ...]:
+        return tuple(
+            tuple(float(found.get((position, depth), NO_ROWS)[measure]) / scale for depth in range(shape.height + 1))
+            for position, shape in enumerate(shapes)
+        )
+
+    prec = tuple(tuple(depth / max(shape.height, 1) / width for depth in range(shape.height + 1)) for shape in shapes)
+    losses = LevelLosses(
+        prec=prec,
+        entropy=table("entropy", 1),
+        lm=table("lm", width),
+        ncp=table("ncp", width),
+        distinct_labels=tuple(
+            tuple(int(found.get((position, depth), NO_ROWS)["distinct_labels"]) for depth in range(shape.height + 1))
+            for position, shape in enumerate(shapes)
+        ),
+        largest_lm=table("largest_lm", 1) if unweighted else (),
+        largest_ncp=table("largest_ncp", 1) if unweighted else (),
+        least_information=table("least_information", 1) if unweighted else (),
+    )
+    return with_root_losses(engine, encoding, losses) if encoding.spec.roots else losses
+
+
+def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
+    if engine.fetch(counted_rows(encoding.spec.source), "rows")[0]["rows"] != read:
+        raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
+
+
+def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]) -> None:
+    """Refuse weights that are none, and rows of nobody."""
+    problems = []
+    if counts.get("unweighted"):
+        rows = counts["unweighted"]
+        problems.append(f'"{spec.row_weight}": NULL, not positive or infinite in the cells of {rows:,} rows')
+    if counts.get("anonymous"):
+        problems.append(f'"{spec.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
+    if problems:
+        raise PolicyError(f"the policy does not fit {description}:", problems)
+
+
+def _refuse_unmapped_people(engine: Compute, encoding: Encoding, bound: BoundPolicy) -> None:
+    spec = encoding.spec
+    people = engine.fetch(unmapped_people(encoding), "the population")[0]["unmapped"]
+    if people > 0:
+        assert spec.population is not None
+        columns = dict.fromkeys(spec.quasi_identifiers, spec.population)
+        description = f'the population "{bound.policy.population}"'
+        raise unknown_values(engine, description, columns, spec.taxonomy, bound.known, people)

@@ -112,7 +112,7 @@ class TestRefusals:
         assert session.generalize("new", "released", "again", replace=True).rows == 4
 
     def test_a_cut_of_very_many_labels_is_not_noted(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        from sqlanon.methods.cuts.diffgen import method
+        from sqlanon.methods.cuts.diffgen import diffgen_run as method
 
         monkeypatch.setattr(method, "MAX_RECORDED_LABELS", 2)
         session.anonymize("patients", policy(), "large", tables={"cuts": "large_cuts"}, random_source=FixedNoise(0))

@@ -14,10 +14,10 @@ from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries import coding as queries
+from sqlanon.queries import csv_values, typed
 from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import coding as queries
-from sqlanon.queries.tables import csv_values, typed
 
 DAY_ORDERS = ("dmy", "mdy")  # whether the day or the month stands first where the year stands last
 

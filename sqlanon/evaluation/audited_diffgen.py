@@ -32,7 +32,7 @@ from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specializ
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.shared.private.chance import bounded_source
 from sqlanon.model.methods.cuts import DiffGen
-from sqlanon.queries.noise.combinations import INDEX, NOISY, runs_by_outcome
+from sqlanon.queries.noise import INDEX, NOISY, runs_by_outcome
 
 
 class AuditedDiffGen(AuditedPolicy):

@@ -30,7 +30,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, ReportRecord
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
 from sqlanon.publish.provenance import release_record
-from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.encoding import Encoding
 from sqlanon.verification.measure import Beside, measured_beside
 from sqlanon.verification.verify import refuse_shortfalls, verify
 

@@ -47,7 +47,7 @@ from sqlanon.partitions.sidecar import REFERENCE, Entry, opened
 from sqlanon.publish.provenance import promise_of, release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
-from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.releases.noting import FitOfRelease, note_unchanged, noting
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify

@@ -25,7 +25,7 @@ from sqlanon.model.record import GeneralizedRecord, PolicyRecord, Record
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.queries.published_rows import KEPT_CLASSES
 
 RECORDED = Relation("anon_recorded_classes", "class")
 """The classes of a release: by class and quasi-identifier (``position``) the level (``depth``) and the label."""

@@ -21,13 +21,13 @@ from sqlanon.model.preparations import Flattened, Flattening, Generalized
 from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries.cells.unknown import known_rows
+from sqlanon.queries import cuts as queries
+from sqlanon.queries import flatten as flattening_queries
+from sqlanon.queries.cuts import Predictors
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import cuts as queries
-from sqlanon.queries.tables import flatten as flattening_queries
-from sqlanon.queries.tables.cuts import Predictors
-from sqlanon.queries.tables.spelled import spelled
+from sqlanon.queries.spelled import spelled
+from sqlanon.queries.unknown import known_rows
 from sqlanon.run.new_rows import generalize_in_classes
 from sqlanon.verification.published import provenance_at
 

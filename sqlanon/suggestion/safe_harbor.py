@@ -22,8 +22,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Verification
+from sqlanon.queries import identifiers as queries
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import identifiers as queries
 from sqlanon.suggestion import names
 from sqlanon.suggestion.evidence import Evidence, evidence_of
 from sqlanon.suggestion.roles import Decision, decided

@@ -74,7 +74,7 @@ CONSTANTS = {
     "NODES_AT_ONCE": ("methods.shared.counting", ("lattice",)),
     "COUNTED_CELLS": ("methods.shared.counting", ("lattice",)),
     "GROUPED": ("methods.shared.publishing", ("small", "big")),
-    "MAX_STEPS": ("queries.cells.labels", ("small", "big")),
+    "MAX_STEPS": ("queries.coded_labels", ("small", "big")),
 }
 """Where each is, below the package, and the workloads that it can matter to."""
 

@@ -25,7 +25,7 @@ from sqlanon.model.base import Level, Share
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.release import Report, RowCounts
-from sqlanon.queries.classes.recoding import AtCut
+from sqlanon.queries.recodings import AtCut
 
 Labels = tuple[tuple[Level, str], ...]
 """Levels and labels of which every value has one, and only one."""

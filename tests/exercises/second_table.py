@@ -15,7 +15,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery
-from sqlanon.queries.release.rows import release
+from sqlanon.queries.published_rows import release
 
 SIZES = "sizes"
 ROWS = "rows"

@@ -15,7 +15,7 @@ import sqlglot
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.h_ceiling import catalogs, method, queries
-from sqlanon.queries.cells.encoding import encoding_for
+from sqlanon.queries.encoding import encoding_for
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT
 from tests.commands import sqlanon

@@ -22,10 +22,10 @@ from sqlanon.methods.shared import publishing, roll_up
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.queries.cells import keys
-from sqlanon.queries.cells import labels as encode
-from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.grouping import rolled_up
+from sqlanon.queries import coded_labels as encode
+from sqlanon.queries import keys
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
 from tests.engines import engine_of

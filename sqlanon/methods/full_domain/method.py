@@ -26,11 +26,11 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import FinerNode, Report
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.release.earlier import persons_of_rows
-from sqlanon.queries.release.released_classes import NodeClasses
-from sqlanon.queries.release.rows import with_individuals
+from sqlanon.queries.published_rows import with_individuals
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import NodeClasses
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.verification.measure import Beside, measured_beside
 

@@ -46,7 +46,7 @@ from sqlanon.methods.h_ceiling.queries import catalog_error
 from sqlanon.methods.progress import Stopped
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary, total
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, number
 
 

@@ -34,9 +34,9 @@ from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.release import Guarantee, Report
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.release.earlier import persons_of_rows
-from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
 from sqlanon.verification.labels import unlisted_classes
 from sqlanon.verification.measure import Beside
 

@@ -16,11 +16,9 @@ from sqlanon.methods.shared.publishing import keep_classes
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.earlier import with_persons
-from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
-from sqlanon.queries.cells.labels import at_level, has_bits
-from sqlanon.queries.cells.rows import key_word, with_leaves
-from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.coded_labels import at_level, has_bits
+from sqlanon.queries.encoded_rows import key_word, with_leaves
+from sqlanon.queries.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
 from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -35,8 +33,10 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.release.rows import KEPT_CLASSES
-from sqlanon.queries.release.text_types import MASK
+from sqlanon.queries.persons_of_rows import with_persons
+from sqlanon.queries.published_rows import KEPT_CLASSES
+from sqlanon.queries.recodings import Recoding, as_label
+from sqlanon.queries.text_types import MASK
 
 CLASS_KEYS = Relation("anon_class_of_key", "cell")
 """The keys of the cells that are published, each once, with the number of their class."""

@@ -55,12 +55,12 @@ from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.classes.recoding import AtNode, Recoding
+from sqlanon.queries import noise as private
+from sqlanon.queries import scores as queries
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.noise import combinations as private
-from sqlanon.queries.noise import scores as queries
-from sqlanon.queries.noise.combinations import Domain
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import Domain
+from sqlanon.queries.recodings import AtNode, Recoding
+from sqlanon.queries.scores import WHOLE
 
 
 class NoisyCountsOfNodes(Algorithm):

@@ -38,10 +38,10 @@ from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import PrivateReport, Spent
-from sqlanon.queries.cells.encoding import CellSpec
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import noise as queries
+from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.noise import combinations as queries
+from sqlanon.queries.recodings import AtNode
 from sqlanon.search.arrays import Mask, spread_downwards
 from sqlanon.search.informative import most_informative
 from sqlanon.search.problem import batches

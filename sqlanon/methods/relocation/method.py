@@ -28,7 +28,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report, RowCounts
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.recodings import AtNode
 from sqlanon.search import SearchOutcome
 
 PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}

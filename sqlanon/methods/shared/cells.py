@@ -14,11 +14,8 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.earlier import absent_persons, number_of_key
-from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
-from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
-from sqlanon.queries.cells.keys import key_layout
-from sqlanon.queries.cells.labels import (
+from sqlanon.queries import summaries as evaluate
+from sqlanon.queries.coded_labels import (
     CODED_LABELS,
     LABEL_LOSSES,
     encode_labels,
@@ -27,7 +24,7 @@ from sqlanon.queries.cells.labels import (
     loss_steps,
     value_types,
 )
-from sqlanon.queries.cells.rows import (
+from sqlanon.queries.encoded_rows import (
     PIECES,
     cell_counts,
     cells_of_keyed,
@@ -36,9 +33,12 @@ from sqlanon.queries.cells.rows import (
     encode_rows,
     unmapped_people,
 )
-from sqlanon.queries.cells.unknown import without_unknown
-from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.encoding import CellSpec, Encoding, LossStep, encoding_for
+from sqlanon.queries.information import INFORMATION, encode_information, with_information
+from sqlanon.queries.keys import key_layout
 from sqlanon.queries.kit.nodes import counted_rows
+from sqlanon.queries.persons_of_rows import absent_persons, number_of_key
+from sqlanon.queries.unknown import without_unknown
 
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0

@@ -12,7 +12,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import enumerated
-from sqlanon.queries.release import earlier as queries
+from sqlanon.queries import joint_persons as queries
 
 COMMON_SHARE = 0.5
 """A source has few persons in common with another one if both have less than this share of those of the smaller one."""

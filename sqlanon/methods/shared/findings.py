@@ -28,9 +28,9 @@ from sqlanon.model.release import (
     SuppressedGroup,
     Suppression,
 )
-from sqlanon.queries.classes import examination
+from sqlanon.queries import examination
+from sqlanon.queries import exposures as queries
 from sqlanon.queries.kit.nodes import counted_rows, select
-from sqlanon.queries.release import findings as queries
 
 MAX_GROUPS = 20
 """Labels that the level has at most at which a quasi-identifier is looked at."""

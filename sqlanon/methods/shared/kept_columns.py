@@ -22,8 +22,8 @@ from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import IdentifyingPair, RevealingColumn
-from sqlanon.queries.release import dependencies
-from sqlanon.queries.release import findings as queries
+from sqlanon.queries import dependencies
+from sqlanon.queries import exposures as queries
 from sqlanon.queries.source import Traits
 
 NEARLY_UNIQUE = 0.5

@@ -26,14 +26,14 @@ from sqlanon.methods.shared.unknown import find_unknown_rows
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.queries.cells.earlier import reference
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
-from sqlanon.queries.cells.unknown import UNKNOWN
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import joint_persons as queries
+from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.listed_classes import ListedClasses
-from sqlanon.queries.release.released_classes import ClassesOfRows, NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.listed_classes import ListedClasses
+from sqlanon.queries.persons_of_rows import reference
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import ClassesOfRows, NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.unknown import UNKNOWN
 
 
 @dataclass(frozen=True)

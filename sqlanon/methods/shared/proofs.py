@@ -15,7 +15,7 @@ from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.counting import SizesFirst
 from sqlanon.methods.shared.roll_up import ClassCounts
 from sqlanon.model.lattice import Levels, NodeSummary, is_below
-from sqlanon.queries.classes.intervals import (
+from sqlanon.queries.intervals import (
     CELLS,
     first_cells,
     have_scores,

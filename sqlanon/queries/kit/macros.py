@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.errors import SqlanonError
 from sqlanon.queries.kit.columns import resolve_columns, resolve_lists
 from sqlanon.queries.kit.nodes import DIALECT, cast, identifier
-from sqlanon.queries.kit.texts import sql_folder
+from sqlanon.queries.kit.sql_files import sql_folder
 
 SCHEMA = "anon"
 

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import bare, expand
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, identifier, subquery
-from sqlanon.queries.kit.texts import named_queries
+from sqlanon.queries.kit.sql_files import named_queries
 
 Role = exp.Expr | Relation | str | int | float | Sequence[str] | Sequence[exp.Expr]
 """A relation or query, an expression, the name of a column, a number; or a list of columns."""

@@ -52,7 +52,7 @@ from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Spe
 from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.kit.nodes import union_all
-from sqlanon.queries.noise.combinations import DRAWN
+from sqlanon.queries.noise import DRAWN
 
 WHOLE = 1 << 20
 """The parts of a bit that information is counted in."""

@@ -28,9 +28,9 @@ from sqlanon.methods.cuts.shared.pieces import (
 )
 from sqlanon.methods.shared.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.model.methods.cuts import Range
-from sqlanon.queries.cells.earlier import number_of_row, with_persons
-from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, EarlierClasses
-from sqlanon.queries.cells.rows import exact_key
+from sqlanon.queries import taxonomies
+from sqlanon.queries.encoded_rows import exact_key
+from sqlanon.queries.encoding import EARLIER, ROW_COUNT, EarlierClasses
 from sqlanon.queries.kit.macros import cast_value, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -51,8 +51,8 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     unsigned_type,
 )
+from sqlanon.queries.persons_of_rows import number_of_row, with_persons
 from sqlanon.queries.source import SourceColumn, Traits
-from sqlanon.queries.tables import taxonomies
 
 POINTS = Relation("anon_points", "cell")
 """The rows without NULL, equal ones once: the places of their values, the items of their sets, their class and number.

@@ -1,0 +1,242 @@
+"""What is counted of a source to suggest a policy for it: see ``sql/suggest.sql``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from sqlglot import exp
+
+from sqlanon.queries.exposures import comparable
+from sqlanon.queries.kit.macros import as_read, cast_value, text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    c,
+    cast,
+    column,
+    count_rows,
+    f,
+    grouped,
+    names,
+    number,
+    select,
+    string,
+    union_all,
+    unpivoted,
+)
+from sqlanon.queries.source import SourceColumn
+
+SQL = Queries("suggest")
+
+PROFILE = Relation("anon_profile", "count")
+CELLS = Relation("anon_suggested_cells", "cell")
+REPEATED = (Relation("anon_repeated_cells_0", "cell"), Relation("anon_repeated_cells_1", "cell"))
+LONE = (Relation("anon_lone_cells_0", "cell"), Relation("anon_lone_cells_1", "cell"))
+COPY = Relation("anon_copied_source", "row")
+SAMPLE = Relation("anon_sampled_source", "row")
+
+TEXTS = "anon_texts"
+
+MAX_SPELLED = 31
+LAST_DIGIT = ord("9")
+SPELLED = r"^\s*[-+.]?[0-9]"
+"""Texts that may spell a number or a point in time: their bytes, the greatest first letter, and how they begin."""
+
+TEXTS_AT_ONCE = 1_000
+"""Columns whose texts a statement looks at."""
+
+SHARE_OF_OWN_LABEL = 0.02
+"""The share of the rows from which a text has a label of its own."""
+
+
+def copied(source: exp.Expr) -> Step:
+    """All rows of a source, where reading it again and again would take longer."""
+    return Step(COPY, select([exp.Star()], source.copy()), "read the source")
+
+
+def sampled(source: exp.Expr, most: int) -> Step:
+    """As many rows of a source, the same ones in every run."""
+    return Step(SAMPLE, SQL.query("sampled_rows", source=source, most=most), "a sample of the source")
+
+
+def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
+    """A row per column by its place, as the named query has them."""
+    types: dict[str, dict[int, SourceColumn]] = {}
+    for place, found in enumerate(columns):
+        types.setdefault(found.type, {})[place] = found
+    return Step(PROFILE, union_all(_profile(source, alike) for alike in types.values()), "counts of the columns")
+
+
+def _profile(source: exp.Expr, columns: Mapping[int, SourceColumn]) -> exp.Select:
+    """The profile of columns of one type."""
+    values = {place: comparable({each.name: each.traits}, each.name) for place, each in columns.items()}
+    found = next(iter(columns.values()))
+    return SQL.query(
+        "column_profile",
+        places=number([*columns]),
+        cells=unpivoted(source, values),
+        text=c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR"),
+        number=_number(found, c.anon_value),
+        moment=_moment(found),
+    )
+
+
+def profiled() -> exp.Query:
+    """The profile without texts."""
+    return select([exp.Star(except_=[exp.to_identifier(TEXTS)])], PROFILE.table).order_by(c.place)
+
+
+def shapes() -> exp.Query:
+    """How many of the texts of each column have each shape; the most frequent one first."""
+    return SQL.query("shapes", profile=PROFILE)
+
+
+def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]) -> exp.Query:
+    """The number of pairs of values of each two columns, by the place of the pair."""
+    values = {name: comparable({name: found.traits}, name) for name, found in columns.items()}
+    return union_all(
+        SQL.query("pair_count", source=source, place=place, one=values[one], other=values[other])
+        for place, (one, other) in enumerate(pairs)
+    )
+
+
+def written(source: exp.Expr, columns: Sequence[str], codes: Sequence[str]) -> exp.Query:
+    """How the texts of columns of CSV files are written, by the place of the column."""
+    return SQL.query("written_columns", cells=texts_of(source, columns), codes=names([*codes]))
+
+
+def texts_of(source: exp.Expr, columns: Sequence[str]) -> exp.Select:
+    """The text of each value of some columns, ``anon_value``, by the place of the column, ``anon_place``."""
+    return unpivoted(source, {place: text(column(name)) for place, name in enumerate(columns)})
+
+
+def monotone_pairs(
+    source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]
+) -> exp.Query:
+    """How often the second number rises and falls in the order of the first, by the place of the pair."""
+    values = {name: _number(found, column(name)) for name, found in columns.items()}
+    return union_all(
+        SQL.query("monotone_pair", source=source, place=place, one=values[one], other=values[other])
+        for place, (one, other) in enumerate(pairs)
+    )
+
+
+def tails(source: exp.Expr, columns: Sequence[SourceColumn]) -> exp.Query:
+    """The numbers below which 1 % and 99 % of the rows of each column are, by its place."""
+    return union_all(
+        SQL.query("tails", source=source, place=place, number=_number(found, column(found.name)))
+        for place, found in enumerate(columns)
+    )
+
+
+def own_labels(source: exp.Expr, name: str) -> exp.Query:
+    """The values of a column of texts as they are in the taxonomy, and whether each is frequent."""
+    return SQL.query("own_labels", source=source, value=name, share=SHARE_OF_OWN_LABEL)
+
+
+def ordered_values(source: exp.Expr, name: str, numbers: SourceColumn) -> exp.Query:
+    """The values of a column of texts, in the order of the numbers of another one."""
+    number = _number(numbers, column(numbers.name))
+    return SQL.query("ordered_values", source=source, value=name, number=number)
+
+
+def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
+    """The combinations of values of some columns, with their rows; the hash of each value is ``anon_0`` and so on.
+
+    Hashes have 64 bits: that two of a million combinations are taken for one has a probability of 1 in 37 million. They
+    are hashed again, since DuckDB's hash of a pair is the XOR of two, and keys are the XOR of hashes: a pair of values
+    and the same pair swapped would have one key.
+    """
+    keys = [comparable({found.name: found.traits}, found.name) for found in columns]
+    named = [aliased(f.hash(f.hash(place, key)), _key(place)) for place, key in enumerate(keys)]
+    counted = aliased(count_rows(), "anon_row_count")
+    query = grouped(select([*named, counted], source.copy()), [key.copy() for key in keys])
+    return Step(CELLS, query, "cells of the suggested quasi-identifiers")
+
+
+def half(number: int, keys: Sequence[int]) -> tuple[Step, Step]:
+    """The cells that others agree with on a half of the columns, and the rows of each cell that none agrees with.
+
+    Args:
+        number: 0 or 1.
+        keys: the places of the columns.
+    """
+    key = _combined(keys)
+    repeated, lone = REPEATED[number], LONE[number]
+    return (
+        Step(
+            repeated, SQL.query("repeated_cells", cells=CELLS, key=key), "cells that are alike in half of the columns"
+        ),
+        Step(lone, SQL.query("lone_cells", cells=CELLS, repeated=repeated, key=key), "cells that are not"),
+    )
+
+
+def set_measures(without: Sequence[int]) -> exp.Query:
+    """The measures of all columns of the cells, and behind them those of all but each.
+
+    Args:
+        without: for each column, the half without it.
+    """
+    together = SQL.query("set_measures", classes=CELLS, size="anon_row_count", place=0)
+    places = range(len(without))
+    classes = (
+        SQL.query(
+            "class_sizes",
+            repeated=REPEATED[number],
+            lone=LONE[number],
+            key=_combined([other for other in places if other != place]),
+        )
+        for place, number in enumerate(without)
+    )
+    return union_all(
+        [
+            together,
+            *(
+                SQL.query("set_measures", classes=each, size="class_size", place=place)
+                for place, each in enumerate(classes, 1)
+            ),
+        ]
+    )
+
+
+def _combined(places: Sequence[int]) -> exp.Expr:
+    """The key of a class; of no columns there is one class."""
+    none: exp.Expr = cast(number(0), "UBIGINT")
+    return reduce(f.xor, (column(_key(place)) for place in places), none)
+
+
+def _key(place: int) -> str:
+    return f"anon_{place}"
+
+
+def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
+    """A value as one of a type, NULL if it spells none; most other texts begin with a letter, or are longer."""
+    read = exp.TryCast(this=as_read(value), to=exp.DataType.build(type_name))
+    if not found.traits.is_text:
+        return read
+    spells = f.regexp_matches(value, string(SPELLED))
+    return (
+        exp.case()
+        .when(f.strlen(value) > number(MAX_SPELLED), exp.null())
+        .when(f.ascii(value) > number(LAST_DIGIT), exp.null())
+        .when(spells, read)
+    )
+
+
+def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:
+    """A value as a number, NULL if it is none."""
+    if found.traits.is_number:
+        return cast_value(value, "DOUBLE")
+    if found.traits.is_text:
+        return _read(found, value, "DOUBLE")
+    return cast(exp.null(), "DOUBLE")
+
+
+def _moment(found: SourceColumn) -> exp.Expr:
+    """A value as a point in time, NULL if it is none."""
+    if found.traits.is_date or found.traits.is_text:
+        return _read(found, c.anon_value, "TIMESTAMP")
+    return cast(exp.null(), "TIMESTAMP")

@@ -42,9 +42,9 @@ from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, op
 from sqlanon.publish.files import staged_file
 from sqlanon.queries import taxonomies
 from sqlanon.queries.encoding import ROW_COUNT
-from sqlanon.queries.kept_columns import released_value
 from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
+from sqlanon.queries.published_rows import released_value
 
 # By the name of a method whose labels suit rows that are still to come, the run that finds them.
 FITTED: Mapping[str, type[FullDomainRun] | type[LocalFitRun]] = {

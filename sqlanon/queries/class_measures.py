@@ -17,7 +17,7 @@ from math import prod
 from sqlglot import exp
 
 from sqlanon.model.bounds import Bound, Measure
-from sqlanon.queries.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, row_sum
+from sqlanon.queries.encoding import INDIVIDUAL, WEIGHT, Encoding, row_sum
 from sqlanon.queries.grouping import (
     CLASS_ROWS,
     CLASS_WEIGHT,
@@ -29,23 +29,25 @@ from sqlanon.queries.grouping import (
     measure_column,
     sum_of,
 )
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
+    c,
     column,
     count_distinct,
-    filtered,
+    f,
     grouped,
     left_join,
     number,
     select,
     subquery,
-    union_all,
 )
 from sqlanon.queries.sensitive_values import SensitiveValues
 
-KEPT = "anon_kept"
-"""Whether a class keeps the bounds of the privacy models."""
+SQL = Queries("cells")
+
+KEPT = "anon_kept"  # whether a class keeps the bounds of the privacy models
 
 
 def class_relation(
@@ -76,18 +78,18 @@ def class_relation(
 
 
 def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:
-    """The measure of a class that a bound is on."""
     return column(measure_column(encoding, bound.measure))
 
 
 def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
     """Whether a class keeps all of these bounds."""
-    return all_of([_kept(measure_of(encoding, bound), bound) for bound in bounds])
-
-
-def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
-    comparison = {">=": exp.GTE, "<=": exp.LTE, "<": exp.LT}[bound.comparison]
-    return comparison(this=measure, expression=number(bound.threshold))
+    comparisons = {">=": exp.GTE, "<=": exp.LTE, "<": exp.LT}
+    return all_of(
+        [
+            comparisons[bound.comparison](this=measure_of(encoding, bound), expression=number(bound.threshold))
+            for bound in bounds
+        ]
+    )
 
 
 def _merged_values(grouping: Grouping) -> SensitiveValues | None:
@@ -134,7 +136,6 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
     assert isinstance(measure.argument, tuple)
     prior = dict(measure.argument)
     secrets = [column(grouping.encoding.sensitive(name)) for name in prior]
-    records = grouping.select([aliased(sum_of(ROW_COUNT), ROWS)], grouping.cells(), *secrets)
     chances = {
         known: prod(p if knows else 1 - p for p, knows in zip(prior.values(), known, strict=True))
         for known in itertools.product((False, True), repeat=len(prior))
@@ -142,20 +143,14 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
     # Where nothing is known all records of a class match: that is added to the largest of their other risks, but not if
     # these are sums themselves, whose last digits would depend on it.
     guess = chances.pop((False,)) if len(prior) == 1 else 0
-    risks = [_risk(chance, _matches(grouping, secrets, known)) for known, chance in chances.items() if chance > 0]
+    risks: list[exp.Expr] = [
+        exp.Div(this=number(chance), expression=_matches(grouping, secrets, known))
+        for known, chance in chances.items()
+        if chance > 0
+    ]
     total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), risks or [number(0.0)])
-    exposed = select(
-        [*grouping.columns(), column(ROWS), aliased(total, "anon_risk")], subquery(records, "anon_records")
-    )
-    largest = exp.Add(this=exp.Max(this=column("anon_risk")), expression=_risk(guess, sum_of(ROWS)))
-    # The probabilities of all states may sum to a last digit more than 1.
-    worst = as_measure(grouping, measure, exp.func("least", largest, number(1.0)))
-    return grouping.select([worst], subquery(exposed, "anon_exposed"))
-
-
-def _risk(chance: float, matches: exp.Expr) -> exp.Expr:
-    """The risk of a row with this many matches, in a state of knowledge of this probability."""
-    return exp.Div(this=number(chance), expression=matches)
+    roles = SQL.given(cells=grouping.cells(), keys=grouping.keys, secrets=secrets, risk=total, guess=guess)
+    return roles.query("largest_risks", measure=measure_column(grouping.encoding, measure))
 
 
 def _matches(grouping: Grouping, secrets: Sequence[exp.Expr], known: Sequence[bool]) -> exp.Expr:
@@ -168,28 +163,17 @@ def _matches(grouping: Grouping, secrets: Sequence[exp.Expr], known: Sequence[bo
 
 def population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:
     """The people that each class matches in the population, which has at least those of the class."""
-    zero = number(0)
-    both = union_all(
-        [
-            select([*grouping.columns(), column(ROW_COUNT), aliased(zero.copy(), PEOPLE)], grouping.cells()),
-            select([*grouping.columns(), aliased(zero, ROW_COUNT), column(PEOPLE)], grouping.people()),
-        ]
-    )
-    rows, population = column("anon_class_rows"), exp.func("greatest", column("anon_class_rows"), column(PEOPLE))
-    absent = exp.Window(
-        this=filtered(exp.Count(this=exp.Star(), big_int=True), rows.copy().eq(number(0))),
-        partition_by=[column(NODE)] if NODE in grouping.keys else [],
-    )
-    expressions: dict[str, exp.Expr] = {
+    population = f.greatest(c.anon_class_rows, c.anon_people)
+    expressions = {
         "population_size": population,
-        "presence": exp.Div(this=rows.copy(), expression=population.copy()),
-        "absent_classes": column("anon_absent"),
+        "presence": exp.Div(this=c.anon_class_rows, expression=population),
+        "absent_classes": c.anon_absent,
     }
-    matched = grouping.select(
-        [aliased(sum_of(ROW_COUNT), "anon_class_rows"), aliased(sum_of(PEOPLE), PEOPLE)],
-        subquery(both, "anon_both"),
+    return SQL.query(
+        "matched_people",
+        cells=grouping.cells(),
+        people=grouping.people(),
+        keys=grouping.keys,
+        node=[NODE] if NODE in grouping.keys else [],
+        measures=[as_measure(grouping, measure, expressions[measure.name].copy()) for measure in measures],
     )
-    columns = [as_measure(grouping, measure, expressions[measure.name].copy()) for measure in measures]
-    counts = select([exp.Star(), aliased(absent, "anon_absent")], subquery(matched, "anon_matched"))
-    present = exp.GT(this=column("anon_class_rows"), expression=number(0))
-    return select([*grouping.columns(), *columns], subquery(counts, "anon_counts")).where(present, copy=False)

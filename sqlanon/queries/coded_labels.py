@@ -1,13 +1,17 @@
-"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and with what it loses."""
+"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and with what it loses.
+
+The information that a label has, in bits, follows from the share of the rows that have it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.queries import taxonomies
-from sqlanon.queries.encoding import VALUE, Encoding
+from sqlanon.queries.encoding import ROW_COUNT, VALUE, WEIGHT, Encoding
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -19,27 +23,26 @@ from sqlanon.queries.kit.nodes import (
     bits,
     cast,
     column,
-    copies,
-    count_rows,
     enum_type,
     filtered,
-    grouped,
     identifier,
     number,
+    same,
     select,
     string,
-    subquery,
+    union_all,
     unsigned_type,
     values,
 )
-from sqlanon.queries.unknown import with_unknown_labels
+from sqlanon.queries.source_rows import with_unknown_labels
 
-LABEL_LOSSES = ("lm", "ncp")
-"""Losses of labels that follow from taxonomies alone."""
+SQL = Queries("cells")
+
+LABEL_LOSSES = ("lm", "ncp")  # those that follow from taxonomies alone
+INFORMATION = "information"
 
 CODED_LABELS = Relation("anon_coded_labels", "node")
 """The labels before their keys are laid out."""
-
 
 MAX_STEPS = 64
 """The most steps of what labels lose that the query of a node spells out; of more it is looked up.
@@ -60,9 +63,7 @@ def encode_labels(encoding: Encoding) -> list[Step]:
 
 def last_children() -> exp.Query:
     """position, depth, last_child: the largest number that a label has among those under the same one."""
-    place = [column("position"), column("depth")]
-    last = aliased(exp.Max(this=column("child")), "last_child")
-    return grouped(select([*place, last], CODED_LABELS.table), [each.copy() for each in place])
+    return SQL.query("last_children", labels=CODED_LABELS)
 
 
 def key_labels(encoding: Encoding) -> Step:
@@ -88,22 +89,16 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
 
     Those of levels with too many steps are left out.
     """
-    words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
-    losses = [column(name) for name in measures]
-    place = [column("position"), column("depth")]
-    labels = select([*place, *words, *losses], encoding.labels.table).distinct(copy=False)
-    order = ascending(*copies(words)) if words else None
+    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    order = ascending(*map(column, words)) if words else None
     following = [
-        exp.Window(this=exp.func("lead", loss.copy()), partition_by=copies(place), order=order) for loss in losses
+        exp.Window(
+            this=exp.func("lead", column(measure)), partition_by=[column("position"), column("depth")], order=order
+        )
+        for measure in measures
     ]
-    differs = exp.NullSafeNEQ(this=exp.Tuple(expressions=copies(losses)), expression=exp.Tuple(expressions=following))
-    last_bits = aliased(cast(exp.Array(expressions=copies(words)), "BIGINT[]"), "last_bits")
-    steps = select([*copies(place), last_bits, *copies(losses)], subquery(labels, "anon_labels"))
-    steps.set("qualify", exp.Qualify(this=differs))
-    few = select([exp.Star()], subquery(steps, "anon_steps"))
-    count = exp.Window(this=count_rows(), partition_by=copies(place))
-    few.set("qualify", exp.Qualify(this=exp.LTE(this=count, expression=number(MAX_STEPS))))
-    return few
+    roles = SQL.given(labels=encoding.labels, words=words, losses=measures, following=following, max_steps=MAX_STEPS)
+    return roles.query("loss_steps")
 
 
 def value_types(encoding: Encoding) -> list[exp.Create]:
@@ -149,7 +144,7 @@ def _coded_labels(encoding: Encoding) -> exp.Query:
     query = taxonomies.all_labels(spec.taxonomy, names, spec.leaves)
     if spec.unknown is not None and spec.unknown.roots:
         query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
-    return Queries("cells").query("labels", taxonomies=given, taxonomy_labels=query)
+    return SQL.query("labels", taxonomies=given, taxonomy_labels=query)
 
 
 def _word(word: int) -> exp.Expr:
@@ -163,31 +158,18 @@ def _word(word: int) -> exp.Expr:
 
 
 def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
-    """The values of a protected column: per level that cells carry the code of the label.
-
-    The codes of a level are in the order of the leaves under its labels.
-    """
+    """The values of a protected column: per level that cells carry the code of the label."""
     depths = encoding.sensitive_depths(name)
     counts = encoding.spec.protected_shapes[name].label_counts[: depths.stop]
-    order = ascending(column("leaf_count"), column("label"), nulls_first=True)
-    code = exp.Window(this=exp.func("dense_rank"), partition_by=[column("level")], order=order)
-    labels = subquery(taxonomies.levels(encoding.spec.taxonomy, encoding.spec.attribute_of(name)), "anon_taxonomy")
-    coded = select([column("level"), column("value"), aliased(code, "code")], labels)
-    columns = [aliased(column("value"), VALUE)]
-    columns += [
-        aliased(_code(depth, label_count), encoding.sensitive_label(name, depth))
-        for depth, label_count in enumerate(counts)
-        if depth in depths
-    ]
-    found = select(columns, subquery(coded, "anon_coded"))
-    found = found.where(exp.LT(this=column("level"), expression=number(len(counts))), copy=False)
-    return grouped(found, [column("value")]).having(count_rows().eq(number(len(counts))), copy=False)
-
-
-def _code(depth: int, label_count: int) -> exp.Cast:
-    """The code of a value's label at a level."""
-    code = filtered(exp.Max(this=column("code")), column("level").eq(number(depth)))
-    return cast(code, _code_type(label_count))
+    codes = []
+    for depth, label_count in enumerate(counts):
+        if depth in depths:
+            code = filtered(exp.Max(this=column("code")), column("level").eq(number(depth)))
+            # One more than there are labels, for the NULL that every level knows.
+            typed = cast(code, unsigned_type(label_count + 1))
+            codes.append(aliased(typed, encoding.sensitive_label(name, depth)))
+    labels = taxonomies.levels(encoding.spec.taxonomy, encoding.spec.attribute_of(name))
+    return SQL.query("sensitive_codes", labels=labels, codes=codes, level_count=len(counts))
 
 
 def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
@@ -195,6 +177,60 @@ def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
     return exp.Window(this=exp.func("dense_rank"), order=ascending(*values, nulls_first=nulls_first))
 
 
-def _code_type(label_count: int) -> str:
-    # One more than there are labels, for the NULL that every level knows.
-    return unsigned_type(label_count + 1)
+def with_information(encoding: Encoding) -> Encoding:
+    """The encoding with labels that have their information beside them."""
+    return replace(encoding, labels=Relation("anon_informed_labels", "node"))
+
+
+def encode_information(encoding: Encoding, informed: Relation) -> Step:
+    """The step that makes the labels with the information that they have; none at the top, or without rows."""
+    query = SQL.query("informed_labels", labels=encoding.labels, values=value_rows(encoding))
+    if encoding.spec.roots:
+        information = query.selects[-1]
+        is_root = exp.If(this=_is_root(encoding), true=number(0))
+        information.set("this", exp.Case(ifs=[is_root], default=information.this))
+    return Step(informed, query, "information of labels")
+
+
+def labelled_values(encoding: Encoding) -> exp.Select:
+    """The values of every quasi-identifier with their rows, once per level with their label there and what it loses."""
+    return SQL.query("labelled_values", values=value_rows(encoding), labels=encoding.labels)
+
+
+def root_rows(encoding: Encoding) -> exp.Select:
+    """position, depth, and the rows (or their weight) whose label there is that of the top, and all: rows, whole."""
+    return SQL.query("root_rows", values=value_rows(encoding), labels=encoding.labels, is_root=_is_root(encoding))
+
+
+def value_rows(encoding: Encoding) -> exp.Select:
+    """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs.
+
+    Values that a taxonomy does not have are one: they share their key.
+    """
+    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    counted = ROW_COUNT if encoding.spec.row_weight is None else WEIGHT
+    keyed = []
+    for position in range(len(encoding.spec.shapes)):
+        masks = encoding.keys.label_masks(position, 0)
+        words: dict[int, exp.Expr] = {word: bits(column(keys[word]), number(mask)) for word, mask in masks.items()}
+        of_key = [words.get(word, number(0)) for word in range(len(keys))]
+        roles = SQL.given(position=position, words=of_key, keys=keys, counted=counted, groups=[*words.values()])
+        keyed.append(roles.query("keyed_rows", cells=encoding.cells))
+    query = SQL.query("value_rows", keyed=union_all(keyed), labels=encoding.labels, keys=keys)
+    if encoding.spec.roots:
+        query = query.where(same(column("label", "anon_labels"), column(VALUE, "anon_labels")), copy=False)
+    return query
+
+
+def _is_root(encoding: Encoding) -> exp.Expr:
+    """Whether a label is that of the top, where values can have it that the taxonomy does not have."""
+    names = encoding.spec.quasi_identifiers
+    found = [
+        exp.and_(
+            column("position", "anon_labels").eq(number(names.index(name))),
+            column("label", "anon_labels").eq(string(root)),
+            copy=False,
+        )
+        for name, root in encoding.spec.roots.items()
+    ]
+    return exp.Paren(this=exp.or_(*found, copy=False))

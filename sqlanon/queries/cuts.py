@@ -1,8 +1,8 @@
-"""Rows at the cut of a release: the cut as a table, and the macros over it."""
+"""Rows at the cut of a release: the cut as a table, the macros over it, and the classes that it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,9 +11,20 @@ from sqlglot import exp
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import as_text, interval_label
 from sqlanon.queries import taxonomies
-from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, column, names, select, subquery
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    all_of,
+    column,
+    names,
+    same,
+    select,
+    subquery,
+)
+from sqlanon.queries.released_classes import ClassesOfRows, carried_columns, labels_by_place, released_labels
+from sqlanon.queries.source_rows import persons_by
 from sqlanon.queries.spelled import Taxonomies
 
 LABELS = Relation("anon_noted_labels", "node")
@@ -36,12 +47,10 @@ class Predictors:
 
     @classmethod
     def of(cls, cut: CutRecord) -> Predictors:
-        """Those of a cut."""
         return cls((*cut.labels,), (*cut.intervals,), (*cut.items,))
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Their names."""
         return (*self.categories, *self.numbers, *self.sets)
 
 
@@ -60,19 +69,17 @@ def noted_labels(cut: CutRecord) -> pa.Table:
 
 def noted_parts(cut: CutRecord) -> pa.Table:
     """The rows of :data:`PARTS`."""
-    rows = [*_parts(cut)]
-    kinds = {"attribute": pa.string(), "low": pa.float64(), "high": pa.float64(), "label": pa.string()}
-    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
-
-
-def _parts(cut: CutRecord) -> Iterator[tuple[str, float | None, float | None, str]]:
-    for name, intervals in cut.intervals.items():
-        for low, high in intervals:
-            yield name, low, high, interval_label(as_text(low), as_text(high))
+    rows: list[tuple[str, float | None, float | None, str]] = [
+        (name, low, high, interval_label(as_text(low), as_text(high)))
+        for name, intervals in cut.intervals.items()
+        for low, high in intervals
+    ]
     for name, labels in cut.items.items():
         # As long as all items have one label, it is theirs.
         if all(label is not None for _, label in labels):
-            yield from ((name, None, None, label) for _, label in labels if label is not None)
+            rows += ((name, None, None, label) for _, label in labels if label is not None)
+    kinds = {"attribute": pa.string(), "low": pa.float64(), "high": pa.float64(), "label": pa.string()}
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
 
 
 def cuts(taxonomy: Taxonomies, relation: Relation = CUTS) -> Step:
@@ -96,3 +103,37 @@ def generalized(
 
 def _lists(predictors: Predictors) -> list[exp.Array]:
     return [names(each) for each in (predictors.categories, predictors.numbers, predictors.sets)]
+
+
+@dataclass(frozen=True)
+class CutClasses(ClassesOfRows):
+    """The classes of a release at a cut, which :func:`cut_of` has, in the order of their labels."""
+
+    predictors: Predictors  # the columns that have labels of the cut
+    source: exp.Expr  # the rows that it was made from
+
+    @classmethod
+    def of(cls, predictors: Predictors, source: exp.Expr, released: exp.Expr, place: int) -> CutClasses:
+        return cls(released_labels(released, labels_by_place(predictors.all)), place, predictors, source)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return labels_by_place(self.predictors.all)
+
+    def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
+        carried, names = [*persons_by(keys), *values], self.predictors.all
+        source = exp.alias_(self.source.copy(), "anon_source", table=True)
+        columns = carried_columns(keys, values, as_text=as_text)
+        keyed = subquery(select([*columns, *(column(name, "anon_source") for name in names)], source), "anon_keyed")
+        labelled = generalized(keyed, [*carried, *names], self.predictors, cut_of(self.place))
+        query = select([column(name, "anon_labelled") for name in carried], subquery(labelled, "anon_labelled"))
+        on = (
+            same(column(label, "anon_released"), exact_text(column(name, "anon_labelled")))
+            for name, label in self.labels.items()
+        )
+        return self.join_to(query, "anon_released", all_of([*on]))
+
+
+def cut_of(place: int) -> Relation:
+    """The cut of a release as a table."""
+    return Relation(f"anon_cut_of_release_{place}", "node")

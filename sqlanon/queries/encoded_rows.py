@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.coded_labels import dense_rank, sensitive_codes
+from sqlanon.queries.coded_labels import sensitive_codes
 from sqlanon.queries.encoding import (
     INDIVIDUAL,
     IS_UNMAPPED,
@@ -26,6 +26,7 @@ from sqlanon.queries.encoding import (
     row_sum,
 )
 from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -35,8 +36,9 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     cast,
     column,
+    copies,
     count_rows,
-    filtered,
+    f,
     grouped,
     identifier,
     left_join,
@@ -48,10 +50,18 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.persons_of_rows import bits_of_number, key_columns, value_of_row, with_persons
 from sqlanon.queries.source import Traits
+from sqlanon.queries.source_rows import bits_of_number, key_columns, value_of_row, with_persons
+
+SQL = Queries("cells")
 
 COMBINATIONS = "anon_rows"
+
+PIECES = Relation("anon_pieces", "cell")
+"""The cells of all pieces: those that several pieces have stand there as often."""
+
+ROWS = Relation("anon_keyed_rows", "rows")
+"""The rows of the source with their keys, and what identifies their persons if each has one."""
 
 
 def encode_rows(encoding: Encoding) -> list[Step]:
@@ -87,26 +97,23 @@ def cell_counts(encoding: Encoding) -> exp.Query:
     """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
     spec = encoding.spec
     labels = [column(encoding.sensitive_label(name, 1)) for name in spec.labelled]
-    unmapped = exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)
-    counts = {"unmapped": unmapped}
+    counts = {"unmapped": exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)}
     if spec.row_weight is not None:
         counts["unweighted"] = column(WEIGHT).is_(exp.null())
     if spec.individual is not None:
         counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
-    columns = [aliased(count_rows(), "cells"), aliased(_count_of_rows(), "rows")]
-    columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
-    return select(columns, encoding.cells.table)
+    return SQL.query("cell_counts", cells=encoding.cells, conditions=[*counts.values()], counts=[*counts])
 
 
 def unmapped_people(encoding: Encoding) -> exp.Query:
     """One row: people of the population with a value that no taxonomy knows."""
-    people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), column(IS_UNMAPPED)), number(0))
-    return select([aliased(people, "unmapped")], encoding.population_cells.table)
+    return SQL.query("unmapped_people", population=encoding.population_cells)
 
 
-def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
-    rows = exp.Sum(this=column(ROW_COUNT))
-    return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
+def unlabelled_values(encoding: Encoding, name: str) -> exp.Query:
+    """One row, ``unlabelled``: the values of a compared column of persons that the taxonomy of the column lacks."""
+    label = encoding.sensitive_label(name, 1)
+    return SQL.query("unlabelled_values", values=encoding.values(name), label=label)
 
 
 def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, exp.Expr], exp.Select]) -> exp.Query:
@@ -120,19 +127,30 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
     spec = encoding.spec
     ranked = [name for name in spec.protected if name not in spec.coded]
     if spec.protected:
-        query = keyed(encoding, exp.Table(this=identifier(COMBINATIONS)))
-        ranks = [made_once(_ranks_alias(encoding, name), _ranks(encoding, name)) for name in ranked]
+        rows = exp.Table(this=identifier(COMBINATIONS))
+        query = keyed(encoding, rows)
+        # Each value is ranked once: to sort all combinations takes longer.
+        codes = [SQL.query("ranks", rows=rows, value=name, code=encoding.sensitive(name)) for name in ranked]
+        ranks = [made_once(_ranks_alias(encoding, name), each) for name, each in zip(ranked, codes, strict=True)]
         query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, found), *ranks]))
     else:
         query = keyed(encoding, subquery(found, COMBINATIONS))
-    codes = [aliased(column(name, COMBINATIONS), encoding.sensitive(name)) for name in spec.coded]
-    query = query.select(*codes, copy=False)
+    coded = [aliased(column(name, COMBINATIONS), encoding.sensitive(name)) for name in spec.coded]
+    query = query.select(*coded, copy=False)
     for name in ranked:
-        query = _with_rank(encoding, query, name)
+        alias = _ranks_alias(encoding, name)
+        on = same(column(name, alias), column(name, COMBINATIONS))
+        query = query.join(exp.Table(this=identifier(alias)), on=on, copy=False)
+        query = query.select(column(encoding.sensitive(name), alias), copy=False)
         if encoding.holds_release:
             query = query.select(aliased(column(name, COMBINATIONS), encoding.raw(name)), copy=False)
     for name in spec.labelled:
-        query = _with_labels(encoding, query, name)
+        relation = encoding.sensitive_codes(name)
+        lookup = exp.alias_(relation.table, relation.name, table=True)
+        raw = exact_text(column(name, COMBINATIONS))
+        query = left_join(query, lookup, same(column(VALUE, relation.name), raw))
+        labels = (encoding.sensitive_label(name, depth) for depth in encoding.sensitive_depths(name))
+        query = query.select(*(column(label, relation.name) for label in labels), copy=False)
     if spec.individual is not None:
         query = query.select(aliased(column(spec.individual, COMBINATIONS), INDIVIDUAL), copy=False)
     if spec.row_weight is not None:
@@ -184,43 +202,18 @@ def key_word(encoding: Encoding, word: int, positions: Iterable[int] | None = No
     return all_bits(found)
 
 
-def _ranks(encoding: Encoding, name: str) -> exp.Select:
-    """The values of a protected column by their order, each ranked once: to sort all combinations takes longer."""
-    values = select([column(name)], exp.Table(this=identifier(COMBINATIONS))).distinct(copy=False)
-    rank = cast(dense_rank(column(name), nulls_first=False), "UINTEGER")
-    return select([column(name), aliased(rank, encoding.sensitive(name))], subquery(values, "anon_values"))
-
-
-def _with_rank(encoding: Encoding, query: exp.Select, name: str) -> exp.Select:
-    """The place of a protected column's value in the order of its values."""
-    alias = _ranks_alias(encoding, name)
-    on = same(column(name, alias), column(name, COMBINATIONS))
-    query = query.join(exp.Table(this=identifier(alias)), on=on, copy=False)
-    return query.select(column(encoding.sensitive(name), alias), copy=False)
-
-
-def _with_labels(encoding: Encoding, query: exp.Select, name: str) -> exp.Select:
-    """The codes of a protected column's labels."""
-    relation = encoding.sensitive_codes(name)
-    lookup = exp.alias_(relation.table, relation.name, table=True)
-    raw = exact_text(column(name, COMBINATIONS))
-    query = left_join(query, lookup, same(column(VALUE, relation.name), raw))
-    labels = [encoding.sensitive_label(name, depth) for depth in encoding.sensitive_depths(name)]
-    return query.select(*(column(label, relation.name) for label in labels), copy=False)
-
-
 def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     """The combinations of raw values that rows of a source have, with their number, and their weight if there is one.
 
     Rows are grouped by raw values first, so that codes are looked up for the few combinations that are left.
     """
     spec = encoding.spec
-    individual = () if spec.individual is None else (spec.individual,)
     keys = _value_keys(encoding, lambda name: exact_key(name, encoding.traits))
     keys |= {
         name: exact_key(name, encoding.traits) if encoding.holds_release else column(name) for name in spec.protected
     }
-    keys |= {name: column(name) for name in individual}
+    if spec.individual is not None:
+        keys[spec.individual] = column(spec.individual)
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
@@ -251,14 +244,8 @@ def _weight(weight: exp.Expr) -> exp.Expr:
         exp.GT(this=weight, expression=number(0)),
         exp.LT(this=cast_value(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
     )
-    return exp.Case(
-        ifs=[
-            exp.If(
-                this=exp.func("bool_and", exp.func("coalesce", valid, exp.false())),
-                true=exp.Sum(this=cast_value(weight.copy(), "DOUBLE")),
-            )
-        ]
-    )
+    are_valid = f.bool_and(f.coalesce(valid, exp.false()))
+    return exp.Case(ifs=[exp.If(this=are_valid, true=exp.Sum(this=cast_value(weight.copy(), "DOUBLE")))])
 
 
 def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:
@@ -272,38 +259,23 @@ def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:
 def _values(encoding: Encoding, name: str) -> exp.Query:
     """The values of a compared column: code, share of the table, and the shares of its labels."""
     code = encoding.sensitive(name)
-    labels = [encoding.sensitive_label(name, level) for level in range(1, encoding.sensitive_height(name))]
-    carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
+    levels = range(1, encoding.sensitive_height(name))
+    labels = [encoding.sensitive_label(name, level) for level in levels]
+    roles = SQL.given(code=code, labels=labels)
     if name in encoding.spec.references:
         counts = _counts_of_persons(encoding, name, code, "anon_rows", labels)
     else:
-        rows = aliased(counted(encoding), "anon_rows")
-        counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
-    shares = [
-        aliased(_share(), "anon_share"),
-        *(
-            aliased(_share(partition_by=[column(label)]), encoding.label_share(level))
-            for level, label in enumerate(labels, 1)
-        ),
-    ]
-    return select([column(code), *(column(label) for label in labels), *shares], subquery(counts, "anon_counts"))
-
-
-def _share(partition_by: list[exp.Expr] | None = None) -> exp.Expr:
-    """The rows of a value, or of its label, as a share of the whole table."""
-    rows: exp.Expr = column("anon_rows")
-    if partition_by is not None:
-        rows = exp.Window(this=exp.Sum(this=rows), partition_by=partition_by)
-    return exp.Div(this=rows, expression=exp.Window(this=exp.Sum(this=column("anon_rows"))))
+        counts = roles.query("rows_of_codes", cells=encoding.cells, counted=counted(encoding))
+    return roles.query("shares", counts=counts, shares=[*map(encoding.label_share, levels)])
 
 
 def _positions(encoding: Encoding, name: str) -> exp.Subquery:
     """The codes of a compared column, which are numbered in its order, and the rows of each."""
     if name in encoding.spec.references:
         return subquery(_counts_of_persons(encoding, name, "position", "row_count"), "anon_positions")
-    code = column(encoding.sensitive(name))
-    columns = [aliased(code, "position"), aliased(counted(encoding), "row_count")]
-    return subquery(grouped(select(columns, encoding.cells.table), [code.copy()]), "anon_positions")
+    code = encoding.sensitive(name)
+    query = SQL.query("rows_of_positions", cells=encoding.cells, code=code, counted=counted(encoding))
+    return subquery(query, "anon_positions")
 
 
 def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labels: Sequence[str] = ()) -> exp.Select:
@@ -318,13 +290,6 @@ def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labe
     return left_join(query, subquery(sensitive_codes(encoding, name), lookup), on)
 
 
-def unlabelled_values(encoding: Encoding, name: str) -> exp.Query:
-    """One row, ``unlabelled``: the values of a compared column of persons that the taxonomy of the column lacks."""
-    is_unlabelled = column(encoding.sensitive_label(name, 1)).is_(exp.null())
-    count = aliased(filtered(count_rows(), is_unlabelled), "unlabelled")
-    return select([count], encoding.values(name).table)
-
-
 def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:
     """The cells of the population, over the quasi-identifiers alone."""
     keys = _value_keys(encoding, lambda name: exact_text(column(name)))
@@ -333,23 +298,12 @@ def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:
     return looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
 
 
-def _ranks_alias(encoding: Encoding, name: str) -> str:
-    return f"{encoding.sensitive(name)}_ranks"
-
-
-PIECES = Relation("anon_pieces", "cell")
-"""The cells of all pieces: those that several pieces have stand there as often."""
-
-
 def cells_of_piece(encoding: Encoding, piece: exp.Expr) -> Step:
     """The step that makes the cells of a piece, or adds them to those of others."""
     found = subquery(combinations(encoding, piece), COMBINATIONS)
-    others = [column(name, COMBINATIONS) for name in (*_others(encoding), *_counts(encoding))]
+    counts = [ROW_COUNT, *([] if encoding.spec.row_weight is None else [WEIGHT])]
+    others = [column(name, COMBINATIONS) for name in (*_others(encoding), *counts)]
     return Step(PIECES, looked_up(encoding, found).select(*others, copy=False), "cells of a piece")
-
-
-ROWS = Relation("anon_keyed_rows", "rows")
-"""The rows of the source with their keys, and what identifies their persons if each has one."""
 
 
 def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
@@ -364,21 +318,19 @@ def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
 
 def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
     """The step that makes the cells of the source from those of its pieces, or from its rows."""
-    keys = [*_keys(encoding), *_others(encoding)]
-    found = grouped(select([*map(column, keys), row_sum()], relation.table), [column(name) for name in keys])
+    labels = [*(encoding.key(word) for word in range(encoding.keys.word_count)), IS_UNMAPPED]
+    keys = [column(name) for name in (*labels, *_others(encoding))]
+    found = grouped(select([*copies(keys), row_sum()], relation.table), keys)
     if encoding.spec.row_weight is not None:
-        found = found.select(_weight_of_pieces(), copy=False)
-    return Step(encoding.cells, cells_of(encoding, found, _as_they_are), "cells")
+        # NULL where the weight of a piece is.
+        are_known = f.bool_and(exp.Not(this=column(WEIGHT).is_(exp.null())))
+        weight = exp.Case(ifs=[exp.If(this=are_known, true=exp.Sum(this=column(WEIGHT)))])
+        found = found.select(aliased(weight, WEIGHT), copy=False)
 
+    def as_they_are(_: Encoding, combinations: exp.Expr) -> exp.Select:
+        return select([column(name, COMBINATIONS) for name in labels], combinations)
 
-def _as_they_are(encoding: Encoding, relation: exp.Expr) -> exp.Select:
-    """Combinations that have the words of their keys already."""
-    return select([column(name, COMBINATIONS) for name in _keys(encoding)], relation)
-
-
-def _keys(encoding: Encoding) -> list[str]:
-    """The columns that encode the labels of a cell."""
-    return [*(encoding.key(word) for word in range(encoding.keys.word_count)), IS_UNMAPPED]
+    return Step(encoding.cells, cells_of(encoding, found, as_they_are), "cells")
 
 
 def _others(encoding: Encoding) -> list[str]:
@@ -387,11 +339,5 @@ def _others(encoding: Encoding) -> list[str]:
     return [*spec.protected, *([] if spec.individual is None else [spec.individual])]
 
 
-def _counts(encoding: Encoding) -> list[str]:
-    return [ROW_COUNT, *([] if encoding.spec.row_weight is None else [WEIGHT])]
-
-
-def _weight_of_pieces() -> exp.Alias:
-    """The weights of all pieces; NULL where one of them is."""
-    known = exp.func("bool_and", exp.Not(this=column(WEIGHT).is_(exp.null())))
-    return aliased(exp.Case(ifs=[exp.If(this=known, true=exp.Sum(this=column(WEIGHT)))]), WEIGHT)
+def _ranks_alias(encoding: Encoding, name: str) -> str:
+    return f"{encoding.sensitive(name)}_ranks"

@@ -1,9 +1,16 @@
-"""Which cells are made of a source, and the names of a run's temporary tables and of their columns."""
+"""Which cells are made of a source, their keys, and the names of a run's temporary tables and of their columns.
+
+A key has, in the bits of one number or of a few, the labels of all quasi-identifiers of a cell. A field of it encodes
+the label at a level, among the labels that share the next one above. So the classes of a node are the cells that agree
+in the fields of its levels and of all above: one AND with the mask of the node gives the key of the class, and nothing
+needs to be looked up. Fields of higher levels are more significant: in the order of their keys, cells that fall into
+one class stand close together, which makes grouping them several times faster.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,45 +18,137 @@ from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
 from sqlanon.model.criteria import Criteria
-from sqlanon.queries.keys import KeyLayout
+from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
 from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits
 from sqlanon.queries.spelled import Taxonomies
-from sqlanon.queries.unknown import UnknownValues
+
+WORD_BITS = 63  # as many as a BIGINT has besides its sign
+
+MAX_TYPED_VALUES = 1000
+"""The most values of a taxonomy whose texts are grouped as values of an ENUM type.
+
+Of 10,000 values it takes as long as texts, of 100,000 three times as long: then columns are kept without a dictionary.
+"""
+
+ROW_COUNT = "anon_row_count"
+WEIGHT = "anon_weight"
+INDIVIDUAL = "anon_individual"
+PEOPLE = "anon_people"
+EARLIER = "anon_earlier"  # the number of the joint class that earlier releases show of a person, 0 if none
+VALUE = "value"
+IS_UNMAPPED = "anon_is_unmapped"
+
+
+@dataclass(frozen=True)
+class Field:
+    """Some bits of a word; none where there is a single label."""
+
+    word: int
+    shift: int
+    width: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.width) - 1) << self.shift
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """Where the fields of a key stand."""
+
+    fields: Mapping[tuple[int, int], Field] = field(default_factory=dict)  # by quasi-identifier and level below the top
+    word_count: int = 0
+    always: Field | None = None  # distinguishes classes at every node
+
+    def label_masks(self, position: int, depth: int) -> Mapping[int, int]:
+        """The bits that distinguish the labels of a level, for each word that has any."""
+        return self._label_masks.get((position, depth), {})
+
+    def node_masks(self, levels: Levels) -> dict[int, int]:
+        """The bits that distinguish the classes of a node, for each word that has any."""
+        masks: dict[int, int] = {} if self.always is None else {self.always.word: self.always.mask}
+        for position, depth in enumerate(levels):
+            for word, mask in self.label_masks(position, depth).items():
+                masks[word] = masks.get(word, 0) | mask
+        return dict(sorted(masks.items()))
+
+    @cached_property
+    def _label_masks(self) -> dict[tuple[int, int], dict[int, int]]:
+        """The masks of every level: its own field and the fields of all levels above."""
+        found: dict[tuple[int, int], dict[int, int]] = {}
+        for (position, depth), place in sorted(self.fields.items(), reverse=True):
+            masks = {place.word: place.mask} if place.width else {}
+            for word, mask in found.get((position, depth + 1), {}).items():
+                masks[word] = masks.get(word, 0) | mask
+            found[position, depth] = masks
+        return found
+
+    def with_number(self, largest: int) -> KeyLayout:
+        """The layout with one more field, for numbers up to the largest, in which classes differ at every node."""
+        width = largest.bit_length()
+        last = self.word_count - 1
+        free = min((place.shift for place in self.fields.values() if place.word == last), default=0)
+        if width <= free:
+            return replace(self, always=Field(last, 0, width))
+        return replace(self, always=Field(self.word_count, 0, width), word_count=self.word_count + 1)
+
+
+def words_of(masks: Iterable[Mapping[int, int]]) -> list[int]:
+    """The words of keys that distinguish classes of some nodes, given the masks of each."""
+    return sorted({word for of_node in masks for word in of_node})
+
+
+def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:
+    """Place the fields, those of the highest levels first.
+
+    Args:
+        last_children: per quasi-identifier and level below the top, the largest number that its field has to hold.
+    """
+    highest: dict[int, int] = {}
+    for position, depth in last_children:
+        highest[position] = max(depth, highest.get(position, 0))
+    word, free, fields = 0, WORD_BITS, {}
+    for position, depth in sorted(last_children, key=lambda place: (highest[place[0]] - place[1], place[0])):
+        width = last_children[position, depth].bit_length()
+        if width > free:
+            word, free = word + 1, WORD_BITS
+        free -= width
+        fields[position, depth] = Field(word, free, width)
+    return KeyLayout(fields, word + 1 if any(last_children.values()) else 0)
 
 
 @dataclass(frozen=True)
 class EarlierClasses:
-    """What earlier releases show of the persons: joint classes with numbers, as ``queries.cells.earlier`` has them.
+    """What earlier releases show of the persons: joint classes with numbers, see :mod:`sqlanon.queries.source_rows`."""
 
-    Attributes:
-        keys: the columns of the source by which persons are found.
-        count: how many joint classes there are. The number of those whom no release shows is 0.
-        is_by_person: whether the keys identify one row; else they are all that releases see of it.
-        as_text: whether they are compared as text, since their types differ, or equal values have several texts.
-    """
-
-    keys: tuple[str, ...]
-    count: int
-    is_by_person: bool
-    as_text: bool
+    keys: tuple[str, ...]  # the columns of the source by which persons are found
+    count: int  # of joint classes; the number of those whom no release shows is 0
+    is_by_person: bool  # the keys identify one row; else they are all that releases see of it
+    as_text: bool  # keys are compared as text, since types differ, or equal values have several texts
 
 
 @dataclass(frozen=True)
 class ShownValues:
-    """Values of a sensitive column that a release shows: in joint classes they keep the bounds on the column, too.
+    """Values of a sensitive column that a release shows: in joint classes they keep the bounds on the column, too."""
 
-    Attributes:
-        column: the protected column with them.
-        bounded: the sensitive column, the same one if the values are those of the present source.
-        place: which of the columns of a joint class says whether the release shows it.
-        numbers: the ranges of the numbers there by which it does; one without an end has all that follow.
-    """
+    column: str  # the protected column with them
+    bounded: str  # the sensitive column, the same one if the values are those of the present source
+    place: int = 0  # the column of a joint class that says whether the release shows it
+    numbers: tuple[tuple[int, int | None], ...] = ((1, None),)  # by which it does so: ranges, the last may have no end
 
-    column: str
-    bounded: str
-    place: int = 0
-    numbers: tuple[tuple[int, int | None], ...] = ((1, None),)
+
+@dataclass(frozen=True)
+class UnknownValues:
+    """The columns of a run that may have values which their taxonomies do not have."""
+
+    source: exp.Table | exp.Subquery  # all rows, those that are left out included
+    suppressed: tuple[str, ...]  # the columns whose unknown values have their rows left out
+    roots: Mapping[str, str]  # by column whose unknown values are labelled at the top, that label
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.suppressed, *self.roots)
 
 
 @dataclass(frozen=True)
@@ -57,48 +156,27 @@ class CellSpec:
     """Which cells are made of a source.
 
     Rows that agree in all quasi-identifiers, in all protected columns and in their individual are one cell.
-
-    Attributes:
-        source: the source as a relation that can stand in FROM.
-        columns: its columns, in order.
-        quasi_identifiers: the columns that are generalized.
-        shapes: the shape of the taxonomy of each of them.
-        taxonomy: the table that holds the taxonomies.
-        protected: the other columns whose values distinguish cells, such as those that privacy models look at.
-        protected_shapes: the shapes of the taxonomies by whose labels protected columns are looked at.
-        compared: the protected columns whose values in a class are compared with those of the whole table.
-        references: by compared column whose values are those of persons, the table that counts them in their source.
-        individual: the column that identifies the owner of a row, if it distinguishes cells.
-        row_weight: the column of weights that cells are to sum up.
-        population: the population as a relation, if there are to be cells of it as well.
-        released: the columns that a release has.
-        pseudonyms: those with pseudonyms in place of the values.
-        unknown: what is done with values that taxonomies do not have, if there may be any.
-        leaves: the counts of labels that have more leaves than their taxonomy has values under them.
-        in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.
-        earlier: what earlier releases show of the persons, if classes are to hold together with these.
-        shown_values: what releases show of protected columns in joint classes.
     """
 
-    source: exp.Table | exp.Subquery
-    columns: tuple[SourceColumn, ...]
-    quasi_identifiers: tuple[str, ...]
-    shapes: tuple[TaxonomyShape, ...]
-    taxonomy: Taxonomies
-    protected: tuple[str, ...] = ()
-    protected_shapes: Mapping[str, TaxonomyShape] = field(default_factory=dict)
-    compared: tuple[str, ...] = ()
-    references: Mapping[str, Relation] = field(default_factory=dict)
-    individual: str | None = None
-    row_weight: str | None = None
-    population: exp.Expr | None = None
-    released: frozenset[str] = frozenset()
-    pseudonyms: tuple[str, ...] = ()
-    unknown: UnknownValues | None = None
-    in_key_order: bool = True
-    leaves: exp.Table | None = None
-    earlier: EarlierClasses | None = None
-    shown_values: tuple[ShownValues, ...] = ()
+    source: exp.Table | exp.Subquery  # can stand in FROM
+    columns: tuple[SourceColumn, ...]  # of the source, in order
+    quasi_identifiers: tuple[str, ...]  # the columns that are generalized
+    shapes: tuple[TaxonomyShape, ...]  # of the taxonomies of these
+    taxonomy: Taxonomies  # the table that holds the taxonomies
+    protected: tuple[str, ...] = ()  # other columns that distinguish cells, such as those that privacy models look at
+    protected_shapes: Mapping[str, TaxonomyShape] = field(default_factory=dict)  # of those looked at by their labels
+    compared: tuple[str, ...] = ()  # the protected columns whose values in a class are compared with the whole table
+    references: Mapping[str, Relation] = field(default_factory=dict)  # counts of compared values of persons, by column
+    individual: str | None = None  # the column with the owner of a row, if it distinguishes cells
+    row_weight: str | None = None  # the column of weights that cells sum up
+    population: exp.Expr | None = None  # the population, if there are cells of it as well
+    released: frozenset[str] = frozenset()  # the columns that a release has
+    pseudonyms: tuple[str, ...] = ()  # those with pseudonyms in place of the values
+    unknown: UnknownValues | None = None  # what is done with values that taxonomies do not have, if there may be any
+    in_key_order: bool = True  # cells are in the order of their keys, in which those of a class stand close together
+    leaves: exp.Table | None = None  # the counts of labels with more leaves than the taxonomy has values under them
+    earlier: EarlierClasses | None = None  # if classes have to hold together with what earlier releases show
+    shown_values: tuple[ShownValues, ...] = ()  # what releases show of protected columns in joint classes
 
     @property
     def coded(self) -> tuple[str, ...]:
@@ -123,60 +201,30 @@ class CellSpec:
 LossStep = tuple[tuple[int, ...], float]
 """The last bits of a step, by word, and what the labels up to there lose."""
 
-ROW_COUNT = "anon_row_count"
-WEIGHT = "anon_weight"
-INDIVIDUAL = "anon_individual"
-PEOPLE = "anon_people"
-EARLIER = "anon_earlier"
-"""The number of the joint class that earlier releases show of a person; 0 where they show none."""
-VALUE = "value"
-IS_UNMAPPED = "anon_is_unmapped"
-
-MAX_TYPED_VALUES = 1000
-"""The most values of a taxonomy whose texts are grouped as values of an ENUM type.
-
-Of 10,000 values it takes as long as texts, of 100,000 three times as long: then columns are kept without a dictionary.
-"""
-
 
 @dataclass(frozen=True)
 class Encoding:
     """The temporary tables of a run and the names of their columns.
 
-    Attributes:
-        spec: which cells they are.
-        criteria: what their classes are judged by.
-        labels: the label of every value of every quasi-identifier (``position``) at every level (``depth``): its
-            ``code``, which ``child`` of the label above it is, what it loses, and the words of its key.
-        cells: the cells.
-        population_cells: the cells of the population, if there is one.
-        label_losses: the losses of labels that the measures of every node need, if any: ``lm``, ``ncp``, and
-            ``information``, which they lose where they are suppressed.
-        keys: where the labels of a cell stand in its key.
-        loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
-            the key: the last bits of each step by word, and its loss. Missing where there are too many steps.
-        added: the columns of published rows that are not of the source; they come first.
-        beside: by quasi-identifier, the columns of published rows that stand behind it and describe its class.
-        has_label_texts: whether labels of published rows are texts, for a home of rows that has no ENUM types.
-        reads_dictionaries: whether texts of the source come in dictionaries, so that a cast takes each text once.
-        has_raw_values: whether cells have the values of protected columns, if a release shows no others besides labels.
-        of_values: what the names of the tables of compared values begin with.
+    The table of ``labels`` has the label of every value of every quasi-identifier (``position``) at every level
+    (``depth``): its ``code``, which ``child`` of the label above it is, what it loses, and the words of its key.
     """
 
     spec: CellSpec
-    criteria: Criteria
+    criteria: Criteria  # what classes are judged by
     labels: Relation
     cells: Relation
-    population_cells: Relation
-    label_losses: tuple[str, ...]
+    population_cells: Relation  # if there is a population
+    label_losses: tuple[str, ...]  # that measures of nodes need: lm, ncp, and information, which is lost if suppressed
     keys: KeyLayout = field(default_factory=KeyLayout)
+    # What labels lose as a step function of their bits, by measure, quasi-identifier and level; not of too many steps.
     loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
-    added: tuple[str, ...] = ()
-    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    has_label_texts: bool = False
-    reads_dictionaries: bool = False
-    has_raw_values: bool = True
-    of_values: str = "anon"
+    added: tuple[str, ...] = ()  # the columns of published rows that are not of the source; they come first
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # behind quasi-identifiers, about their class
+    has_label_texts: bool = False  # labels of published rows are texts, for a home of rows that has no ENUM types
+    reads_dictionaries: bool = False  # texts of the source come in dictionaries: a cast takes each text once
+    has_raw_values: bool = True  # cells have the values of protected columns, if a release shows no others but labels
+    of_values: str = "anon"  # how names of tables of compared values begin
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -198,7 +246,6 @@ class Encoding:
 
     @cached_property
     def traits(self) -> Mapping[str, Traits]:
-        """What is to be known of the types of the source's columns."""
         return {found.name: found.traits for found in self.spec.columns}
 
     @cached_property
@@ -234,7 +281,6 @@ class Encoding:
         return (*self.distinguishing, *self.sensitive_labels, ROW_COUNT, *weight)
 
     def code(self, position: int, depth: int) -> str:
-        """The column of classes with the code of a quasi-identifier's label at a level."""
         return f"anon_code_{position}_{depth}"
 
     def depths(self, position: int) -> range:
@@ -242,25 +288,20 @@ class Encoding:
         return range(max(self.spec.shapes[position].height, 1))
 
     def key(self, word: int) -> str:
-        """The column of ``cells`` with a word of the key."""
         return f"anon_key_{word}"
 
     def labels_of(self, position: int) -> str:
-        """What the labels of a quasi-identifier are called in a query that looks some up."""
         return f"anon_labels_{position}"
 
     def label(self, position: int) -> str:
-        """The column with the labels of a quasi-identifier in the rows of a release."""
         return label_of(position)
 
     @property
     def label_columns(self) -> tuple[str, ...]:
-        """These columns of all quasi-identifiers."""
         return tuple(map(self.label, range(len(self.spec.shapes))))
 
     @property
     def class_columns(self) -> tuple[str, ...]:
-        """The columns of published rows that describe their class."""
         return tuple(itertools.chain.from_iterable(self.beside.values()))
 
     @cached_property
@@ -275,7 +316,6 @@ class Encoding:
         }
 
     def label_type(self, position: int) -> str:
-        """The temporary ENUM type of these labels."""
         return f"anon_label_type_{position}"
 
     def published_type(self, name: str) -> str:
@@ -306,7 +346,6 @@ class Encoding:
         return f"{self.sensitive(name)}_{level}" if level else self.sensitive(name)
 
     def sensitive_height(self, name: str) -> int:
-        """The height of the taxonomy of a protected column, 0 without one."""
         shape = self.spec.protected_shapes.get(name)
         return 0 if shape is None else shape.height
 
@@ -315,7 +354,6 @@ class Encoding:
         return range(1, max(self.sensitive_height(name), 2))
 
     def sensitive_codes(self, name: str) -> Relation:
-        """The values of a protected column with the codes of their labels."""
         return Relation(f"anon_sensitive_codes_{self._sensitive_position(name)}", "node")
 
     def values(self, name: str) -> Relation:
@@ -327,7 +365,6 @@ class Encoding:
         return Relation(f"{self.of_values}_reference_work_{self._sensitive_position(name)}", "node")
 
     def reference_crossings(self, name: str) -> Relation:
-        """What the macro of this name makes of that."""
         return Relation(f"{self.of_values}_reference_crossings_{self._sensitive_position(name)}", "node")
 
     def label_share(self, level: int) -> str:
@@ -344,7 +381,6 @@ def label_of(position: int) -> str:
 
 
 def encoding_for(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...]) -> Encoding:
-    """Names for the temporary tables of a run."""
     labels = Relation("anon_labels", "node")
     cells, population_cells = Relation("anon_cells", "cell"), Relation("anon_population_cells", "cell")
     return Encoding(spec, criteria, labels, cells, population_cells, label_losses)

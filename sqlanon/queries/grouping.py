@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, Measure
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.encoding import PEOPLE, WEIGHT, Encoding, row_sum
-from sqlanon.queries.keys import words_of
+from sqlanon.queries.encoding import PEOPLE, WEIGHT, Encoding, words_of
 from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
@@ -19,7 +19,6 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     copies,
-    count_rows,
     cross_join,
     double,
     given_lists,
@@ -31,39 +30,38 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 
-NODE = "anon_node"
-"""The position of a node among those that are counted together."""
+SQL = Queries("cells")
 
+NODE = "anon_node"  # the position of a node among those that are counted together
 NODES = "anon_nodes"
 CLASS_ROWS = "anon_class_size"
 CLASS_WEIGHT = "anon_class_weight"
 INDIVIDUALS = "anon_individuals"
+ROWS = "anon_rows"
+VALUE_SIZE = "anon_value_size"
+CERTAIN_SHARE = "anon_certain_share"
+CERTAIN_ROWS = "certain_suppressed_rows"
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class.
-
-    Classes that are ``proving`` carry what they prove of less general nodes. The values of classes with fewer rows than
-    ``measured_from`` need not be looked at. If cells have ``gaps``, not all of them have a value of each column.
-    """
+    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
 
     encoding: Encoding
     keys: tuple[str, ...]
     cells: Callable[[], exp.Expr]
     people: Callable[[], exp.Expr]
-    proving: bool = False
-    measured_from: int = 1
-    gaps: bool = False
+    proving: bool = False  # classes carry what they prove of less general nodes
+    measured_from: int = 1  # the rows of a class from which its values have to be looked at
+    gaps: bool = False  # not all cells have a value of each column
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
-        """The key columns."""
         return [column(key, table) for key in self.keys]
 
     def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
         """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
-        grouping = [*self.columns(), *others]
-        return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
+        keys = [*self.columns(), *others]
+        return grouped(select([*copies(keys), *columns], relation), keys)
 
 
 def measure_column(encoding: Encoding, measure: Measure) -> str:
@@ -78,11 +76,8 @@ def by_key(
 ) -> Grouping:
     """All cells, grouped by the bits of their keys at a node; the key columns hold the words of the class's key.
 
-    Args:
-        encoding: that of the run.
-        levels: the node.
-        cells: cells rolled up to a node that is at most as general; those of the source if None.
-        carried: the other columns of these that are wanted; those that classes are measured by if None.
+    ``cells`` are those of the source, or rolled up to a node that is at most as general. ``carried`` are the other
+    columns of these that are wanted; those that classes are measured by if None.
     """
     masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in encoding.keys.node_masks(levels).items()}
     return _masked(encoding, masks, cells, carried=carried)
@@ -126,22 +121,17 @@ def of_all_nodes(
 ) -> exp.Query:
     """A relation of classes at all nodes of a batch, each row with its node and the words of its key.
 
-    Args:
-        encoding: that of the run.
-        batch: the nodes.
-        cells: cells rolled up to a node below all of them; those of the source if None.
-        relation: makes the relation, with its keys, from cells that are grouped.
-        apart: one node after the other.
+    ``relation`` makes it, with its keys, from cells that are grouped; if ``apart``, one node after the other.
     """
     if apart or len(batch) == 1:
         return union_all(
-            of_one_node(encoding, relation(by_key(encoding, levels, cells)), index)
+            _of_one_node(encoding, relation(by_key(encoding, levels, cells)), index)
             for index, levels in enumerate(batch)
         )
     return relation(by_keys(encoding, batch, cells))
 
 
-def of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Select:
+def _of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Select:
     """Classes with the position of their node in a batch; words of keys that the node does not use are 0."""
     names = [encoding.key(word) for word in range(encoding.keys.word_count)]
     words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
@@ -150,7 +140,7 @@ def of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Sele
 
 
 def mask_column(word: int) -> str:
-    """The column of nodes that has their masks of a word."""
+    """The column of nodes with their masks of a word."""
     return f"anon_mask_{word}"
 
 
@@ -188,26 +178,20 @@ def _masked(
 def rolled_up(encoding: Encoding, levels: Levels, cells: Relation) -> exp.Query:
     """The cells of a node, from the cells of one below it: in an order nearly as good, if these are in order."""
     grouping = by_key(encoding, levels, cells)
-    distinguishing = [*grouping.columns(), *map(column, encoding.distinguishing)]
-    labels = [aliased(exp.AnyValue(this=column(name)), name) for name in encoding.sensitive_labels]
-    sums = [row_sum()]
-    if encoding.spec.row_weight is not None:
-        sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
-    return grouped(select([*distinguishing, *labels, *sums], grouping.cells()), [key.copy() for key in distinguishing])
+    return SQL.query(
+        "rolled_up",
+        cells=grouping.cells(),
+        keys=[*grouping.keys, *encoding.distinguishing],
+        labels=encoding.sensitive_labels,
+        weights=[] if encoding.spec.row_weight is None else [WEIGHT],
+    )
 
 
 def distinct_others(encoding: Encoding) -> exp.Query | None:
     """One row, ``others``: how many combinations distinguish cells besides quasi-identifiers; None if nothing does."""
     if not encoding.distinguishing:
         return None
-    distinct = select(map(column, encoding.distinguishing), encoding.cells.table).distinct(copy=False)
-    return select([aliased(count_rows(), "others")], subquery(distinct, "anon_others"))
-
-
-ROWS = "anon_rows"
-VALUE_SIZE = "anon_value_size"
-CERTAIN_SHARE = "anon_certain_share"
-CERTAIN_ROWS = "certain_suppressed_rows"
+    return SQL.query("distinct_others", cells=encoding.cells, columns=encoding.distinguishing)
 
 
 def as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Alias:
@@ -248,7 +232,6 @@ def certain_rows(certainly_kept: exp.Expr) -> exp.Alias:
 
 
 def sum_of(name: str, table: str | None = None) -> exp.Sum:
-    """The sum of a column."""
     return exp.Sum(this=column(name, table))
 
 

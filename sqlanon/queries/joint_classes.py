@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE
-from sqlanon.queries.class_measures import class_relation, within
-from sqlanon.queries.encoding import EARLIER, ROW_COUNT, Encoding, ShownValues
-from sqlanon.queries.grouping import NODE, Grouping
+from sqlanon.model.criteria import Criteria
+from sqlanon.queries.class_measures import KEPT, class_relation, within
+from sqlanon.queries.encoding import EARLIER, ROW_COUNT, CellSpec, Encoding, ShownValues, encoding_for
+from sqlanon.queries.grouping import CLASS_ROWS, NODE, Grouping
 from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
     aliased,
-    all_columns,
     all_of,
     column,
+    count_rows,
     cross_join,
     equal_in,
+    filtered,
     identifier,
-    left_join,
     made_once,
     number,
     select,
     subquery,
     union_all,
 )
-from sqlanon.queries.persons_of_rows import ABSENT, NUMBER_OF_ABSENT, SQL, number_of_key
+from sqlanon.queries.source_rows import ABSENT, NUMBER_OF_ABSENT, SQL, number_of_key
 
 CLASSES = "anon_classes"
-
-WITHHELD = "anon_withheld"
-"""How many persons a class that is kept withholds for others."""
-
-IS_SHOWN = "anon_is_shown"
-"""Whether a class may be shown beside earlier releases and bounds on values."""
-
+WITHHELD = "anon_withheld"  # how many persons a class that is kept withholds for others
+IS_SHOWN = "anon_is_shown"  # whether a class may be shown beside earlier releases and bounds on values
 IS_MET = "anon_is_met"
-HIDES_WELL = "anon_hides_well"
-"""Whether what is hidden of the joint class of a class meets the privacy models, if anything is."""
-
+HIDES_WELL = "anon_hides_well"  # whether those hidden of the joint class of a class meet the privacy models, if any are
 MEASURED = "anon_measured"
-HIDDEN = "anon_hidden"
+
+JUDGED = Relation("anon_shown_groups", "class")
+"""Persons by their classes in a release and in those that it was held together with, and which of these it shows."""
 
 Joint = Callable[[str], Sequence[exp.Alias]]
 """What earlier releases show of a table of cells or classes: columns of numbers, all of them 0 if that is nothing."""
@@ -75,35 +73,24 @@ def meets_as_shown(encoding: Encoding, joint: Sequence[exp.Expr]) -> exp.Expr:
 
 def with_values_within(encoding: Encoding, shown: Iterable[ShownValues], joint: Sequence[exp.Expr]) -> exp.Expr:
     """Whether the values that releases show of a class keep their bounds; ``joint`` as above."""
-    return all_of(
-        [
-            exp.or_(_are_hidden(each, joint[each.place]), within(encoding, encoding.bounds_on(each)), copy=False)
-            for each in shown
-        ]
-    )
 
-
-def _are_hidden(values: ShownValues, found: exp.Expr) -> exp.Expr:
-    """Whether a release does not show values of the joint classes with a number."""
-
-    def outside(first: int, last: int | None) -> exp.Expr:
+    def outside(found: exp.Expr, first: int, last: int | None) -> exp.Expr:
         if last is None:
             return exp.LT(this=found.copy(), expression=number(first))
         return exp.not_(exp.Between(this=found.copy(), low=number(first), high=number(last)))
 
-    return all_of([outside(*numbers) for numbers in values.numbers])
+    kept = []
+    for each in shown:
+        are_hidden = all_of([outside(joint[each.place], *numbers) for numbers in each.numbers])
+        kept.append(exp.or_(are_hidden, within(encoding, encoding.bounds_on(each)), copy=False))
+    return all_of(kept)
 
 
 def with_shown(grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint: Joint) -> exp.Select:
     """Classes with :data:`IS_SHOWN`: of a joint class of earlier releases, those who are hidden meet the models, too.
 
-    Where they do not, they are hidden with the smallest class of it; where not even then, with all of it.
-
-    Args:
-        grouping: makes the classes of cells.
-        classes: these, with their key columns.
-        is_met: whether a class meets the models by the values of the present source.
-        joint: what earlier releases show.
+    Where they do not, they are hidden with the smallest class of it; where not even then, with all of it. ``is_met`` is
+    whether a class meets the models by the values of the present source.
     """
     keys = [key for key in grouping.keys if key != NODE]
     node = [NODE] if NODE in grouping.keys else []
@@ -144,17 +131,14 @@ def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.S
 
     gaps = grouping.gaps or (encoding.spec.earlier is not None and encoding.spec.earlier.is_by_person)
     together = replace(grouping, keys=tuple(names), cells=hidden_cells, proving=False, measured_from=1, gaps=gaps)
-    numbers = [column(each.alias) for each in joint(MEASURED)]
-    hides_well = meets_as_shown(encoding, numbers)
-    hidden = select(
-        [*map(column, names), aliased(hides_well, HIDES_WELL)],
-        subquery(class_relation(together, with_keys=True), "anon_together"),
+    query = SQL.query(
+        "classes_with_hidden",
+        measured=exp.Table(this=identifier(MEASURED)),
+        together=class_relation(together, with_keys=True),
+        hides_well=meets_as_shown(encoding, [*map(column, names[len(node) :])]),
+        names=names,
+        joint=[*(column(name, MEASURED) for name in node), *(each.this for each in joint(MEASURED))],
     )
-    or_hides_none = exp.func("coalesce", column(HIDES_WELL, HIDDEN), exp.true())
-    query = select([all_columns(MEASURED), aliased(or_hides_none, HIDES_WELL)], exp.Table(this=identifier(MEASURED)))
-    same_joint = [each.this.eq(column(each.alias, HIDDEN)) for each in joint(MEASURED)]
-    same_node = [column(name, MEASURED).eq(column(name, HIDDEN)) for name in node]
-    query = left_join(query, subquery(hidden, HIDDEN), all_of([*same_node, *same_joint]))
     query.set("with_", exp.With(expressions=[made_once(MEASURED, classes)]))
     return query
 
@@ -172,13 +156,7 @@ def _absent_cells(encoding: Encoding, node: Sequence[str]) -> exp.Select:
 
 
 def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str]) -> exp.Select:
-    """The same classes, without the persons whom other joint classes need.
-
-    Args:
-        encoding: that of the run.
-        judged: classes with their keys, and whether they keep the bounds of the privacy models.
-        columns: the names of the columns of classes.
-    """
+    """Judged classes, which have these columns and their keys, without the persons whom other joint classes need."""
     assert encoding.spec.earlier is not None
     if IS_SHOWN in columns:
         return SQL.query("jointly_kept_by_values", classes=judged)
@@ -193,3 +171,80 @@ def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str])
         k=encoding.criteria.k,
         by_person=exp.true() if encoding.spec.earlier.is_by_person else exp.false(),
     )
+
+
+# More than six parameters: persons with all that is known of them.
+def grouped_persons(
+    spec: CellSpec,
+    criteria: Criteria,
+    classes: Sequence[str],
+    values: Mapping[str, str],
+    shown: Sequence[ShownValues],
+    references: Mapping[str, Relation],
+    persons: exp.Expr,
+) -> Grouping:
+    """Persons, each with a number of rows (``anon_rows``), grouped by their classes in some releases.
+
+    Args:
+        spec, criteria: the cells that the policy needs, and what joint classes are judged by.
+        classes: the columns with their classes.
+        values: by protected column, the column of persons with its value.
+        shown: what releases show of these, by the place of their classes.
+        references: by protected column, the table of its values in their whole source.
+        persons: the persons.
+    """
+    shapes = spec.protected_shapes
+    bounded = {name: name for name in values} | {each.column: each.bounded for each in shown}
+    of_persons = CellSpec(
+        spec.source,
+        spec.columns,
+        quasi_identifiers=(),
+        shapes=(),
+        taxonomy=spec.taxonomy,
+        protected=tuple(values),
+        protected_shapes={name: shapes[bounded[name]] for name in values if bounded[name] in shapes},
+        compared=tuple(name for name in values if bounded[name] in spec.compared),
+        references=references,
+        shown_values=tuple(shown),
+    )
+    encoding = replace(encoding_for(of_persons, criteria, label_losses=()), of_values="anon_person")
+
+    def cells() -> exp.Expr:
+        codes = [aliased(column(place), encoding.sensitive(name)) for name, place in values.items()]
+        rows = aliased(column("anon_rows"), ROW_COUNT)
+        return subquery(select([*map(column, classes), *codes, rows], persons.copy()), "anon_person_cells")
+
+    return Grouping(encoding, tuple(classes), cells, people=cells, gaps=True)
+
+
+def judged_by_values(grouping: Grouping) -> Step:
+    """The step that makes :data:`JUDGED` of persons by their classes in a release, the last, and in those before it."""
+    *beside, name = grouping.keys
+    classes = class_relation(grouping, with_keys=True)
+    is_met = exp.and_(_is_shown([name]), within(grouping.encoding, grouping.encoding.criteria.class_bounds), copy=False)
+    judged = with_shown(
+        grouping, classes, is_met, lambda table: [aliased(column(each, table), each) for each in beside]
+    )
+    is_kept = aliased(column(IS_SHOWN), KEPT)
+    columns = [*map(column, grouping.keys), column(CLASS_ROWS), is_kept, aliased(number(0), WITHHELD)]
+    return Step(JUDGED, select(columns, subquery(judged, "anon_measured_classes")), "classes of a release")
+
+
+def unmet(grouping: Grouping) -> exp.Select:
+    """One row, ``classes``: the joint classes that do not keep a bound on their size or on values that are shown."""
+    is_met = exp.func("coalesce", meets_as_shown(grouping.encoding, grouping.columns()), exp.false())
+    wanted = exp.and_(exp.not_(is_met), _is_shown(grouping.keys), copy=False)
+    count = aliased(filtered(count_rows(), wanted), "classes")
+    return select([count], subquery(class_relation(grouping, with_keys=True), "anon_joint"))
+
+
+def shown_persons_by_values(persons: Relation, values: Sequence[str], classes: Sequence[str]) -> exp.Expr:
+    """The persons with 0 for their class in a release, the last, where :data:`JUDGED` does not keep it."""
+    *beside, name = classes
+    others = [*beside, *values]
+    roles = SQL.given(persons=persons, judged=JUDGED, others=others, classes=classes, name=name)
+    return subquery(roles.query("persons_by_kept_classes"), "anon_shown_persons")
+
+
+def _is_shown(classes: Sequence[str]) -> exp.Expr:
+    return exp.GT(this=exp.func("greatest", *map(column, classes)), expression=number(0))

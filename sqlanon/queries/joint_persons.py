@@ -12,6 +12,7 @@ from sqlanon.queries.coded_labels import dense_rank
 from sqlanon.queries.encoded_rows import ROWS
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.grouping import CLASS_ROWS
+from sqlanon.queries.joint_classes import JUDGED
 from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -31,8 +32,17 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     union_by_name,
 )
-from sqlanon.queries.listed_classes import ListedClasses
-from sqlanon.queries.persons_of_rows import (
+from sqlanon.queries.published_rows import KEPT_CLASSES
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import (
+    ClassesOfKeys,
+    ClassesOfRows,
+    ListedClasses,
+    NodeClasses,
+    ReleasedClasses,
+    class_of,
+)
+from sqlanon.queries.source_rows import (
     ABSENT,
     PERSONS,
     SQL,
@@ -43,20 +53,13 @@ from sqlanon.queries.persons_of_rows import (
     persons_by,
     text_of,
 )
-from sqlanon.queries.published_rows import KEPT_CLASSES
-from sqlanon.queries.recodings import AtNode
-from sqlanon.queries.released_classes import (
-    ClassesOfKeys,
-    ClassesOfRows,
-    NodeClasses,
-    ReleasedClasses,
-    class_of,
-)
 
-JUDGED = Relation("anon_shown_groups", "class")
 JOINT = Relation("anon_joint_classes", "class")
 BY_SOURCES = Relation("anon_persons_by_sources", "node")
 WITHHELD_PERSONS = Relation("anon_withheld_persons", "rows")
+
+ALL_EARLIER = class_of(0)
+"""The column with the number of the joint class in all earlier releases, where these stand beside one alone."""
 
 
 def persons_of(place: int) -> Relation:
@@ -67,10 +70,6 @@ def persons_of(place: int) -> Relation:
 def persons_made_again(place: int) -> Relation:
     """The same once the classes of the release at a place were made again."""
     return Relation(f"anon_persons_made_again_{place}", "rows")
-
-
-ALL_EARLIER = class_of(0)
-"""The column with the number of the joint class in all earlier releases, where these stand beside one alone."""
 
 
 def rows_of(place: int) -> Relation:
@@ -105,23 +104,15 @@ def _coded(name: str, table: str | None = None) -> exp.Alias:
 def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str], values: Sequence[str]) -> Step:
     """The step that makes the persons of :func:`rows_of` all of some releases.
 
-    Args:
-        releases: the releases.
-        keys: what identifies persons in any of their sources.
-        values: the columns with the values of persons, each of one release.
+    ``keys`` are what identifies persons in any of their sources, and ``values`` the columns with values of persons.
     """
     rows: list[exp.Query] = [select([exp.Star()], rows_of(each.place).table) for each in releases]
-    classes = {release.name: exp.AnyValue(this=column(release.name)) for release in releases}
-    is_there: list[exp.Expr] = [cast(exp.Not(this=each.copy().is_(exp.null())), "INTEGER") for each in classes.values()]
-    return SQL.step(
-        persons_of(0),
-        "persons_by_classes",
-        rows=union_by_name(rows),
-        persons_by=persons_by(keys),
-        shown=[aliased(exp.func("coalesce", each, number(0)), name) for name, each in classes.items()],
-        values=[aliased(exp.func("coalesce", exp.AnyValue(this=column(name)), number(0)), name) for name in values],
-        sources=reduce(lambda one, other: exp.Add(this=one, expression=other), is_there),
-    )
+    names = [release.name for release in releases]
+    found = (exp.AnyValue(this=column(name)) for name in names)
+    is_there: list[exp.Expr] = [cast(exp.Not(this=each.is_(exp.null())), "INTEGER") for each in found]
+    sources = reduce(lambda one, other: exp.Add(this=one, expression=other), is_there)
+    roles = SQL.given(rows=union_by_name(rows), persons_by=persons_by(keys), classes=names, values=values)
+    return roles.step(persons_of(0), "persons_by_classes", sources=sources)
 
 
 def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
@@ -181,6 +172,8 @@ def common_persons() -> exp.Select:
 def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, *, is_by_person: bool) -> Step:
     """The step that makes :data:`JUDGED`: persons by their classes in a release and in those it was held together with.
 
+    Those that the release left out for persons of others are not among them.
+
     Args:
         persons: by their classes.
         classes: the columns with these, that of the release itself last.
@@ -189,22 +182,12 @@ def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, 
     """
     *beside, name = classes
     shown = SQL.query("shown_groups", persons=persons, classes=beside, name=name, k=k if beside else 1)
-    return Step(JUDGED, _jointly_kept(shown, classes, k, is_by_person) if beside else shown, "classes of a release")
-
-
-def found_groups(persons: Relation, classes: Sequence[str]) -> Step:
-    """The step that makes the same of a release whose classes are exact: it shows all that are found."""
-    *beside, name = classes
-    return SQL.step(JUDGED, "shown_groups", persons=persons, classes=beside, name=name, k=1)
-
-
-def _jointly_kept(shown: exp.Select, classes: Sequence[str], k: int, is_by_person: bool) -> exp.Select:
-    """The classes without those that a release left out for persons of others."""
-    *beside, name = classes
+    if not beside:
+        return Step(JUDGED, shown, "classes of a release")
     is_shown = exp.GT(this=exp.func("greatest", *map(column, beside)), expression=number(0))
     numbers = exp.case().when(is_shown, dense_rank(*map(column, beside), nulls_first=True)).else_(number(0))
     nobody = exp.Select(expressions=[aliased(number(0), EARLIER), aliased(number(0), "anon_absent")]).limit(0)
-    return SQL.query(
+    kept = SQL.query(
         "jointly_kept",
         classes=shown,
         absent=nobody,
@@ -214,6 +197,13 @@ def _jointly_kept(shown: exp.Select, classes: Sequence[str], k: int, is_by_perso
         k=k,
         by_person=exp.true() if is_by_person else exp.false(),
     )
+    return Step(JUDGED, kept, "classes of a release")
+
+
+def found_groups(persons: Relation, classes: Sequence[str]) -> Step:
+    """The step that makes the same of a release whose classes are exact: it shows all that are found."""
+    *beside, name = classes
+    return SQL.step(JUDGED, "shown_groups", persons=persons, classes=beside, name=name, k=1)
 
 
 def mismatches(release: ReleasedClasses) -> exp.Query:

@@ -11,10 +11,9 @@ from sqlglot import exp
 from sqlanon.model.lattice import Levels
 from sqlanon.model.quality import LM
 from sqlanon.queries.class_measures import KEPT
-from sqlanon.queries.coded_labels import label_bits
+from sqlanon.queries.coded_labels import INFORMATION, label_bits
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import CLASS_WEIGHT, NODE
-from sqlanon.queries.information import INFORMATION
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import aliased, all_of, bits, cast, column, double, left_join, number, select, subquery
 

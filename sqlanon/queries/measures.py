@@ -12,8 +12,8 @@ from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, aliased, all_of, column, names, number, select, string, subquery, values
-from sqlanon.queries.spelled import Taxonomies
-from sqlanon.queries.text_types import MASK
+from sqlanon.queries.layout import MASK
+from sqlanon.queries.spelled import Taxonomies, typed
 
 SQL = Queries("tables")
 
@@ -138,8 +138,7 @@ def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:
     """A table with columns of text as the ENUM types that its source has for them: they have the order of values."""
     if not types:
         return table
-    typed = [aliased(cast_value(column(name), type_name), name) for name, type_name in types.items()]
-    return subquery(select([exp.Star(replace=typed)], table.copy()), "anon_typed")
+    return typed(table, {name: cast_value(column(name), type_name) for name, type_name in types.items()})
 
 
 def level_map(node: Mapping[str, int]) -> exp.Expr:

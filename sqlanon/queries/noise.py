@@ -11,24 +11,28 @@ column. Its combinations are numbered by their labels' codes and the place of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
 from operator import mul
 
 from sqlglot import exp
 
-from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.grouping import Grouping
-from sqlanon.queries.kept_columns import KeptColumn, kept_columns
-from sqlanon.queries.kit.macros import text
+from sqlanon.model.lattice import Levels
+from sqlanon.queries import taxonomies
+from sqlanon.queries.coded_labels import labelled_values
+from sqlanon.queries.encoding import ROW_COUNT, CellSpec, Encoding, row_sum
+from sqlanon.queries.grouping import Grouping, of_all_nodes
+from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    all_bits,
     ascending,
+    c,
     cast,
     column,
     f,
@@ -40,9 +44,18 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.published_rows import EQUAL_ROWS, order_of_groups, released_columns, unlike_groups
+from sqlanon.queries.label_losses import LabelLosses, in_units
+from sqlanon.queries.layout import MASK
+from sqlanon.queries.measures import level_map
+from sqlanon.queries.published_rows import (
+    EQUAL_ROWS,
+    KeptColumn,
+    kept_columns,
+    order_of_groups,
+    released_columns,
+    unlike_groups,
+)
 from sqlanon.queries.recodings import Recoding, as_label
-from sqlanon.queries.text_types import MASK
 
 SQL = Queries("noise")
 
@@ -286,3 +299,78 @@ def digit(stride: int, base: int, relation: str) -> exp.Paren:
     """A digit of the number of a combination, which is a column of a relation."""
     place = exp.IntDiv(this=column(INDEX, relation), expression=number(stride))
     return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))
+
+
+SQL = Queries("noise")
+
+WHOLE = 1 << 30
+"""Losses of labels are counted in parts of this: integers, whose sums no order of rows can change."""
+
+ROWS = "anon_rows"
+
+KEYED_CELLS = Relation("anon_keyed_cells", "cell")
+"""The cells with their sensitive value in the bits of their key: one number is grouped faster than two."""
+
+
+def by_combination(encoding: Encoding, largest: int) -> Encoding:
+    """The encoding of :data:`KEYED_CELLS`: its classes are combinations, with the sensitive value in their keys."""
+    spec = replace(encoding.spec, protected=(), protected_shapes={})
+    return replace(encoding, spec=spec, cells=KEYED_CELLS, keys=encoding.keys.with_number(largest))
+
+
+def keyed_cells(encoding: Encoding, combined: Encoding) -> Step:
+    """The step that makes :data:`KEYED_CELLS`, in the order of their keys."""
+    (name,) = encoding.spec.protected
+    place = combined.keys.always
+    assert place is not None
+    value = cast(column(encoding.sensitive(name)), "BIGINT")
+    words: dict[int, exp.Expr] = {word: column(encoding.key(word)) for word in range(encoding.keys.word_count)}
+    words[place.word] = all_bits([words[place.word], value]) if place.word in words else value
+    return SQL.step(
+        KEYED_CELLS,
+        "keyed_cells",
+        cells=encoding.cells,
+        words=[aliased(word, encoding.key(index)) for index, word in words.items()],
+        keys=[encoding.key(index) for index in words],
+    )
+
+
+def level_losses(encoding: Encoding) -> exp.Query:
+    """``position``, ``depth``, ``lost`` and ``most``: what the rows lose by their labels at every level, and the most.
+
+    In parts of :data:`WHOLE`, rounded as in scores: what the labels of a node lose is the sum over its levels.
+    """
+    part = in_units(c.anon_ncp, WHOLE / len(encoding.spec.shapes))
+    return SQL.query("level_losses", levels=labelled_values(encoding), part=part)
+
+
+def node_scores(
+    encoding: Encoding, batch: Sequence[Levels], threshold: int, *, cells: Relation | None, apart: bool
+) -> exp.Query:
+    """``node``, ``row_count`` and ``score`` of the combinations that reach a threshold at each node of a batch.
+
+    The encoding is that of :func:`by_combination`.
+
+    Scores are in parts of :data:`WHOLE` of a row. All rows of other combinations are at risk, so that their part of the
+    score is known without a look at what their labels lose. Nodes without any that reach it are left out.
+    """
+
+    def reaching(grouping: Grouping) -> exp.Select:
+        query = grouping.select([row_sum(name=ROWS)], grouping.cells())
+        reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
+        query.set("having", exp.Having(this=reached))
+        return query
+
+    losses = LabelLosses(encoding, batch, ("ncp",), units=WHOLE)
+    combinations = losses.beside(of_all_nodes(encoding, batch, cells, reaching, apart=apart))
+    return SQL.query("node_scores", scored=combinations, whole=WHOLE, threshold=threshold)
+
+
+def diagnostics(spec: CellSpec, node: Mapping[str, int], written: exp.Expr) -> exp.Query:
+    """One row with measures of ``anon.information_loss`` and ``anon.class_changes``; NULL where there are no rows."""
+    (sensitive,) = spec.protected
+    loss, changes = (
+        table_call(macro, spec.source.copy(), written.copy(), level_map(node), string(sensitive))
+        for macro in ("information_loss", "class_changes")
+    )
+    return taxonomies.at(SQL.query("diagnostics", loss=loss, changes=changes), spec.taxonomy)

@@ -34,7 +34,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     values,
 )
-from sqlanon.queries.persons_of_rows import number_of_key
+from sqlanon.queries.source_rows import number_of_key
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from sqlglot import exp
 from sqlanon.queries.coded_labels import has_bits, label_bits
 from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import label_of
-from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -20,6 +19,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     all_of,
     bits,
+    cast,
     column,
     left_join,
     number,
@@ -27,8 +27,8 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.persons_of_rows import SQL, key_columns
 from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.source_rows import SQL, key_columns
 
 
 def class_of(place: int) -> str:
@@ -40,15 +40,12 @@ def class_of(place: int) -> str:
 class ReleasedClasses(ABC):
     """The classes that a release shows.
 
-    Attributes:
-        counted: those that it has, see :func:`released_labels`.
-        place: how many releases there are before it.
-        is_exact: whether rows and cells find the class that shows them, and none where the release leaves them out;
-            else all of equal labels find one that it shows.
+    If they are exact, rows and cells find the class that shows them, and none where the release leaves them out; else
+    all of equal labels find one that it shows.
     """
 
-    counted: exp.Select
-    place: int
+    counted: exp.Select  # those that it has, see released_labels
+    place: int  # how many releases there are before it
     is_exact: ClassVar[bool] = False
 
     @property
@@ -86,10 +83,7 @@ class ClassesOfRows(ReleasedClasses):
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         """The rows of its source: the columns that identify a person, values, and the number of their class.
 
-        Args:
-            keys: these columns.
-            values: what columns with values are called, and the columns that have them.
-            as_text: whether keys are compared as text.
+        ``values`` are what columns with values are called, and the columns that have them.
         """
 
 
@@ -112,23 +106,17 @@ def released_labels(released: exp.Expr, labels: Mapping[str, str]) -> exp.Select
 
     ``labels`` are the columns that these become, by quasi-identifier.
     """
-    texts = [aliased(exact_text(column(name)), label) for name, label in labels.items()]
-    return SQL.query("released_labels", released=released, texts=texts, labels=[*labels.values()])
+    return SQL.query("released_labels", released=released, names=[*labels], labels=[*labels.values()])
 
 
 @dataclass(frozen=True)
 class NodeClasses(ClassesOfKeys, ClassesOfRows):
-    """The classes of a release at a node, in the order of the words of their keys, which they have, too.
+    """The classes of a release at a node, in the order of the words of their keys, which they have, too."""
 
-    Attributes:
-        recoding: its labels, which say nothing of other releases.
-    """
-
-    recoding: AtNode
+    recoding: AtNode  # its labels, which say nothing of other releases
 
     @classmethod
     def of(cls, recoding: AtNode, released: exp.Expr, place: int) -> NodeClasses:
-        """Those of the rows of a release."""
         return cls(released_labels(released, _node_labels(recoding)), place, recoding)
 
     @property
@@ -189,3 +177,33 @@ def class_key(recoding: AtNode) -> dict[str, exp.Expr]:
         encoding.key(word): bits(exp.Paren(this=key_word(encoding, word, shown)), number(mask))
         for word, mask in encoding.keys.node_masks(recoding.levels).items()
     }
+
+
+@dataclass(frozen=True)
+class ListedClasses(ClassesOfRows):
+    """The classes of a release whose labels do not say in which of them a row is, in the order of their labels.
+
+    Its rows have the number 0 until its classes are made again.
+    """
+
+    names: tuple[str, ...]  # the quasi-identifiers
+    source: exp.Expr  # the rows that it was made from
+    is_exact: ClassVar[bool] = True
+
+    @classmethod
+    def of_release(cls, names: Sequence[str], source: exp.Expr, released: exp.Expr, place: int) -> ListedClasses:
+        return cls(released_labels(released, labels_by_place(names)), place, tuple(names), source)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return labels_by_place(self.names)
+
+    def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
+        columns = carried_columns(keys, values, as_text=as_text)
+        nothing = aliased(cast(number(0), "UINTEGER"), self.name)
+        return select([*columns, nothing], exp.alias_(self.source.copy(), "anon_source", table=True))
+
+
+def labels_by_place(names: Sequence[str]) -> Mapping[str, str]:
+    """The columns of :attr:`ReleasedClasses.relation` with the labels of some columns, in their order."""
+    return {name: label_of(place) for place, name in enumerate(names)}

@@ -1,8 +1,7 @@
-"""The values of classes in their order, and what it takes to move rows between them: the ordered distance."""
+"""The values of sensitive columns in classes, in their order too, and the labels above them."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,67 +40,24 @@ from sqlanon.queries.kit.nodes import (
     union_all,
 )
 
+SHARE = "anon_share"
+VALUES = "anon_values"
 WORK_BETWEEN = "anon_work_between"
 OF_REFERENCE = ("reference_rows", "position", "work_below", "work_above", "most_work")
 """What is known of a value of the reference, see macro ``reference_work``."""
 
-
-def in_order(grouping: Grouping, name: str, values: exp.Select) -> exp.Select:
-    """The values of classes with what the reference has beside each, and what it takes to move rows to the next one.
-
-    Args:
-        grouping: the classes.
-        name: the sensitive column.
-        values: a query of ``anon_values`` that has the rows of each value of a class, and those of the class.
-    """
-    encoding = grouping.encoding
-    code = column(encoding.sensitive(name), "anon_values")
-    work = exp.alias_(encoding.reference_work(name).table, "anon_work", table=True)
-    values = values.join(work, on=column("position", "anon_work").eq(code), copy=False)
-    size = column(VALUE_SIZE)
-    rows_up_to = _up_to_here(grouping, code, exp.Sum(this=column(ROWS, "anon_values")))
-    values = values.select(
-        *(column(each, "anon_work") for each in OF_REFERENCE),
-        aliased(cast(rows_up_to, "BIGINT"), "anon_rows_up_to"),
-        *(
-            aliased(_up_to_here(grouping, code, exp.func("lead", column(each, "anon_work"))), f"anon_next_{each}")
-            for each in ("position", "work_below")
-        ),
-        copy=False,
-    )
-    crossings = exp.alias_(encoding.reference_crossings(name).table, "anon_crossings", table=True)
-    share = exp.Div(this=column("anon_rows_up_to"), expression=size)
-    on = [
-        column("slot", "anon_crossings").eq(scalar_call("share_slot", share)),
-        exp.LTE(this=column("least_share", "anon_crossings"), expression=share.copy()),
-        exp.GT(this=column("next_share", "anon_crossings"), expression=share.copy()),
-    ]
-    between = scalar_call(
-        "work_between",
-        column("anon_rows_up_to"),
-        size.copy(),
-        column("reference_rows"),
-        column("position"),
-        column("anon_next_position"),
-        column("work_below"),
-        column("anon_next_work_below"),
-        column("crossing"),
-        column("crossing_work"),
-    )
-    query = select([all_columns("anon_in_order"), aliased(between, WORK_BETWEEN)], subquery(values, "anon_in_order"))
-    return left_join(query, crossings, all_of(on))
-
-
-def _up_to_here(grouping: Grouping, code: exp.Expr, aggregate: exp.Expr) -> exp.Window:
-    """An aggregate over the values of a class up to each of them."""
-    rows = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
-    return exp.Window(
-        this=aggregate, partition_by=grouping.columns("anon_values"), order=ascending(code.copy()), spec=rows
-    )
-
-
-SHARE = "anon_share"
-VALUES = "anon_values"
+OF_WORK_BETWEEN = (
+    "anon_rows_up_to",
+    VALUE_SIZE,
+    "reference_rows",
+    "position",
+    "anon_next_position",
+    "work_below",
+    "anon_next_work_below",
+    "crossing",
+    "crossing_work",
+)
+"""What macro ``work_between`` takes."""
 
 OF_VALUES: Mapping[View, tuple[str, ...]] = {
     "values": (ROWS,),
@@ -117,17 +73,11 @@ PROVING: Mapping[View, tuple[str, ...]] = {**OF_VALUES, "shares": OF_VALUES["siz
 
 @dataclass(frozen=True)
 class SensitiveValues:
-    """The values of a sensitive column, and of its labels, in the classes of a grouping.
-
-    Args:
-        grouping: the classes.
-        name: the sensitive column.
-        is_weighted: whether values carry the weight of their rows as well.
-    """
+    """The values of a sensitive column, and of its labels, in the classes of a grouping."""
 
     grouping: Grouping
     name: str
-    is_weighted: bool = False
+    is_weighted: bool = False  # values carry the weight of their rows as well
 
     @property
     def are_measured(self) -> bool:
@@ -175,12 +125,16 @@ class SensitiveValues:
         return views
 
     @property
+    def _code(self) -> str:
+        return self.grouping.encoding.sensitive(self.name)
+
+    @property
     def _rows(self) -> str:
-        return f"{self.grouping.encoding.sensitive(self.name)}_rows"
+        return f"{self._code}_rows"
 
     @property
     def _sizes(self) -> str:
-        return f"{self.grouping.encoding.sensitive(self.name)}_sizes"
+        return f"{self._code}_sizes"
 
     @property
     def _of_values(self) -> list[Measure]:
@@ -200,14 +154,14 @@ class SensitiveValues:
 
     def _measure_columns(self) -> list[exp.Alias]:
         """The measures that follow from the rows of values, and what they prove."""
-        return list(itertools.chain.from_iterable(map(self._columns_of, self._of_values)))
-
-    def _columns_of(self, measure: Measure) -> list[exp.Alias]:
-        assert measure.of_class is not None
-        arguments = [] if measure.argument is None else [exp.convert(measure.argument)]
-        value = scalar_call(measure.of_class, *map(column, OF_VALUES[measure.view]), *copies(arguments))
-        proving = [*map(column, PROVING[measure.view]), *arguments]
-        return [as_measure(self.grouping, measure, value), *certainties(self.grouping, measure, proving)]
+        columns = []
+        for measure in self._of_values:
+            assert measure.of_class is not None
+            arguments = [] if measure.argument is None else [exp.convert(measure.argument)]
+            value = scalar_call(measure.of_class, *map(column, OF_VALUES[measure.view]), *copies(arguments))
+            proving = [*map(column, PROVING[measure.view]), *arguments]
+            columns += [as_measure(self.grouping, measure, value), *certainties(self.grouping, measure, proving)]
+        return columns
 
     def _compared(self) -> exp.Select:
         """The rows of each value in each class, and what measures compare them with."""
@@ -217,7 +171,38 @@ class SensitiveValues:
         query = self._sized() if self.are_sized else select([all_columns(VALUES)], subquery(self._value_rows(), VALUES))
         if looked_at & {"shares", "sized shares"}:
             query = self._with_known(query).select(column(SHARE, "anon_known"), copy=False)
-        return in_order(self.grouping, self.name, query) if "ordered" in looked_at else query
+        return self._in_order(query) if "ordered" in looked_at else query
+
+    def _in_order(self, values: exp.Select) -> exp.Select:
+        """Values with what the reference has beside each, and what it takes to move rows to the next one."""
+        encoding, code = self.grouping.encoding, column(self._code, VALUES)
+
+        def up_to_here(aggregate: exp.Expr) -> exp.Window:
+            """An aggregate over the values of a class up to each of them."""
+            rows = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+            keys = self.grouping.columns(VALUES)
+            return exp.Window(this=aggregate, partition_by=keys, order=ascending(code.copy()), spec=rows)
+
+        work = exp.alias_(encoding.reference_work(self.name).table, "anon_work", table=True)
+        values = values.join(work, on=column("position", "anon_work").eq(code), copy=False).select(
+            *(column(each, "anon_work") for each in OF_REFERENCE),
+            aliased(cast(up_to_here(exp.Sum(this=column(ROWS, VALUES))), "BIGINT"), "anon_rows_up_to"),
+            *(
+                aliased(up_to_here(exp.func("lead", column(each, "anon_work"))), f"anon_next_{each}")
+                for each in ("position", "work_below")
+            ),
+            copy=False,
+        )
+        share = exp.Div(this=column("anon_rows_up_to"), expression=column(VALUE_SIZE))
+        on = [
+            column("slot", "anon_crossings").eq(scalar_call("share_slot", share)),
+            exp.LTE(this=column("least_share", "anon_crossings"), expression=share.copy()),
+            exp.GT(this=column("next_share", "anon_crossings"), expression=share.copy()),
+        ]
+        between = aliased(scalar_call("work_between", *map(column, OF_WORK_BETWEEN)), WORK_BETWEEN)
+        query = select([all_columns("anon_in_order"), between], subquery(values, "anon_in_order"))
+        crossings = exp.alias_(encoding.reference_crossings(self.name).table, "anon_crossings", table=True)
+        return left_join(query, crossings, all_of(on))
 
     def _sized(self) -> exp.Select:
         """The rows of each value in each class, and those of the class."""
@@ -232,17 +217,15 @@ class SensitiveValues:
 
     def _with_known(self, query: exp.Select) -> exp.Select:
         """The query of values, joined with what is known of them."""
-        encoding = self.grouping.encoding
-        code = encoding.sensitive(self.name)
-        known = exp.alias_(encoding.values(self.name).table, "anon_known", table=True)
-        return query.join(known, on=column(code, "anon_known").eq(column(code, VALUES)), copy=False)
+        known = exp.alias_(self.grouping.encoding.values(self.name).table, "anon_known", table=True)
+        same_value = column(self._code, "anon_known").eq(column(self._code, VALUES))
+        return query.join(known, on=same_value, copy=False)
 
     def _value_rows(self) -> exp.Select:
         """The rows (or individuals) of each value in each class."""
         grouping = self.grouping
         rows = aliased(cast(counted(grouping.encoding), "BIGINT"), ROWS)
-        code = column(grouping.encoding.sensitive(self.name))
-        return grouping.select([rows, *self._weight(WEIGHT)], grouping.cells(), code)
+        return grouping.select([rows, *self._weight(WEIGHT)], grouping.cells(), column(self._code))
 
     def _weight(self, name: str) -> list[exp.Alias]:
         return [aliased(sum_of(WEIGHT), name)] if self.is_weighted else []
@@ -252,7 +235,7 @@ class SensitiveValues:
         assert measure.of_class is not None
         encoding = self.grouping.encoding
         height = encoding.sensitive_height(self.name)
-        labelled = f"{encoding.sensitive(self.name)}_labelled"
+        labelled = f"{self._code}_labelled"
         levels = union_all(self._label_shares(level, labelled) for level in range(height))
         shares = [column(ROWS), column(VALUE_SIZE), column(SHARE)]
         distance = exp.Div(this=scalar_call(measure.of_class, *copies(shares)), expression=number(height))
@@ -267,30 +250,22 @@ class SensitiveValues:
         """The rows of each value in each class, those of the class, its labels and their shares."""
         encoding = self.grouping.encoding
         depths = range(encoding.sensitive_height(self.name))
-        return self._with_known(self._sized()).select(
-            *(
-                column(encoding.sensitive_label(self.name, depth), "anon_known")
-                for depth in depths
-                if depth > 0  # The label at the bottom is the value.
-            ),
-            *(column(encoding.label_share(depth), "anon_known") for depth in depths),
-            copy=False,
-        )
+        # The label at the bottom is the value.
+        labels = [encoding.sensitive_label(self.name, depth) for depth in depths if depth > 0]
+        columns = (column(each, "anon_known") for each in (*labels, *map(encoding.label_share, depths)))
+        return self._with_known(self._sized()).select(*columns, copy=False)
 
     def _label_shares(self, level: int, labelled: str) -> exp.Select:
         """The rows of each label at a level in each class, those of the class, and its share, from the values."""
         encoding = self.grouping.encoding
         size, share = column(VALUE_SIZE), column(encoding.label_share(level))
+        keys = self.grouping.columns()
         if level == 0:
-            return select([*self.grouping.columns(), column(ROWS), size, share], self._made(labelled))
-        columns = [
-            *self.grouping.columns(),
-            aliased(sum_of(ROWS), ROWS),
-            aliased(exp.AnyValue(this=size), VALUE_SIZE),
-            aliased(exp.AnyValue(this=share), SHARE),
-        ]
+            return select([*keys, column(ROWS), size, share], self._made(labelled))
+        of_label = {ROWS: sum_of(ROWS), VALUE_SIZE: exp.AnyValue(this=size), SHARE: exp.AnyValue(this=share)}
+        columns = [aliased(value, name) for name, value in of_label.items()]
         label = column(encoding.sensitive_label(self.name, level))
-        return grouped(select(columns, self._made(labelled)), [*self.grouping.columns(), label])
+        return grouped(select([*keys, *columns], self._made(labelled)), [*copies(keys), label])
 
     @staticmethod
     def _made(name: str, alias: str | None = None) -> exp.Expr:

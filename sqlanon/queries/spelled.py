@@ -1,4 +1,7 @@
-"""Taxonomies with numbers and days spelled as columns have them: 27.0 is the number 27, and midnight its day."""
+"""Values in the types and the spelling that a policy and its taxonomies say, whatever types the rows of a source fit.
+
+Numbers and days of taxonomies are spelled as columns have them: 27.0 is the number 27, and midnight its day.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,21 @@ from typing import TypeVar
 from sqlglot import exp
 
 from sqlanon.model.names import speller
-from sqlanon.queries.kit.macros import text
+from sqlanon.queries.kit.macros import as_read, cast_value, text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, number, select, string, subquery
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    cast,
+    column,
+    count_rows,
+    f,
+    filtered,
+    number,
+    select,
+    string,
+    subquery,
+    try_cast,
+)
 from sqlanon.queries.source import SourceColumn
 
 WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
@@ -20,6 +35,8 @@ WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
 
 TIMES = frozenset(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"))
 """Types of a day with a time: pandas has no other type for days."""
+
+WHOLE_TYPE = "HUGEINT"  # of whole numbers while they may still lie outside of any bounds
 
 Taxonomies = exp.Table | exp.Subquery
 """The relation that holds taxonomies: a table, or one with values spelled otherwise."""
@@ -54,17 +71,16 @@ def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomie
 def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
     """Values, and beside each whole number how a column of a type has it; beside others NULL."""
     value, whole = column("value"), _whole(column("value"), type_name)
-    spelled = cast(_try_cast(value, type_name), "VARCHAR")
-    number_of = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelled)])
-    return Queries("taxonomies").query("both_spellings", known=known, spelled=number_of)
+    spelling = cast(try_cast(value, type_name), "VARCHAR")
+    spelled = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelling)])
+    return Queries("taxonomies").query("both_spellings", known=known, spelled=spelled)
 
 
 def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.Table) -> exp.Expr:
     """A release with the whole numbers of some columns spelled as its taxonomies have them: 27 in place of 27.0."""
     if not names:
         return relation
-    replaced = [aliased(_whole_number(name, taxonomy), name) for name in names]
-    return subquery(select([exp.Star(replace=replaced)], relation.copy()), "anon_whole_numbers")
+    return typed(relation, {name: _whole_number(name, taxonomy) for name in names}, "anon_whole_numbers")
 
 
 def both_spellings(labels: Sequence[tuple[int | None, str]]) -> list[tuple[int | None, str]]:
@@ -75,10 +91,10 @@ def both_spellings(labels: Sequence[tuple[int | None, str]]) -> list[tuple[int |
 
 def _whole_number(name: str, taxonomy: exp.Table) -> exp.Expr:
     label = text(column(name))
-    whole = exp.TryCast(this=label, to=exp.DataType.build("HUGEINT", dialect=DIALECT))
+    whole = try_cast(label, WHOLE_TYPE)
     own = _values(taxonomy, name)
     is_new = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=own)))
-    is_equal = _try_cast(label, "DOUBLE").eq(_try_cast(whole, "DOUBLE"))
+    is_equal = try_cast(label.copy(), "DOUBLE").eq(try_cast(whole.copy(), "DOUBLE"))
     condition = exp.and_(is_new, exp.func("coalesce", is_equal, exp.false()))
     return exp.Case(ifs=[exp.If(this=condition, true=text(whole.copy()))], default=label.copy())
 
@@ -90,34 +106,19 @@ def _values(taxonomy: exp.Table, attribute: str) -> exp.Select:
 def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Expr:
     cases = []
     for attribute, type_name in types.items():
-        own = _values(taxonomy, attribute)
-        is_new = exp.not_(exp.In(this=_number(column(name), type_name), query=exp.Subquery(this=own)))
-        condition = exp.and_(_is(attribute), _is_whole(column(name), type_name), is_new)
-        cases.append(exp.If(this=condition, true=_number(column(name), type_name)))
+        spelling = text(try_cast(column(name), type_name))
+        # How a whole number, or a day, is written that the type holds exactly.
+        is_whole = exp.func("coalesce", text(_whole(column(name), type_name)).eq(column(name)), exp.false())
+        own = exp.Subquery(this=_values(taxonomy, attribute))
+        is_new = exp.not_(exp.In(this=spelling, query=own))
+        condition = exp.and_(column("attribute").eq(string(attribute)), is_whole, is_new)
+        cases.append(exp.If(this=condition, true=spelling.copy()))
     return exp.Case(ifs=cases, default=column(name)) if cases else column(name)
-
-
-def _is(attribute: str) -> exp.Expr:
-    return column("attribute").eq(string(attribute))
-
-
-def _is_whole(value: exp.Expr, type_name: str) -> exp.Expr:
-    """Whether a text is how a whole number, or a day, is written that the type holds exactly."""
-    return exp.func("coalesce", text(_whole(value, type_name)).eq(value.copy()), exp.false())
 
 
 def _whole(value: exp.Expr, type_name: str) -> exp.TryCast:
     """The whole number, or the day, that a text is in a type."""
-    kind = "DATE" if type_name in TIMES else "HUGEINT"
-    return exp.TryCast(this=_try_cast(value, type_name), to=exp.DataType.build(kind, dialect=DIALECT))
-
-
-def _number(value: exp.Expr, type_name: str) -> exp.Expr:
-    return text(_try_cast(value, type_name))
-
-
-def _try_cast(value: exp.Expr, type_name: str) -> exp.TryCast:
-    return exp.TryCast(this=value.copy(), to=cast(exp.null(), type_name).to.copy())
+    return try_cast(try_cast(value, type_name), "DATE" if type_name in TIMES else WHOLE_TYPE)
 
 
 Relation = TypeVar("Relation", bound=exp.Expr)
@@ -133,3 +134,47 @@ def spelled(
         return relation, found
     projection = [aliased(column(old.name), new.name) for old, new in zip(columns, found, strict=True)]
     return subquery(select(projection, relation.copy()), "anon_spelled"), found
+
+
+def typed(relation: exp.Expr, replaced: Mapping[str, exp.Expr], name: str = "anon_typed") -> exp.Subquery:
+    """All columns of a relation, some replaced by values, under a name."""
+    values = [aliased(value, each) for each, value in replaced.items()]
+    return subquery(select([exp.Star(replace=values)], relation.copy()), name)
+
+
+def number_of(name: str, *, is_whole: bool = False) -> exp.Expr:
+    """A column as numbers; whole ones are rounded down, and are NULL where no type holds them."""
+    value = cast_value(column(name), "DOUBLE")
+    return try_cast(f.floor(value), WHOLE_TYPE) if is_whole else value
+
+
+def text_of(found: SourceColumn) -> exp.Expr:
+    """A column as texts that do not depend on which numbers or times its type has: 27.0 is 27, midnight its day."""
+    value = column(found.name)
+    if found.traits.is_list:
+        return cast_value(value, "VARCHAR[]")
+    if found.traits.is_fractional:
+        as_number = cast_value(value, "DOUBLE")
+        return _first_equal(as_number, WHOLE_TYPE, text(value) if found.traits.is_float else text(as_number))
+    if found.type in TIMES:
+        return _first_equal(as_read(value), "DATE", text(value))
+    return text(value)
+
+
+def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """One row, ``numbers_0`` and ``others_0`` …: how many texts of each column are numbers, and how many are not."""
+    counts = []
+    for place, name in enumerate(names):
+        read = try_cast(as_read(column(name)), "DOUBLE")
+        is_other = exp.and_(column(name).is_(exp.null()).not_(), read.is_(exp.null()), copy=False)
+        counts += [
+            aliased(f.count(read.copy()), f"numbers_{place}"),
+            aliased(filtered(count_rows(), is_other), f"others_{place}"),
+        ]
+    return select(counts, relation.copy())
+
+
+def _first_equal(value: exp.Expr, type_name: str, default: exp.Expr) -> exp.Expr:
+    """The text of a value in a type that has an equal one, else its own."""
+    other = try_cast(value, type_name)
+    return exp.Case(ifs=[exp.If(this=other.eq(value.copy()), true=text(other.copy()))], default=default)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Asked, ClassLoss, Levels
 from sqlanon.queries.class_measures import KEPT, class_relation, measure_of, within
+from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import (
     CERTAIN_ROWS,
@@ -26,7 +27,6 @@ from sqlanon.queries.grouping import (
     measure_column,
     of_all_nodes,
 )
-from sqlanon.queries.information import labelled_values
 from sqlanon.queries.joint_classes import WITHHELD, beside_hidden, jointly_kept
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries

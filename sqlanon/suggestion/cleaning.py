@@ -13,8 +13,8 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.taxonomy.arguments import counted, listed
-from sqlanon.queries import cleaning as queries
 from sqlanon.queries import suggestions
+from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence
 from sqlanon.suggestion.roles import MAX_TEXTS, Decision

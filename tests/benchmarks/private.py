@@ -27,7 +27,7 @@ from sqlanon.methods.noisy_node import ipa as scoring
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.methods.noisy import CELLS, NODE
-from sqlanon.queries.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches

@@ -23,7 +23,7 @@ from sqlanon.ledger.datasets import open_ledger
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
-from sqlanon.queries import scores
+from sqlanon.queries import noise as scores
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.full.test_charged_sources import SPENT, account, charge

@@ -23,7 +23,7 @@ from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.queries import coded_labels as encode
-from sqlanon.queries import keys
+from sqlanon.queries import encoding as keys
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step

@@ -16,7 +16,7 @@ from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.methods.shared import roll_up
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.queries.scores import WHOLE, level_losses
+from sqlanon.queries.noise import WHOLE, level_losses
 from tests import oracle
 from tests.engines import engine_of
 from tests.property.test_private_releases import EXAMPLES, table_of

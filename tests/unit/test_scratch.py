@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.text_types import enum_type
+from sqlanon.queries.layout import enum_type
 
 FIRST, SECOND = Relation("anon_first", "class"), Relation("anon_second", "class")
 

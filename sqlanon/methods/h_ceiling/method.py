@@ -41,7 +41,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.publish.provenance import attained_bounds, record_by
-from sqlanon.queries.information import labelled_values
+from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.kit.nodes import number, values
 from sqlanon.queries.recodings import AtNode
 from sqlanon.search import SearchOutcome

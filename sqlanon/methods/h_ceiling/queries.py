@@ -12,10 +12,8 @@ from sqlglot import exp
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import h_ceiling as names
 from sqlanon.queries.coded_labels import has_bits, label_bits
-from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum, words_of
 from sqlanon.queries.grouping import NODE, by_key, by_keys
-from sqlanon.queries.kept_columns import plain_value
-from sqlanon.queries.keys import words_of
 from sqlanon.queries.kit.macros import scalar_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -36,7 +34,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.published_rows import EQUAL_ROWS
+from sqlanon.queries.published_rows import EQUAL_ROWS, plain_value
 from sqlanon.queries.recodings import AtNode
 
 PRIOR_ROWS = 10

@@ -18,8 +18,7 @@ from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.persons import EarlierRelease
 from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
-from sqlanon.queries.listed_classes import ListedClasses
-from sqlanon.queries.released_classes import ClassesOfKeys, ReleasedClasses, carried_columns
+from sqlanon.queries.released_classes import ClassesOfKeys, ListedClasses, ReleasedClasses, carried_columns
 
 HELP = "what can help: a larger suppression_limit, a smaller k, or fewer releases in earlier"
 

@@ -33,10 +33,10 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.persons_of_rows import with_persons
+from sqlanon.queries.layout import MASK
 from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.queries.recodings import Recoding, as_label
-from sqlanon.queries.text_types import MASK
+from sqlanon.queries.source_rows import with_persons
 
 CLASS_KEYS = Relation("anon_class_of_key", "cell")
 """The keys of the cells that are published, each once, with the number of their class."""

@@ -34,7 +34,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     values,
 )
-from sqlanon.queries.persons_of_rows import number_of_key
+from sqlanon.queries.source_rows import number_of_key
 
 UNITS = 2**30
 """Losses of labels, and masses of keys, are integers in units of 1 / 2^30: their products and sums are exact."""

@@ -79,9 +79,8 @@ from sqlanon.queries.encoding import row_sum
 from sqlanon.queries.grouping import Grouping, of_all_nodes
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, subquery
-from sqlanon.queries.noise import COMBINATIONS
+from sqlanon.queries.noise import COMBINATIONS, WHOLE
 from sqlanon.queries.recodings import AtNode
-from sqlanon.queries.scores import WHOLE
 
 PLACED_CELLS = Relation("anon_placed_cells", "cell")
 """The cells with their place in the order of their keys."""

@@ -56,11 +56,10 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries import noise as private
-from sqlanon.queries import scores as queries
+from sqlanon.queries import noise as queries
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.noise import Domain
+from sqlanon.queries.noise import WHOLE, Domain
 from sqlanon.queries.recodings import AtNode, Recoding
-from sqlanon.queries.scores import WHOLE
 
 
 class NoisyCountsOfNodes(Algorithm):

@@ -17,12 +17,15 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.queries import summaries as evaluate
 from sqlanon.queries.coded_labels import (
     CODED_LABELS,
+    INFORMATION,
     LABEL_LOSSES,
+    encode_information,
     encode_labels,
     key_labels,
     last_children,
     loss_steps,
     value_types,
+    with_information,
 )
 from sqlanon.queries.encoded_rows import (
     PIECES,
@@ -33,12 +36,9 @@ from sqlanon.queries.encoded_rows import (
     encode_rows,
     unmapped_people,
 )
-from sqlanon.queries.encoding import CellSpec, Encoding, LossStep, encoding_for
-from sqlanon.queries.information import INFORMATION, encode_information, with_information
-from sqlanon.queries.keys import key_layout
+from sqlanon.queries.encoding import CellSpec, Encoding, LossStep, encoding_for, key_layout
 from sqlanon.queries.kit.nodes import counted_rows
-from sqlanon.queries.persons_of_rows import absent_persons, number_of_key
-from sqlanon.queries.unknown import without_unknown
+from sqlanon.queries.source_rows import absent_persons, number_of_key, without_unknown
 
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0

@@ -29,7 +29,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.queries import examination as examine
 from sqlanon.queries import summaries as queries
-from sqlanon.queries.keys import words_of
+from sqlanon.queries.encoding import words_of
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches

@@ -9,8 +9,7 @@ from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.labels import CutRecord
 from sqlanon.queries import cuts
-from sqlanon.queries.cut_classes import CutClasses, cut_of
-from sqlanon.queries.cuts import Predictors
+from sqlanon.queries.cuts import CutClasses, Predictors, cut_of
 
 
 def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: exp.Expr, place: int) -> CutClasses:

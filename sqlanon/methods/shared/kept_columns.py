@@ -22,7 +22,7 @@ from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import IdentifyingPair, RevealingColumn
-from sqlanon.queries import dependencies
+from sqlanon.queries import exposures as dependencies
 from sqlanon.queries import exposures as queries
 from sqlanon.queries.source import Traits
 

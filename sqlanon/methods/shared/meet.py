@@ -21,7 +21,7 @@ from sqlanon.queries.encoding import encoding_for
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.recodings import AtNode
 from sqlanon.queries.released_classes import NodeClasses
-from sqlanon.queries.unknown import UNKNOWN
+from sqlanon.queries.source_rows import UNKNOWN
 
 LABELS, CELLS = Relation("anon_labels_of_both", "node"), Relation("anon_cells_of_both", "cell")
 """Those of all columns, beside those of the run."""

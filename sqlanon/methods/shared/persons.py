@@ -28,12 +28,11 @@ from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.queries import joint_persons as queries
 from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
+from sqlanon.queries.joint_classes import JUDGED
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.listed_classes import ListedClasses
-from sqlanon.queries.persons_of_rows import reference
 from sqlanon.queries.recodings import AtNode
-from sqlanon.queries.released_classes import ClassesOfRows, NodeClasses, ReleasedClasses, class_of
-from sqlanon.queries.unknown import UNKNOWN
+from sqlanon.queries.released_classes import ClassesOfRows, ListedClasses, NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.source_rows import UNKNOWN, reference
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def find_persons(
                 engine.run(step)
             engine.drop(before)
             engine.drop(queries.WITHHELD_PERSONS)
-        engine.drop(queries.JUDGED)
+        engine.drop(JUDGED)
     return persons
 
 

@@ -22,9 +22,9 @@ from sqlanon.queries.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.exposures import identifier_counts
 from sqlanon.queries.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, select, subquery
+from sqlanon.queries.layout import group_sizes, label_types, published_texts, text_counts, text_type
 from sqlanon.queries.published_rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.recodings import AtCut, Recoding, cut_misfits
-from sqlanon.queries.text_types import group_sizes, label_types, published_texts, text_counts, text_type
 from sqlanon.verification.labels import pseudonym_problems
 
 SIEVED_ROWS = 100_000

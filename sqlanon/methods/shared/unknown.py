@@ -12,10 +12,10 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries import source_rows as queries
 from sqlanon.queries import taxonomies
-from sqlanon.queries import unknown as queries
+from sqlanon.queries.coded_labels import root_rows
 from sqlanon.queries.encoding import CellSpec, Encoding
-from sqlanon.queries.information import root_rows
 from sqlanon.queries.kit.nodes import Step
 
 

@@ -31,7 +31,7 @@ from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers.methods import EpsilonSafeAsPublished, Penalty
-from sqlanon.queries.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from sqlanon.search.problem import batches
 
 

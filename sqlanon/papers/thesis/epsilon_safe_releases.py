@@ -40,8 +40,8 @@ from sqlanon.papers.thesis.epsilon_safe_choice import (
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.nodes import all_of, column, counted_rows, number, string
+from sqlanon.queries.layout import MASK
 from sqlanon.queries.measures import level_map
-from sqlanon.queries.text_types import MASK
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

@@ -223,6 +223,11 @@ def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     return exp.cast(expression, _type(type_name).copy(), copy=False)
 
 
+def try_cast(expression: exp.Expr, type_name: str) -> exp.TryCast:
+    """The expression in a type of DuckDB, NULL if it has no value there."""
+    return exp.TryCast(this=expression, to=_type(type_name).copy())
+
+
 def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
     """The statement that makes a temporary ENUM type of the one column of a query, in the order of a column."""
     values.set("order", ascending(column(order)))

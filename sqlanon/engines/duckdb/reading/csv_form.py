@@ -13,7 +13,7 @@ from sqlanon.model.policy.csv_files import Csv
 from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import column, select, subquery, union_by_name
-from sqlanon.queries.typed import typed
+from sqlanon.queries.spelled import typed
 
 TEXT = "VARCHAR"
 

@@ -35,7 +35,7 @@ from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.nodes import cast
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.typed import typed
+from sqlanon.queries.spelled import typed
 
 DELIMITERS = (",", ";", "\t", "|")
 """What may stand between the fields of a line."""

@@ -51,8 +51,8 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     unsigned_type,
 )
-from sqlanon.queries.persons_of_rows import number_of_row, with_persons
 from sqlanon.queries.source import SourceColumn, Traits
+from sqlanon.queries.source_rows import number_of_row, with_persons
 
 POINTS = Relation("anon_points", "cell")
 """The rows without NULL, equal ones once: the places of their values, the items of their sets, their class and number.

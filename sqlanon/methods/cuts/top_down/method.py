@@ -51,9 +51,9 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.persons_of_rows import ABSENT, absent_persons
 from sqlanon.queries.published_rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source_rows import ABSENT, absent_persons
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 

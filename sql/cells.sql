@@ -202,6 +202,42 @@ INNER JOIN :labels AS anon_labels
     ON anon_labels.position = anon_values.position
     AND anon_labels.value IS NOT DISTINCT FROM anon_values.value;
 
+-- name: labels_at_cut
+-- labels at a cut
+-- The values of a quasi-identifier with the label of the cut that they are under, its code, and their bits. Labels of several
+-- levels that read the same have one code.
+-- :labels (position INTEGER, depth INTEGER, value VARCHAR, label VARCHAR)
+-- :cut (depth INTEGER, label VARCHAR)
+-- :position 0
+-- :leaves (value VARCHAR, anon_key_0 BIGINT)
+-- :words anon_key_0
+SELECT
+    anon_leaves.value,
+    anon_found.label,
+    dense_rank() OVER (ORDER BY anon_found.label ASC) AS code,
+    anon_leaves.:words
+FROM :leaves AS anon_leaves
+LEFT JOIN (
+    SELECT anon_labels.value, anon_labels.label
+    FROM :labels AS anon_labels
+    INNER JOIN :cut AS anon_cut ON anon_labels.depth = anon_cut.depth AND anon_labels.label = anon_cut.label
+    WHERE anon_labels.position = :position
+) AS anon_found
+    ON anon_found.value IS NOT DISTINCT FROM anon_leaves.value;
+
+-- name: cut_misfits
+-- values at a cut
+-- Values without a label of the cut, and with more than one.
+-- :labels (value VARCHAR, label VARCHAR)
+SELECT
+    count(*) FILTER (WHERE anon_is_missing) AS without,
+    count(*) FILTER (WHERE anon_label_count > 1) AS several
+FROM (
+    SELECT count(*) AS anon_label_count, bool_or(label IS NULL AND value IS NOT NULL) AS anon_is_missing
+    FROM :labels
+    GROUP BY value
+) AS anon_values;
+
 -- name: level_losses
 -- level losses
 -- The losses of every quasi-identifier (its position) at every level (its depth), from the rows of each value

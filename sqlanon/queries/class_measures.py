@@ -8,7 +8,6 @@ what an attacker may know. The public macros turn a view into a measure.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -31,6 +30,7 @@ from sqlanon.queries.grouping import (
 )
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
+    added,
     aliased,
     all_of,
     c,
@@ -148,7 +148,7 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
         for known, chance in chances.items()
         if chance > 0
     ]
-    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), risks or [number(0.0)])
+    total = added(risks or [number(0.0)])
     roles = SQL.given(cells=grouping.cells(), keys=grouping.keys, secrets=secrets, risk=total, guess=guess)
     return roles.query("largest_risks", measure=measure_column(grouping.encoding, measure))
 

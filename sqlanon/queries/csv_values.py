@@ -1,12 +1,15 @@
-"""What is looked at in CSV files that are read as texts: see ``sql/macros/97_csv.sql``."""
+"""Values in CSV files: types of texts that are read, and formulas that are written: see ``sql/macros/97_csv.sql``.
+
+Cells that a spreadsheet would compute are counted, and quoted with an apostrophe.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import as_read, scalar_call
+from sqlanon.queries.kit.macros import as_read, scalar_call, text
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
@@ -21,6 +24,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
+    try_cast,
     unpivoted,
 )
 
@@ -43,15 +47,19 @@ def written(
         whole: the columns of the lines; the last place is filled in rows with nothing in any of them. There is none
             if no columns are given.
     """
-    repeated = [text_where(column(name).eq(string(name))) for name in names]
-    empty = [text_where(_are_all_missing(whole))] if whole else []
-    return _types_of(relation, [*texts, *repeated, *empty])
-
-
-def _are_all_missing(columns: Sequence[str]) -> exp.Is:
-    """Whether nothing stands in any of some columns of texts, without the copies that sqlglot's builders make."""
-    first, *others = map(column, columns)
-    return exp.Is(this=exp.Coalesce(this=first, expressions=others), expression=exp.null())
+    asked = [*texts, *(text_where(column(name).eq(string(name))) for name in names)]
+    if whole:
+        # Without the copies that sqlglot's builders make.
+        first, *others = map(column, whole)
+        is_empty = exp.Is(this=exp.Coalesce(this=first, expressions=others), expression=exp.null())
+        asked.append(text_where(is_empty))
+    found = {
+        "place": c.anon_place,
+        "type": scalar_call("written_type_of_all", c.anon_value),
+        "filled": f.count(c.anon_value),
+    }
+    cells = subquery(unpivoted(relation, dict(enumerate(asked))), "anon_cells")
+    return grouped(select([aliased(each, name) for name, each in found.items()], cells), [c.anon_place])
 
 
 def plain_number(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
@@ -82,16 +90,6 @@ def values_where(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Sele
 def types_of_names(columns: Sequence[str]) -> exp.Select:
     """The ``name`` of each of some columns, and the ``type`` that it is written in."""
     return select([c.name, aliased(scalar_call("written_type", c.name), "type")], listed(columns, "name"))
-
-
-def _types_of(relation: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Select:
-    found = {
-        "place": c.anon_place,
-        "type": scalar_call("written_type_of_all", c.anon_value),
-        "filled": f.count(c.anon_value),
-    }
-    columns = [aliased(each, name) for name, each in found.items()]
-    return grouped(select(columns, subquery(unpivoted(relation, dict(enumerate(texts))), "anon_cells")), [c.anon_place])
 
 
 def text_where(condition: exp.Expr) -> exp.Case:
@@ -137,7 +135,7 @@ def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
     """One row: how many values of each column are days, ``days_0`` …, and how many are to come, ``future_0`` …"""
     counts = []
     for place, name in enumerate(names):
-        day = exp.TryCast(this=as_read(column(name)), to=exp.DataType.build("DATE"))
+        day = try_cast(as_read(column(name)), "DATE")
         is_future = exp.GT(this=day.copy(), expression=exp.CurrentDate())
         counts += [
             aliased(f.count(day), f"days_{place}"),
@@ -149,3 +147,26 @@ def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
 def all_empty(columns: Sequence[str]) -> exp.Expr:
     """Whether nothing stands in any of some columns, of whatever types."""
     return all_of([column(name).is_(exp.null()) for name in columns])
+
+
+def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:
+    """The ``count`` of cells that are formulas, or need an apostrophe, by the ``place`` of a column that has any."""
+    cells = unpivoted(subquery(query.copy(), "anon_written"), dict(enumerate(map(column, columns))))
+    is_quoted = scalar_call("quoted_formula", c.anon_value).neq(c.anon_value)
+    counted = select(
+        [aliased(c.anon_place, "place"), aliased(count_rows(), "count")], subquery(cells, "anon_cells")
+    ).where(is_quoted, copy=False)
+    return grouped(counted, [c.anon_place])
+
+
+def quoted_names(columns: Sequence[str]) -> exp.Select:
+    """The ``name`` of each column and how it is ``written``, as a cell of a header."""
+    return select([c.name, aliased(scalar_call("quoted_formula", c.name), "written")], listed(columns, "name"))
+
+
+def with_quoted_formulas(query: exp.Query, names: Mapping[str, str], quoted: Collection[str]) -> exp.Select:
+    """A query with its columns under other names, and with an apostrophe before the formulas of some of them."""
+    cells: dict[str, exp.Expr] = {name: column(name) for name in names}
+    cells |= {name: scalar_call("quoted_formula", text(column(name))) for name in quoted}
+    columns = [aliased(cells[name], written) for name, written in names.items()]
+    return select(columns, subquery(query.copy(), "anon_written"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
-from sqlanon.queries.encoding import ROW_COUNT, Encoding
+from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import NODE
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
@@ -82,11 +82,10 @@ def first_cells(encoding: Encoding) -> Step:
     """Makes :data:`CELLS` of the cells of the source: those of the bottom, which is node 0."""
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
     values = [_numbered(encoding, name, column(encoding.sensitive(name))) for name in judged_columns(encoding)]
-    rows = aliased(column(ROW_COUNT), "anon_rows")
-    parts = ([*map(column, words), aliased(value, "anon_value"), rows.copy()] for value in values)
-    every = union_all(select(part, encoding.cells.table) for part in parts)
-    cells = _sized(encoding, subquery(every, "anon_values_of_cells"), words)
-    return Step(CELLS, _of_node(cells, words, number(0)), "cells with their values")
+    every = union_all(
+        SQL.query("cells_with_values", cells=encoding.cells, words=words, value=value) for value in values
+    )
+    return Step(CELLS, _cells_of_node(encoding, every, words, number(0)), "cells with their values")
 
 
 def more_cells(encoding: Encoding) -> exp.Insert:
@@ -95,17 +94,16 @@ def more_cells(encoding: Encoding) -> exp.Insert:
     Its parameters are lists of one: the number of that one, and the masks of words of keys; then the new number.
     """
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    masks = given_lists([NODE, *words])
     keys = [aliased(bits(column(word, "anon_cells"), column(word, "anon_given")), word) for word in words]
-    query = _joined([*keys, *map(column, ("anon_value", "anon_rows"))], subquery(masks, "anon_given"))
-    cells = _sized(encoding, subquery(query, "anon_values_of_cells"), words)
-    made = cast(exp.Placeholder(this=str(len(words) + 2)), "INTEGER")
-    return exp.Insert(this=CELLS.table, expression=_of_node(cells, words, made))
+    given = subquery(given_lists([NODE, *words]), "anon_given")
+    query = _joined([*keys, *map(column, ("anon_value", "anon_rows"))], given)
+    made = exp.Placeholder(this=str(len(words) + 2))
+    return exp.Insert(this=CELLS.table, expression=_cells_of_node(encoding, query, words, made))
 
 
-def _of_node(cells: exp.Select, words: Sequence[str], node: exp.Expr) -> exp.Select:
-    columns = [*map(column, (*words, "anon_value", "anon_rows", "anon_cell_size"))]
-    return select([aliased(cast(node, "INTEGER"), NODE), *columns], subquery(cells, "anon_sized_cells"))
+def _cells_of_node(encoding: Encoding, values: exp.Query, words: Sequence[str], node: exp.Expr) -> exp.Select:
+    cells = _sized(encoding, subquery(values, "anon_values_of_cells"), words)
+    return SQL.query("cells_of_node", cells=cells, words=words, node=node)
 
 
 def _joined(columns: Sequence[exp.Expr], given: exp.Subquery | exp.Table) -> exp.Select:
@@ -135,11 +133,7 @@ def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
     Values are counted in classes first. Cells are read again only where these have an excess.
 
     Its parameters are lists: the numbers of the intervals, the nodes whose cells are read for them, and for each word
-    of keys the masks of both ends.
-
-    Args:
-        encoding: that of the run.
-        are_of_low: whether these nodes are the least general ones of the intervals, and not below.
+    of keys the masks of both ends. These nodes are the least general ones of the intervals, or below (``are_of_low``).
     """
     steps, columns = _Steps(), len(judged_columns(encoding))
     ends = [f"{end}_{word}" for end in (LOW, HIGH) for word in range(encoding.keys.word_count)]
@@ -209,7 +203,7 @@ def _numbered(encoding: Encoding, name: str, code: exp.Expr) -> exp.Expr:
     return exp.Add(this=of_columns, expression=number(columns.index(name)))
 
 
-def _sized(encoding: Encoding, values: exp.Subquery, cell: list[str]) -> exp.Select:
+def _sized(encoding: Encoding, values: exp.Subquery, cell: Sequence[str]) -> exp.Select:
     return SQL.query("sized_cells", values=values, cell=cell, columns=len(judged_columns(encoding)))
 
 
@@ -270,21 +264,14 @@ def _sets(encoding: Encoding) -> Iterator[exp.Select]:
         assert bound.measure.column is not None
         place = columns.index(bound.measure.column)
         if bound.measure.name == "hierarchical_distance":
-            sets = _label_sets(encoding, bound.measure.column)
+            name = bound.measure.column
+            levels = range(max(encoding.sensitive_height(name), 1))
+            labels = exp.Array(expressions=[column(encoding.sensitive_label(name, level)) for level in levels])
+            numbered = _numbered(encoding, name, column("anon_code"))
+            roles = SQL.given(value=encoding.sensitive(name), numbered=numbered, labels=labels)
+            sets = roles.query("label_sets", cells=encoding.cells)
         else:
             name = f"{bound.measure.name.removesuffix('_distance')}_sets"
             sets = SQL.query(name, shares=SHARES, number=place)
         known = [aliased(number(distance), "anon_distance"), aliased(double(float(bound.threshold)), "anon_t")]
         yield select([exp.Star(), *known], subquery(sets, "anon_sets"))
-
-
-def _label_sets(encoding: Encoding, name: str) -> exp.Select:
-    levels = range(max(encoding.sensitive_height(name), 1))
-    labels = exp.Array(expressions=[column(encoding.sensitive_label(name, level)) for level in levels])
-    return SQL.query(
-        "label_sets",
-        cells=encoding.cells,
-        value=encoding.sensitive(name),
-        numbered=_numbered(encoding, name, column("anon_code")),
-        labels=labels,
-    )

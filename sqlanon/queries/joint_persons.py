@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 from sqlglot import exp
 
@@ -17,6 +16,7 @@ from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
+    added,
     aliased,
     ascending,
     bits,
@@ -110,9 +110,8 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str],
     names = [release.name for release in releases]
     found = (exp.AnyValue(this=column(name)) for name in names)
     is_there: list[exp.Expr] = [cast(exp.Not(this=each.is_(exp.null())), "INTEGER") for each in found]
-    sources = reduce(lambda one, other: exp.Add(this=one, expression=other), is_there)
     roles = SQL.given(rows=union_by_name(rows), persons_by=persons_by(keys), classes=names, values=values)
-    return roles.step(persons_of(0), "persons_by_classes", sources=sources)
+    return roles.step(persons_of(0), "persons_by_classes", sources=added(is_there))
 
 
 def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:

@@ -15,7 +15,19 @@ from sqlanon.queries.coded_labels import INFORMATION, label_bits
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import CLASS_WEIGHT, NODE
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import aliased, all_of, bits, cast, column, double, left_join, number, select, subquery
+from sqlanon.queries.kit.nodes import (
+    added,
+    aliased,
+    all_of,
+    bits,
+    cast,
+    column,
+    double,
+    left_join,
+    number,
+    select,
+    subquery,
+)
 
 LABELLED = "anon_labelled"
 
@@ -23,16 +35,10 @@ LABELLED = "anon_labelled"
 class LabelLosses:
     """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` numbers.
 
-    Args:
-        encoding: that of the run.
-        batch: the nodes.
-        measures: the losses that are wanted.
-        units: if given, means are in parts of 1 / ``units``, rounded down for each quasi-identifier: integers,
-            which are the same whatever else is counted in the statement.
-
-    Attributes:
-        measures: classes carry the mean of each over quasi-identifiers, of information the sum; of ``lm`` the
-            loss of each quasi-identifier if the quality model combines them otherwise.
+    Classes carry the mean of each of :attr:`measures` over quasi-identifiers, of information the sum; and of ``lm`` the
+    loss of each quasi-identifier if the quality model combines them otherwise. If ``units`` are given, means are in
+    parts of 1 / ``units``, rounded down for each quasi-identifier: integers, which are the same whatever else is
+    counted in the statement.
     """
 
     def __init__(
@@ -43,7 +49,11 @@ class LabelLosses:
         self._wanted = tuple(measures)
         self._apart = "lm" in measures and encoding.criteria.quality.by_quasi_identifier
         self.measures = [name for name in measures if not (self._apart and name == "lm")]
-        self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(encoding.spec.shapes))]
+        # By quasi-identifier, the nodes of the batch at each level.
+        self._nodes_of: list[dict[int, list[int]]] = [{} for _ in encoding.spec.shapes]
+        for index, levels in enumerate(batch):
+            for nodes, depth in zip(self._nodes_of, levels, strict=True):
+                nodes.setdefault(depth, []).append(index)
         self._alike = self._alike_positions()
 
     def beside(self, classes: exp.Query) -> exp.Query:
@@ -94,8 +104,7 @@ class LabelLosses:
 
     def _columns(self) -> list[exp.Alias]:
         """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""
-        mean = self._mean if self._units is None else self._units_lost
-        losses = [aliased(mean(name), f"anon_{name}") for name in self.measures]
+        losses = [aliased(self._mean(name), f"anon_{name}") for name in self.measures]
         if self._apart:
             losses += [
                 aliased(self._loss("lm", position), _loss_apart(position))
@@ -104,19 +113,15 @@ class LabelLosses:
             ]
         return losses
 
-    def _units_lost(self, measure: str) -> exp.Expr:
-        assert self._units is not None
-        terms = [self._loss(measure, position) for position in range(len(self._nodes_of))]
-        share = self._units / len(terms)
-        known = sum(math.floor(float(term.name) * share) for term in terms if isinstance(term, exp.Literal))
-        varying = [in_units(term, share) for term in terms if not isinstance(term, exp.Literal)]
-        return functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *varying])
-
     def _mean(self, measure: str) -> exp.Expr:
         terms = [self._loss(measure, position) for position in range(len(self._nodes_of))]
-        known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
+        known = [float(term.name) for term in terms if isinstance(term, exp.Literal)]
         varying = [term for term in terms if not isinstance(term, exp.Literal)]
-        total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])
+        if self._units is not None:
+            share = self._units / len(terms)
+            units = sum(math.floor(loss * share) for loss in known)
+            return added([number(units), *(in_units(term, share) for term in varying)])
+        total = added([double(sum(known)), *varying])
         return total if measure == INFORMATION else exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
 
     def _loss(self, measure: str, position: int) -> exp.Expr:
@@ -133,7 +138,11 @@ class LabelLosses:
         *others, (_, most) = sorted(cases, key=lambda case: len(case[0]))
         if not others:
             return most
-        return exp.Case(ifs=[exp.If(this=_is_one_of(nodes), true=loss) for nodes, loss in others], default=most)
+        ifs = [
+            exp.If(this=exp.In(this=column(NODE), expressions=[*map(number, nodes)]), true=loss)
+            for nodes, loss in others
+        ]
+        return exp.Case(ifs=ifs, default=most)
 
     def _loss_at(self, measure: str, position: int, depth: int) -> exp.Expr:
         """What the label of a class loses at a level at which it depends on the label."""
@@ -174,32 +183,16 @@ class LabelLosses:
 
     def _with_lookup(self, classes: exp.Select, position: int, depth: int, measures: Sequence[str]) -> exp.Select:
         """Classes with what their labels at a level lose; those of nodes at other levels find what they do not ask."""
-        encoding = self._encoding
-        losses = [column(measure) for measure in measures]
-        alias = _lookup(position, depth)
+        encoding, alias = self._encoding, _lookup(position, depth)
         words = encoding.keys.label_masks(position, depth)
-        on = all_of(
-            [column(_label_bits(position, depth, word)).eq(column(encoding.key(word), alias)) for word in words]
-        )
-        lookup = subquery(label_bits(encoding, position, depth, losses), alias)
-        return left_join(classes, lookup, on)
+        on = [column(_label_bits(position, depth, word)).eq(column(encoding.key(word), alias)) for word in words]
+        lookup = subquery(label_bits(encoding, position, depth, map(column, measures)), alias)
+        return left_join(classes, lookup, all_of(on))
 
 
 def in_units(loss: exp.Expr, share: float) -> exp.Expr:
     """A loss in [0, 1] times ``share``, rounded down."""
     return cast(exp.Floor(this=exp.Mul(this=loss, expression=double(share))), "BIGINT")
-
-
-def _nodes_by_depth(batch: Sequence[Levels], position: int) -> dict[int, list[int]]:
-    """At each level of a quasi-identifier in a batch, the nodes that are there."""
-    nodes: dict[int, list[int]] = {}
-    for index, levels in enumerate(batch):
-        nodes.setdefault(levels[position], []).append(index)
-    return nodes
-
-
-def _is_one_of(nodes: Sequence[int]) -> exp.In:
-    return exp.In(this=column(NODE), expressions=[number(index) for index in nodes])
 
 
 def _lookup(position: int, depth: int) -> str:

@@ -28,20 +28,12 @@ class MeasuredClasses:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a table is measured against.
-
-    Attributes:
-        taxonomy: the table of taxonomies.
-        source: the table that it was made from, None to compare it with itself.
-        population: the population, its quasi-identifiers spelled as in the table.
-        labelled_source: the source with the quasi-identifiers of the table, before anything was suppressed; None to
-            take the table for it.
-    """
+    """What a table is measured against."""
 
     taxonomy: Taxonomies
-    source: exp.Expr | None = None
-    population: exp.Expr | None = None
-    labelled_source: exp.Expr | None = None
+    source: exp.Expr | None = None  # the table that it was made from, None to compare it with itself
+    population: exp.Expr | None = None  # its quasi-identifiers are spelled as in the table
+    labelled_source: exp.Expr | None = None  # with those of the table, before anything was suppressed; None for it
 
 
 def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison) -> exp.Query:
@@ -78,8 +70,11 @@ def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomie
 
 def distinct_labels(table: exp.Expr, quasi_identifiers: Iterable[str]) -> exp.Query:
     """The combinations of labels in a table, as exact text."""
-    labels = [aliased(exact_text(column(name)), name) for name in quasi_identifiers]
-    return select(labels, table.copy()).distinct(copy=False)
+    return _labels(table, quasi_identifiers).distinct(copy=False)
+
+
+def _labels(table: exp.Expr, quasi_identifiers: Iterable[str]) -> exp.Select:
+    return select([aliased(exact_text(column(name)), name) for name in quasi_identifiers], table.copy())
 
 
 def labels_outside(
@@ -87,11 +82,7 @@ def labels_outside(
 ) -> exp.Query:
     """One row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column that are none of a cut.
 
-    Args:
-        table: the table.
-        name: the column.
-        labels: the labels of the cut with their levels, which count if its taxonomy has them; one at no level counts.
-        taxonomy: the table of taxonomies.
+    Its labels come with their levels, and count if its taxonomy has them; one at no level counts.
     """
     of_all = [label for level, label in labels if level is None]
     if of_all:
@@ -111,8 +102,7 @@ def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query
 
 def class_mismatches(table: exp.Expr, quasi_identifiers: Sequence[str], listed: Relation) -> exp.Query:
     """One row: combinations of labels that are ``unlisted``, their ``unlisted_rows``, and listed ones that differ."""
-    labels = [aliased(exact_text(column(name)), name) for name in quasi_identifiers]
-    found = select(labels, table.copy())
+    found = _labels(table, quasi_identifiers)
     return Queries("local").query("class_mismatches", names=list(quasi_identifiers), found=found, listed=listed)
 
 
@@ -149,26 +139,29 @@ def level_map(node: Mapping[str, int]) -> exp.Expr:
 def _measured(
     table: exp.Expr, source: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison
 ) -> exp.Query:
+    """The macro of a measure over a table; one row with its result, ``attained``."""
     measure, keys = bound.measure, names(classes.quasi_identifiers)
     macro, result = measure.of_table
+    arguments: list[exp.Expr]
     if measure == CLASS_SIZE and classes.individual is not None:
-        return _one(table_call("k_anonymity_of_individuals", table, keys, string(classes.individual)), column("k"))
-    if measure.view == "population":
+        macro, result, arguments = "k_anonymity_of_individuals", "k", [string(classes.individual)]
+    elif measure.view == "population":
         assert comparison.population is not None
         if measure.name == "presence" and bound.at_least:
             result = "smallest_published"
         # Before suppression: a class whose rows were all suppressed is not absent.
         if bound.grain == "node" and comparison.labelled_source is not None:
             table = comparison.labelled_source.copy()
-        return _one(table_call(macro, table, keys, comparison.population.copy()), column(result))
-    if measure.view == "attacker":
+        arguments = [comparison.population.copy()]
+    elif measure.view == "attacker":
         assert isinstance(measure.argument, tuple)
-        prior = _map({name: number(probability) for name, probability in measure.argument})
-        return _one(table_call(macro, table, keys, prior), column(result))
-    arguments: list[exp.Expr] = [] if measure.column is None else [string(measure.column)]
-    arguments += [] if measure.view in ("size", "values") else [source]
-    arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
-    return _one(table_call(macro, table, keys, *arguments), column(result))
+        arguments = [_map({name: number(probability) for name, probability in measure.argument})]
+    else:
+        arguments = [] if measure.column is None else [string(measure.column)]
+        arguments += [] if measure.view in ("size", "values") else [source]
+        arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
+    measured = subquery(table_call(macro, table, keys, *arguments), "anon_measured")
+    return exp.select(aliased(column(result), "attained")).from_(measured)
 
 
 def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:
@@ -182,10 +175,6 @@ def _once_each(table: exp.Expr, classes: MeasuredClasses, measure: Measure, *, o
     kept += [] if measure.column is None else [measure.column]
     once = select([column(name) for name in dict.fromkeys(kept)], table.copy()).distinct(copy=False)
     return subquery(once, "anon_once")
-
-
-def _one(query: exp.Query, result: exp.Expr) -> exp.Query:
-    return exp.select(aliased(result, "attained")).from_(subquery(query, "anon_measured"))
 
 
 def _map(values: Mapping[str, exp.Expr]) -> exp.Expr:

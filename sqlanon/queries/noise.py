@@ -1,4 +1,4 @@
-"""What a private method publishes of a node: its combinations, with noise, and rows of those that are shown.
+"""What a private method chooses a node by, and publishes of it: its combinations, with noise.
 
 A combination is a class at a node together with a value of the sensitive column, if there is one. Noise comes as tables
 of numbers; that of a sample is minus the rows that are not in it, and what has none is not shown. All relations that
@@ -7,6 +7,9 @@ hold some have a run, so that an audit can draw a hundred thousand releases at o
 The combinations that nobody has are drawn by their number in the domain, without listing it. The domain of a node is
 public: every label of every quasi-identifier at its level, NULL among them, with every declared value of the sensitive
 column. Its combinations are numbered by their labels' codes and the place of their value.
+
+A node is chosen by its score, of the combinations that enough rows have. The keys of cells have their sensitive value
+in them then, so that a combination is a class by such keys.
 """
 
 from __future__ import annotations
@@ -67,6 +70,13 @@ NOISY = "anon_noisy_rows"
 IS_SHOWN = "anon_is_shown"
 INDEX = "anon_index"
 RANK = "anon_rank"
+ROWS = "anon_rows"
+
+WHOLE = 1 << 30
+"""Losses of labels are counted in parts of this: integers, whose sums no order of rows can change."""
+
+KEYED_CELLS = Relation("anon_keyed_cells", "cell")
+"""The cells with their sensitive value in the bits of their key: one number is grouped faster than two."""
 
 COMBINATIONS = Relation("anon_combinations", "cell")
 """The combinations of the chosen node that some row has, with their number of rows and their place among them."""
@@ -96,16 +106,16 @@ UNSEEN = Relation("anon_unseen", "cell")
 
 def combinations(recoding: Recoding) -> Step:
     """The step that makes :data:`COMBINATIONS` of a recoding."""
-    values, raw = _values(recoding.encoding), _raw_values(recoding.encoding)
+    encoding, raw = recoding.encoding, _raw_values(recoding.encoding)
+    values = [encoding.sensitive(name) for name in encoding.spec.protected]
     any_raw = [aliased(exp.AnyValue(this=column(name)), name) for name in raw]
 
     def by_value(grouping: Grouping) -> exp.Select:
         return grouping.select([*any_raw, row_sum()], grouping.cells(), *map(column, values))
 
     rows = recoding.coded_classes(by_value, "anon_keyed", [*values, *raw, ROW_COUNT])
-    return Step(
-        COMBINATIONS, SQL.query("placed", rows=rows, keys=[*recoding.keys, *values]), "combinations of the node"
-    )
+    query = SQL.query("placed", rows=rows, keys=[*recoding.keys, *values])
+    return Step(COMBINATIONS, query, "combinations of the node")
 
 
 def noisy_combinations(threshold: int) -> Step:
@@ -115,12 +125,7 @@ def noisy_combinations(threshold: int) -> Step:
 
 
 def left_over(encoding: Encoding, every_value_in: int = 0) -> Step:
-    """The step that makes :data:`LEFT_OVER`.
-
-    Args:
-        encoding: that of the run.
-        every_value_in: in how many runs every declared value is there, those of no rows too; 0 if none is added.
-    """
+    """The step that makes :data:`LEFT_OVER`, with every declared value in a number of runs, those of no rows too."""
     raw = _raw_values(encoding)
     rows = SQL.query("left_over", noisy_combinations=NOISY_COMBINATIONS, raw_values=raw)
     if every_value_in:
@@ -159,31 +164,28 @@ def outcomes(recoding: Recoding, combinations: Sequence[Relation], salt: int, *,
     It is a list of a salted hash of the labels and the value, and the noisy rows, of all that is shown: no value of a
     cell.
     """
-    encoding, labels = recoding.encoding, [column(code) for code in recoding.keys]
-    items = [_items(encoding, relation, labels, salt) for relation in combinations]
+    raw = _raw_values(recoding.encoding)
+
+    def items(relation: Relation, labels: Sequence[exp.Expr]) -> exp.Select:
+        parts = [string(str(salt)), *labels, *map(column, raw)]
+        spelled = f.to_json(exp.Array(expressions=[text(part) for part in parts]))
+        columns = [column(RUN), aliased(f.md5(text(spelled)), PLACE), column(NOISY)]
+        return select(columns, relation.table).where(column(IS_SHOWN), copy=False)
+
+    shown = [items(relation, [column(code) for code in recoding.keys]) for relation in combinations]
     if with_left_over:
-        items.append(_items(encoding, NOISY_LEFT_OVER, [string(MASK)], salt))
-    return runs_by_outcome(subquery(union_all(items), "anon_items"), PLACE)
+        shown.append(items(NOISY_LEFT_OVER, [string(MASK)]))
+    return runs_by_outcome(subquery(union_all(shown), "anon_items"), PLACE)
 
 
 def runs_by_outcome(items: exp.Expr, place: str) -> exp.Select:
     """``shown`` and ``runs``: lists of what runs show, and how many show just that; none of those that show nothing.
 
-    Args:
-        items: what is shown of each run, with its noisy rows.
-        place: the column that identifies what is shown, and orders a list.
+    ``items`` are what is shown of each run, with its noisy rows; ``place`` is the column that identifies and orders it.
     """
     names = (place, NOISY)
     item = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in names])
     return SQL.query("runs_by_outcome", items=items, item=item, place=place)
-
-
-def _items(encoding: Encoding, relation: Relation, labels: Sequence[exp.Expr], salt: int) -> exp.Select:
-    """What is shown of a relation: run, a hash of labels and value, noisy rows."""
-    parts = [string(str(salt)), *labels, *map(column, _raw_values(encoding))]
-    spelled = f.to_json(exp.Array(expressions=[text(part) for part in parts]))
-    place = aliased(f.md5(text(spelled)), PLACE)
-    return select([column(RUN), place, column(NOISY)], relation.table).where(column(IS_SHOWN), copy=False)
 
 
 def unlike_what_was_drawn(encoding: Encoding, written: exp.Expr) -> exp.Query:
@@ -207,10 +209,8 @@ def _shown_combinations(recoding: Recoding, columns: Sequence[KeptColumn], combi
 
 
 def _shown_left_over(encoding: Encoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    masks = [
-        aliased(as_label(encoding, position, string(MASK)), name)
-        for position, name in enumerate(encoding.label_columns)
-    ]
+    labels = enumerate(encoding.label_columns)
+    masks = [aliased(as_label(encoding, position, string(MASK)), name) for position, name in labels]
     return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), columns)
 
 
@@ -220,31 +220,19 @@ def _with_noisy_rows(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Se
     return query.where(column(IS_SHOWN, "anon_cells"), copy=False)
 
 
-def _values(encoding: Encoding) -> list[str]:
-    """The columns of cells with the codes of the sensitive values."""
-    return [encoding.sensitive(name) for name in encoding.spec.protected]
-
-
 def _raw_values(encoding: Encoding) -> list[str]:
-    """The columns of cells with the sensitive values themselves."""
     return [encoding.raw(name) for name in encoding.spec.protected]
 
 
 @dataclass(frozen=True)
 class Domain:
-    """How many combinations a node has.
+    """How many combinations a node has."""
 
-    Attributes:
-        labels: by quasi-identifier, how many labels its level has; 1 at the top.
-        values: how many values the sensitive column has.
-    """
-
-    labels: tuple[int, ...]
-    values: int
+    labels: tuple[int, ...]  # by quasi-identifier, how many labels its level has; 1 at the top
+    values: int  # of the sensitive column
 
     @property
     def size(self) -> int:
-        """The number of combinations."""
         return prod(self.labels) * self.values
 
     @property
@@ -271,10 +259,8 @@ def seen(recoding: Recoding, domain: Domain) -> Step:
     for position, code in recoding.code_columns():
         digit = exp.paren(cast(column(code, "anon_cells"), "BIGINT") - 1)
         index += digit * domain.strides[position]
-    numbered = SQL.query(
-        "numbered", index=index, combinations=COMBINATIONS, values=VALUES, raw=recoding.encoding.raw(name)
-    )
-    return SQL.step(SEEN, "gaps", numbered=numbered)
+    roles = SQL.given(index=index, combinations=COMBINATIONS, values=VALUES, raw=recoding.encoding.raw(name))
+    return SQL.step(SEEN, "gaps", numbered=roles.query("numbered"))
 
 
 def unseen(recoding: Recoding, domain: Domain) -> Step:
@@ -284,15 +270,9 @@ def unseen(recoding: Recoding, domain: Domain) -> Step:
         aliased(digit(domain.strides[position], domain.labels[position], "anon_numbered") + 1, code)
         for position, code in recoding.code_columns()
     ]
-    return SQL.step(
-        UNSEEN,
-        "unseen",
-        numbered=SQL.query("unseen_numbers", drawn=DRAWN, seen=SEEN),
-        codes=codes,
-        values=VALUES,
-        value_count=domain.values,
-        raw=recoding.encoding.raw(name),
-    )
+    numbered = SQL.query("unseen_numbers", drawn=DRAWN, seen=SEEN)
+    roles = SQL.given(values=VALUES, value_count=domain.values, raw=recoding.encoding.raw(name))
+    return roles.step(UNSEEN, "unseen", numbered=numbered, codes=codes)
 
 
 def digit(stride: int, base: int, relation: str) -> exp.Paren:
@@ -302,14 +282,6 @@ def digit(stride: int, base: int, relation: str) -> exp.Paren:
 
 
 SQL = Queries("noise")
-
-WHOLE = 1 << 30
-"""Losses of labels are counted in parts of this: integers, whose sums no order of rows can change."""
-
-ROWS = "anon_rows"
-
-KEYED_CELLS = Relation("anon_keyed_cells", "cell")
-"""The cells with their sensitive value in the bits of their key: one number is grouped faster than two."""
 
 
 def by_combination(encoding: Encoding, largest: int) -> Encoding:
@@ -356,10 +328,8 @@ def node_scores(
     """
 
     def reaching(grouping: Grouping) -> exp.Select:
-        query = grouping.select([row_sum(name=ROWS)], grouping.cells())
         reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
-        query.set("having", exp.Having(this=reached))
-        return query
+        return grouping.select([row_sum(name=ROWS)], grouping.cells()).having(reached, copy=False)
 
     losses = LabelLosses(encoding, batch, ("ncp",), units=WHOLE)
     combinations = losses.beside(of_all_nodes(encoding, batch, cells, reaching, apart=apart))

@@ -2,6 +2,9 @@
 
 It says nothing of the order of the source: published rows are counted in groups of equal ones, which are sorted, and
 are repeated as they are written. Where cells hold all that is published, the source is not read again.
+
+Columns that are released as they are distinguish and order these rows. Equal values can differ in their bytes, such as
+0.0 and -0.0. They must not stand in the order of the source, nor one of them for all.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     cast,
     column,
+    copies,
     count_rows,
     f,
     grouped,
@@ -48,6 +52,8 @@ KEPT_CLASSES = Relation("anon_kept", "class")
 
 IS_KEPT = "anon_is_kept"
 
+NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF  # all bits of a BIGINT but that of its sign
+
 
 def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
     """The published rows in groups of equal ones with their number, in the order of their own columns.
@@ -61,10 +67,15 @@ def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: 
     encoding = recoding.encoding
     columns = kept_columns(encoding, of_cells=encoding.holds_release)
     rows = (_rows_of_cells if encoding.holds_release else _rows_of_source)(recoding, columns)
-    groups = _grouped(recoding, columns, rows) if is_grouped and can_be_grouped(columns) else rows
     keys = [name for each in columns for name in each.key_names]
     values = [each.name for each in columns]
-    published = _published(recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
+    if is_grouped and can_be_grouped(columns):
+        # Groups of rows that a release shows alike.
+        alike = [column(name) for name in (*recoding.row_columns, *keys)]
+        any_value = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
+        groups = select([*copies(alike), *any_value, row_sum()], subquery(rows, "anon_labelled_rows"))
+        rows = grouped(groups, alike)
+    published = _published(recoding, rows, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
     names = (*encoding.label_columns, *encoding.class_columns, *values, ROW_COUNT)
     query = select(map(column, names), subquery(published, "anon_published"))
     order = order_of_groups(recoding, columns, masked=masked)
@@ -92,9 +103,7 @@ def expected_groups(encoding: Encoding, kept: Relation, beside: Sequence[exp.Ali
 def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers.
 
-    Args:
-        encoding: that of the run.
-        typed: the columns whose texts are values of the types of what is published.
+    ``typed`` are the columns whose texts are values of the types of what is published.
     """
     shown = [*map(column, encoding.added), *released_columns(encoding, typed)]
     groups = select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table)
@@ -120,11 +129,8 @@ def with_individuals(recoding: Recoding, kept: Relation, *, masked: bool) -> exp
 def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, counts: str | None = None) -> exp.Query:
     """One row, ``unlike``: how many groups of equal rows are not in a release as often as they were made.
 
-    Args:
-        names: the columns that identify rows.
-        made: groups of equal rows with their number, ``row_count``.
-        written: the release.
-        counts: its column with the number of rows that each stands for; None if each row is repeated instead.
+    ``names`` identify rows, and ``counts`` is the column of the release with the number of rows that each stands for;
+    None if each row is repeated instead.
     """
     rows = count_rows() if counts is None else cast(f.sum(column(counts)), "BIGINT")
     return SQL.query("group_mismatches", names=names, made=made, written=written, rows=rows)
@@ -150,15 +156,6 @@ def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Sel
 def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Select:
     values = (aliased(each.value.copy(), each.name) for each in columns)
     return query.select(*values, *(key.copy() for each in columns for key in each.keys), copy=False)
-
-
-def _grouped(recoding: Recoding, columns: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
-    """Groups of rows that a release shows alike."""
-    names = [*recoding.row_columns, *(name for each in columns for name in each.key_names)]
-    keys = [column(name) for name in names]
-    values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
-    query = select([*(key.copy() for key in keys), *values, row_sum()], subquery(rows, "anon_labelled_rows"))
-    return grouped(query, keys)
 
 
 def _published(
@@ -238,29 +235,17 @@ def released_columns(encoding: Encoding, typed: Container[str] = ()) -> list[exp
     return shown
 
 
-NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF
-"""All bits of a BIGINT but that of its sign."""
-
-
 @dataclass(frozen=True)
 class KeptColumn:
-    """A column of rows, or of groups of them, that is released as it is.
-
-    Attributes:
-        name: its name.
-        value: what is released of it.
-        keys: the columns beside it that distinguish and order its values; none if it does so itself.
-        is_grouped: whether any of the values that agree in the keys can stand for all of them.
-    """
+    """A column of rows, or of groups of them, that is released as it is."""
 
     name: str
-    value: exp.Expr
-    keys: tuple[exp.Alias, ...] = ()
-    is_grouped: bool = True
+    value: exp.Expr  # what is released of it
+    keys: tuple[exp.Alias, ...] = ()  # the columns beside it that distinguish and order its values, if it does not
+    is_grouped: bool = True  # any of the values that agree in the keys can stand for all of them
 
     @property
     def key_names(self) -> list[str]:
-        """The columns that distinguish and order its values."""
         return [key.alias for key in self.keys] or [self.name]
 
 
@@ -278,7 +263,10 @@ def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
             value = released_value(source_column, raw)
             keys = _keys(source_column.traits, value)
             named = [aliased(key, f"anon_shown_{len(found)}_{index}") for index, key in enumerate(keys)]
-            found.append(KeptColumn(name, value, tuple(named), _is_grouped(source_column.traits)))
+            # Aggregates of nested types make 0.0 of -0.0.
+            traits = source_column.traits
+            is_grouped = traits.has_one_form or traits.is_float or traits.is_json
+            found.append(KeptColumn(name, value, tuple(named), is_grouped))
     return found
 
 
@@ -317,17 +305,8 @@ def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
     if traits.is_json:
         return [exact_text(value.copy())]
     if traits.is_float:
-        return [_total_order(value)]
+        # The bits as an integer: in the order of the numbers, and -0.0 before 0.0.
+        bits = cast(cast(cast(value.copy(), "DOUBLE"), "BIT"), "BIGINT")
+        return [exp.case().when(bits < 0, f.xor(bits, NO_SIGN)).else_(bits)]
     # Not the value itself: DuckDB 1.5 gives what it has sorted by back with 0.0 for -0.0.
     return [f.coalesce(value), exact_text(value.copy())]
-
-
-def _is_grouped(traits: Traits) -> bool:
-    """Whether equal values of a type can be grouped without a loss: aggregates of nested ones make 0.0 of -0.0."""
-    return traits.has_one_form or traits.is_float or traits.is_json
-
-
-def _total_order(value: exp.Expr) -> exp.Expr:
-    """The bits of a floating-point number as an integer: in the order of the numbers, and -0.0 before 0.0."""
-    bits = cast(cast(cast(value.copy(), "DOUBLE"), "BIT"), "BIGINT")
-    return exp.case().when(bits < 0, f.xor(bits, NO_SIGN)).else_(bits)

@@ -13,18 +13,16 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.coded_labels import at_level, dense_rank, has_bits
+from sqlanon.queries.coded_labels import at_level, has_bits
 from sqlanon.queries.encoding import EARLIER, PEOPLE, VALUE, Encoding
 from sqlanon.queries.grouping import Grouping, by_key
 from sqlanon.queries.kit.macros import exact_text
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
     column,
-    count_rows,
-    filtered,
-    grouped,
     left_join,
     number,
     own_type,
@@ -35,6 +33,8 @@ from sqlanon.queries.kit.nodes import (
     values,
 )
 from sqlanon.queries.source_rows import number_of_key
+
+SQL = Queries("cells")
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,7 @@ class Recoding(ABC):
     ) -> exp.Select:
         """A relation of classes with the codes of their labels for keys, which come last.
 
-        Args:
-            relation: makes the relation, with its keys, from cells that are grouped.
-            name: what it is called in the query.
-            carried: see :meth:`grouping`.
+        ``relation`` makes it, with its keys, from cells that are grouped; ``name`` is what it is called in the query.
         """
         grouping = self.grouping(carried)
         classes = relation(grouping)
@@ -239,12 +236,9 @@ class AtCut(_ByValue):
 
     They are a table of their own, with the bits of values in place of those of labels: no mask is the same for labels
     of several levels.
-
-    Attributes:
-        cuts: by quasi-identifier levels and labels; every value of the taxonomy has just one.
     """
 
-    cuts: Sequence[Sequence[tuple[int, str]]]
+    cuts: Sequence[Sequence[tuple[int, str]]]  # levels and labels by quasi-identifier; every value has just one
 
     def code_columns(self) -> list[tuple[int, str]]:
         return [(position, f"anon_code_{position}_cut") for position in range(len(self.cuts))]
@@ -262,31 +256,15 @@ class AtCut(_ByValue):
         """The step that makes :func:`cut_labels`; labels of several levels that read the same have one code."""
         encoding = self.encoding
         given = [[number(level), string(label)] for level, label in self.cuts[position]]
-        labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
-        found = select([column(VALUE, "anon_labels"), column("label", "anon_labels")], labels)
-        found = found.join(
-            values("anon_cut", ("depth", "label"), given),
-            on=exp.and_(
-                column("depth", "anon_labels").eq(column("depth", "anon_cut")),
-                column("label", "anon_labels").eq(column("label", "anon_cut")),
-                copy=False,
-            ),
-            copy=False,
-        ).where(column("position", "anon_labels").eq(number(position)), copy=False)
-        words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
-        leaves = subquery(at_level(encoding, position, 0, [column(VALUE), *words]), "anon_leaves")
-        label = column("label", "anon_found")
-        query = select(
-            [
-                column(VALUE, "anon_leaves"),
-                label,
-                aliased(dense_rank(label.copy(), nulls_first=False), "code"),
-                *(column(word.name, "anon_leaves") for word in words),
-            ],
-            leaves,
+        words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+        query = SQL.query(
+            "labels_at_cut",
+            labels=encoding.labels,
+            cut=values("anon_cut", ("depth", "label"), given),
+            position=position,
+            leaves=at_level(encoding, position, 0, map(column, [VALUE, *words])),
+            words=words,
         )
-        on = same(column(VALUE, "anon_found"), column(VALUE, "anon_leaves"))
-        query = left_join(query, subquery(found, "anon_found"), on)
         return Step(cut_labels(position), query, f'labels of "{encoding.spec.quasi_identifiers[position]}" at a cut')
 
 
@@ -304,13 +282,4 @@ def cut_labels(position: int) -> Relation:
 
 def cut_misfits(position: int) -> exp.Query:
     """One row: values without a label of the cut, ``without``, and with more than one, ``several``."""
-    labels = aliased(count_rows(), "anon_label_count")
-    is_missing = exp.and_(column("label").is_(exp.null()), column(VALUE).is_(exp.null()).not_(), copy=False)
-    missing = aliased(exp.LogicalOr(this=is_missing), "anon_is_missing")
-    by_value = grouped(select([labels, missing], cut_labels(position).table), [column(VALUE)])
-    several = exp.GT(this=column("anon_label_count"), expression=number(1))
-    columns = [
-        aliased(filtered(count_rows(), column("anon_is_missing")), "without"),
-        aliased(filtered(count_rows(), several), "several"),
-    ]
-    return select(columns, subquery(by_value, "anon_values"))
+    return SQL.query("cut_misfits", labels=cut_labels(position))

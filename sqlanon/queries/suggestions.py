@@ -1,4 +1,4 @@
-"""What is counted of a source to suggest a policy for it: see ``sql/suggest.sql``."""
+"""What is counted of a source to suggest a policy for it, and how its texts are cleaned: see ``sql/suggest.sql``."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     string,
+    try_cast,
     union_all,
     unpivoted,
 )
@@ -51,6 +52,25 @@ TEXTS_AT_ONCE = 1_000
 SHARE_OF_OWN_LABEL = 0.02
 """The share of the rows from which a text has a label of its own."""
 
+DAY_FORMATS = {
+    "dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d"),
+    "mdy": ("%m/%d/%Y", "%m-%d-%Y", "%m.%d.%Y", "%Y-%m-%d"),
+}
+"""How days are written, by the order of the day, the month and the year."""
+
+ISO_FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S.%f")
+
+SIGN = (
+    r"(?i:(?:US|CA|AU|R)?[$]|\p{Sc}|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR"
+    "|kr|zł|Kč)"
+)
+"""The sign of a currency, as a regular expression."""
+
+WORDS_OF_TOTALS = (
+    "total,totals,grand total,subtotal,sum,summe,gesamt,gesamtsumme,insgesamt,zwischensumme,somme,totale,totaal"
+)
+"""Texts with which a line of totals begins."""
+
 
 def copied(source: exp.Expr) -> Step:
     """All rows of a source, where reading it again and again would take longer."""
@@ -67,21 +87,15 @@ def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
     types: dict[str, dict[int, SourceColumn]] = {}
     for place, found in enumerate(columns):
         types.setdefault(found.type, {})[place] = found
-    return Step(PROFILE, union_all(_profile(source, alike) for alike in types.values()), "counts of the columns")
-
-
-def _profile(source: exp.Expr, columns: Mapping[int, SourceColumn]) -> exp.Select:
-    """The profile of columns of one type."""
-    values = {place: comparable({each.name: each.traits}, each.name) for place, each in columns.items()}
-    found = next(iter(columns.values()))
-    return SQL.query(
-        "column_profile",
-        places=number([*columns]),
-        cells=unpivoted(source, values),
-        text=c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR"),
-        number=_number(found, c.anon_value),
-        moment=_moment(found),
-    )
+    profiles = []
+    for alike in types.values():
+        values = {place: comparable({each.name: each.traits}, each.name) for place, each in alike.items()}
+        found = next(iter(alike.values()))
+        texts = c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR")
+        numbers, moments = _number(found, c.anon_value), _moment(found)
+        roles = SQL.given(places=number([*alike]), text=texts, number=numbers, moment=moments)
+        profiles.append(roles.query("column_profile", cells=unpivoted(source, values)))
+    return Step(PROFILE, union_all(profiles), "counts of the columns")
 
 
 def profiled() -> exp.Query:
@@ -160,46 +174,25 @@ def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
 def half(number: int, keys: Sequence[int]) -> tuple[Step, Step]:
     """The cells that others agree with on a half of the columns, and the rows of each cell that none agrees with.
 
-    Args:
-        number: 0 or 1.
-        keys: the places of the columns.
+    The half has a ``number``, 0 or 1, and ``keys`` are the places of its columns.
     """
-    key = _combined(keys)
-    repeated, lone = REPEATED[number], LONE[number]
-    return (
-        Step(
-            repeated, SQL.query("repeated_cells", cells=CELLS, key=key), "cells that are alike in half of the columns"
-        ),
-        Step(lone, SQL.query("lone_cells", cells=CELLS, repeated=repeated, key=key), "cells that are not"),
-    )
+    repeated, sql = REPEATED[number], SQL.given(cells=CELLS, key=_combined(keys))
+    alike = Step(repeated, sql.query("repeated_cells"), "cells that are alike in half of the columns")
+    return alike, Step(LONE[number], sql.query("lone_cells", repeated=repeated), "cells that are not")
 
 
 def set_measures(without: Sequence[int]) -> exp.Query:
     """The measures of all columns of the cells, and behind them those of all but each.
 
-    Args:
-        without: for each column, the half without it.
+    ``without`` has, for each column, the half without it.
     """
-    together = SQL.query("set_measures", classes=CELLS, size="anon_row_count", place=0)
-    places = range(len(without))
-    classes = (
-        SQL.query(
-            "class_sizes",
-            repeated=REPEATED[number],
-            lone=LONE[number],
-            key=_combined([other for other in places if other != place]),
-        )
-        for place, number in enumerate(without)
-    )
-    return union_all(
-        [
-            together,
-            *(
-                SQL.query("set_measures", classes=each, size="class_size", place=place)
-                for place, each in enumerate(classes, 1)
-            ),
-        ]
-    )
+    measures = [SQL.query("set_measures", classes=CELLS, size="anon_row_count", place=0)]
+    for place, half_without in enumerate(without):
+        key = _combined([other for other in range(len(without)) if other != place])
+        repeated, lone = REPEATED[half_without], LONE[half_without]
+        classes = SQL.query("class_sizes", repeated=repeated, lone=lone, key=key)
+        measures.append(SQL.query("set_measures", classes=classes, size="class_size", place=place + 1))
+    return union_all(measures)
 
 
 def _combined(places: Sequence[int]) -> exp.Expr:
@@ -214,7 +207,7 @@ def _key(place: int) -> str:
 
 def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
     """A value as one of a type, NULL if it spells none; most other texts begin with a letter, or are longer."""
-    read = exp.TryCast(this=as_read(value), to=exp.DataType.build(type_name))
+    read = try_cast(as_read(value), type_name)
     if not found.traits.is_text:
         return read
     spells = f.regexp_matches(value, string(SPELLED))
@@ -227,7 +220,7 @@ def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
 
 
 def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:
-    """A value as a number, NULL if it is none."""
+    """A value as a number, or NULL."""
     if found.traits.is_number:
         return cast_value(value, "DOUBLE")
     if found.traits.is_text:
@@ -240,28 +233,6 @@ def _moment(found: SourceColumn) -> exp.Expr:
     if found.traits.is_date or found.traits.is_text:
         return _read(found, c.anon_value, "TIMESTAMP")
     return cast(exp.null(), "TIMESTAMP")
-
-
-DAY_FORMATS = {
-    "dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d"),
-    "mdy": ("%m/%d/%Y", "%m-%d-%Y", "%m.%d.%Y", "%Y-%m-%d"),
-}
-"""How days are written, by the order of the day, the month and the year."""
-
-
-ISO_FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S.%f")
-
-
-SIGN = (
-    r"(?i:(?:US|CA|AU|R)?[$]|\p{Sc}|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR"
-    "|kr|zł|Kč)"
-)
-"""The sign of a currency, as a regular expression."""
-
-WORDS_OF_TOTALS = (
-    "total,totals,grand total,subtotal,sum,summe,gesamt,gesamtsumme,insgesamt,zwischensumme,somme,totale,totaal"
-)
-"""Texts with which a line of totals begins."""
 
 
 def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
@@ -278,16 +249,13 @@ def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
 
 def total_rows(source: exp.Expr, columns: Sequence[str]) -> exp.Query:
     """How many rows are lines of totals by the first text of some columns, and how many different words begin them."""
-    return SQL.query(
-        "total_rows", source=source, first_text=_first_text(columns), words=names(WORDS_OF_TOTALS.split(","))
-    )
+    words = names(WORDS_OF_TOTALS.split(","))
+    return SQL.query("total_rows", source=source, first_text=_first_text(columns), words=words)
 
 
 def without_totals(columns: Sequence[str]) -> exp.Expr:
     """The condition that leaves them out."""
-    return exp.not_(
-        exp.In(this=_first_text(columns), expressions=[string(word) for word in WORDS_OF_TOTALS.split(",")])
-    )
+    return exp.not_(exp.In(this=_first_text(columns), expressions=[*map(string, WORDS_OF_TOTALS.split(","))]))
 
 
 def _first_text(columns: Sequence[str]) -> exp.Expr:
@@ -296,11 +264,9 @@ def _first_text(columns: Sequence[str]) -> exp.Expr:
 
 
 def moment(name: str, kind: str) -> exp.Expr:
-    """A text as a day or a point in time, NULL if it is none.
+    """A text as a day or a point in time, or NULL.
 
-    Args:
-        name: the column.
-        kind: the type of texts as ISO 8601 has them, or the order of days in :data:`DAY_FORMATS`.
+    ``kind`` is the type of texts as ISO 8601 has them, or the order of days in :data:`DAY_FORMATS`.
     """
     formats = exp.Array(expressions=[string(each) for each in DAY_FORMATS.get(kind, ISO_FORMATS)])
     read = f.try_strptime(f.trim(column(name)), formats)
@@ -325,17 +291,13 @@ def in_one_case(name: str, case: str, *, has_blank: bool) -> exp.Expr:
 
 def with_point(name: str) -> exp.Expr:
     """A number with a decimal comma as a number, NULL if it is none."""
-    text = f.replace(column(name), string(","), string("."))
-    return exp.TryCast(this=text, to=exp.DataType.build("DOUBLE"))
+    return try_cast(f.replace(column(name), string(","), string(".")), "DOUBLE")
 
 
 def amount(name: str, mark: str) -> exp.Expr:
     """An amount of money as a number, without its sign and the marks between groups of digits.
 
-    Args:
-        name: the column.
-        mark: the point or the comma before decimals.
+    ``mark`` is the point or the comma before decimals.
     """
     digits = f.regexp_replace(column(name), string(f"[^0-9{mark}+-]"), string(""), string("g"))
-    text = f.replace(digits, string(","), string(".")) if mark == "," else digits
-    return exp.TryCast(this=text, to=exp.DataType.build("DOUBLE"))
+    return try_cast(f.replace(digits, string(","), string(".")) if mark == "," else digits, "DOUBLE")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.model.bounds import CLASS_SIZE, Bound
-from sqlanon.model.lattice import Asked, ClassLoss, Levels
+from sqlanon.model.lattice import Asked, Levels
 from sqlanon.queries.class_measures import KEPT, class_relation, measure_of, within
 from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.encoding import Encoding
@@ -33,9 +33,10 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
-    all_of,
+    all_columns,
     ascending,
     column,
+    equal_in,
     filtered,
     number,
     over,
@@ -48,11 +49,13 @@ from sqlanon.queries.recodings import Recoding
 
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
+ALL_ROWS = "anon_all_rows"  # stands for the codes, or the key, of a class where there is one class for all
+
 OF_LABELS = {"lm": "lm", "ncp": "ncp", "information": "suppressed_information"}
 """Losses of labels, and what a summary makes of each."""
 
-ALL_ROWS = "anon_all_rows"
-"""What stands for the codes, or the key, of a class where there is one class for all."""
+OF_CLASSES_ALONE = ("kept_class_count", "certain_suppressed_rows", "rejected")
+"""Columns of a summary that a search needs, and its loss does not."""
 
 
 def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
@@ -85,9 +88,7 @@ def node_summaries(
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
 
     Args:
-        encoding: that of the run.
-        batch: the nodes.
-        row_count: rows of the source.
+        encoding, batch, row_count: of the run, the nodes, and the rows of the source.
         cells: cells rolled up to a node below all of the batch; those of the source if None.
         asked: leave out what is not asked.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
@@ -111,18 +112,11 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
     return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
 
 
-OF_CLASSES_ALONE = ("kept_class_count", "certain_suppressed_rows", "rejected")
-"""Columns of a summary that a search needs, and its loss does not."""
-
-
 def columns_under(encoding: Encoding, batch: Sequence[Levels], row_count: int) -> dict[str, exp.Expr]:
     """The columns of a summary that the loss needs, and that follow from which classes are kept.
 
-    They stand over the classes of other criteria, which measure the same of a class and ask something else of it.
-
-    Args:
-        encoding: that of the run, with the criteria by which classes are kept.
-        batch, row_count: as in :func:`classes_and_summaries`.
+    They stand over the classes of other criteria, which measure the same of a class and ask something else of it: those
+    of the encoding say which classes are kept.
     """
     quality = encoding.criteria.quality
     losses = LabelLosses(encoding, batch, quality.label_losses)
@@ -193,11 +187,12 @@ def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
     One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
     encoding, grouping = recoding.encoding, recoding.by_code()
-    on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in grouping.keys])
-    suppressed = (
-        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
-        .from_(recoding.coded(encoding.cells, encoding.carried))
-        .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
+    coded = recoding.coded(encoding.cells, encoding.carried)
+    suppressed = select([all_columns("anon_cells")], coded).join(
+        exp.alias_(kept, "anon_kept", table=True),
+        on=equal_in(grouping.keys, "anon_cells", "anon_kept"),
+        join_type="anti",
+        copy=False,
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
@@ -208,11 +203,7 @@ def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
 
 
 class _Summary:
-    """What is asked of the classes of nodes: aggregates of the query ``node_summary``, over classes that are judged.
-
-    Attributes:
-        query: the aggregates, by node.
-    """
+    """What is asked of the classes of nodes: aggregates of the query ``node_summary``, over classes that are judged."""
 
     def __init__(
         self,
@@ -229,7 +220,11 @@ class _Summary:
         if encoding.criteria.partly_certain_bounds:
             self.query = self.query.select(certain_rows(column(CERTAINLY_KEPT)), copy=False)
         if asked == "everything":
-            self.query = self.query.select(*map(_class_loss, encoding.criteria.class_losses), copy=False)
+            losses_of_classes = (
+                aliased(scalar_call(loss.macro, *map(column, loss.of)), loss.name)
+                for loss in encoding.criteria.class_losses
+            )
+            self.query = self.query.select(*losses_of_classes, copy=False)
         combined = losses.combined() if losses else []
         shown = (each for each in combined if asked == "everything" or each.alias != "lm")
         self.query = self.query.select(*shown, copy=False)
@@ -265,10 +260,6 @@ class _Summary:
         for mentioned in list(self.query.find_all(exp.Column)):
             if mentioned.name in known:
                 mentioned.replace(known[mentioned.name].copy())
-
-
-def _class_loss(loss: ClassLoss) -> exp.Alias:
-    return aliased(scalar_call(loss.macro, *map(column, loss.of)), loss.name)
 
 
 def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
@@ -332,10 +323,7 @@ def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
     strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=strictest)], default=number(0))
     order = ascending(strictness.copy())
     rows = exp.Window(this=exp.Sum(this=column(CLASS_ROWS)), partition_by=node, order=order)
-    return [
-        aliased(strictness, "anon_strictness"),
-        aliased(rows, "anon_rows_up_to"),
-    ]
+    return [aliased(strictness, "anon_strictness"), aliased(rows, "anon_rows_up_to")]
 
 
 def worst_of(encoding: Encoding, bound: Bound) -> exp.Expr:

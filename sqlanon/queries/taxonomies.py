@@ -38,22 +38,19 @@ TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
 
 
 def at(query: Statement, taxonomy: Taxonomies) -> Statement:
-    """The statement with ``anon.taxonomy`` (and the tables about it) in another place."""
-    if isinstance(taxonomy, exp.Subquery):
-        return _over(query, taxonomy)
+    """The statement with ``anon.taxonomy`` (and the tables about it) in another place.
+
+    A query in its place has no table beside it.
+    """
     for table in list(query.find_all(exp.Table)):
-        if table.db == "anon" and table.name in TABLES:
+        if table.db != "anon" or table.name not in TABLES:
+            continue
+        if isinstance(taxonomy, exp.Table):
             table.set("db", taxonomy.args.get("db"))
             table.set("catalog", taxonomy.args.get("catalog"))
             if table.name == "taxonomy":
                 table.set("this", taxonomy.this.copy())
-    return query
-
-
-def _over(query: Statement, taxonomy: exp.Subquery) -> Statement:
-    """The statement over a query in place of ``anon.taxonomy``, which has no table beside it."""
-    for table in list(query.find_all(exp.Table)):
-        if table.db == "anon" and table.name == "taxonomy":
+        elif table.name == "taxonomy":
             relation = taxonomy.copy()
             relation.set("alias", table.args.get("alias") or exp.TableAlias(this=identifier("taxonomy")))
             table.replace(relation)
@@ -134,12 +131,8 @@ def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
 
 def values_in_file(path: str, delimiter: str) -> exp.Select:
     """``value``: those of a hierarchy, the first field of each line; ``path`` is a pattern, as DuckDB takes it."""
-    settings: dict[str, exp.Expr] = {
-        "delim": string(delimiter),
-        "quote": string('"'),
-        "escape": string('"'),
-        "comment": string(""),
-    }
+    texts = {"delim": delimiter, "quote": '"', "escape": '"', "comment": ""}
+    settings: dict[str, exp.Expr] = {name: string(text) for name, text in texts.items()}
     settings |= {"header": exp.false(), "all_varchar": exp.true(), "skip": number(0)}
     given = [exp.EQ(this=exp.column(name), expression=value) for name, value in settings.items()]
     alias = exp.TableAlias(this=identifier("anon_taxonomy"), columns=[identifier("value")])
@@ -247,9 +240,7 @@ LONG_COLUMNS = ("level", "value", "label")
 def integers(domain: IntegerRange, occurring: Sequence[tuple[exp.Expr, str]] = ()) -> exp.Query:
     """The values of a declared range of integers, as text.
 
-    Args:
-        domain: the range.
-        occurring: relations with a column each; if there are any, only values that one of them has, and the two ends.
+    ``occurring`` are relations with a column each; if there are any, only values that one has, and the two ends.
     """
     first, end = domain.minimum, domain.maximum + 1
     if not occurring:

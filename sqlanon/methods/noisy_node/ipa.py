@@ -56,7 +56,6 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries import noise as private
-from sqlanon.queries import noise as queries
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import WHOLE, Domain
 from sqlanon.queries.recodings import AtNode, Recoding
@@ -113,7 +112,7 @@ class NoisyCountsRun(NoisyNodeRun):
         super().verify(written, companions)
         if noisy_counts(self.bound.policy).reveal_diagnostics:
             node = self.bound.lattice.named(self.drawn.levels)
-            query = queries.diagnostics(self.bound.cells, node, written.relation)
+            query = private.diagnostics(self.bound.cells, node, written.relation)
             self.diagnostics = self.engine.fetch(query, "diagnostics")[0]
 
 
@@ -249,7 +248,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
         integers in parts of :data:`WHOLE` of a row, shape (nodes,).
     """
     context, lattice = table.context, table.context.lattice
-    rows = engine.fetch(queries.level_losses(table.encoding), "losses of levels", "node")
+    rows = engine.fetch(private.level_losses(table.encoding), "losses of levels", "node")
     lost, most = (
         sums(lattice, {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows})
         for name in ("lost", "most")
@@ -270,10 +269,10 @@ def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
     Sensitive values belong to their numbers, as if they were labels of the first quasi-identifier.
     """
     (name,) = table.encoding.spec.protected
-    largest = queries.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
+    largest = private.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
     values = int(engine.fetch(largest, "sensitive values")[0]["largest"])
-    combined = queries.by_combination(table.encoding, values)
-    engine.run(queries.keyed_cells(table.encoding, combined))
+    combined = private.by_combination(table.encoding, values)
+    engine.run(private.keyed_cells(table.encoding, combined))
     first, *others = table.context.losses.distinct_labels
     labels = (tuple(count * max(values, 1) for count in first), *others)
     losses = replace(table.context.losses, distinct_labels=labels)
@@ -289,7 +288,7 @@ def _counted(
     """
     row_count = table.context.row_count
     for source, together in roll_ups.statements(nodes):
-        query = queries.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
+        query = private.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
         found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
         for place, levels in enumerate(together):
             row = found.get(place, {"row_count": 0, "score": 0})

@@ -271,6 +271,11 @@ def equal_in(columns: Iterable[str], one: str, other: str) -> exp.Expr:
     return all_of([column(name, one).eq(column(name, other)) for name in columns])
 
 
+def added(expressions: Iterable[exp.Expr]) -> exp.Expr:
+    """The sum of some expressions."""
+    return reduce(lambda left, right: exp.Add(this=left, expression=right), expressions)
+
+
 def bits(expression: exp.Expr, mask: exp.Expr) -> exp.BitwiseAnd:
     """The bits of a number that a mask shows."""
     return exp.BitwiseAnd(this=expression, expression=mask)

@@ -77,8 +77,11 @@ def compared(encoding: Encoding) -> list[Step]:
     population = encoding.spec.population
     if population is None:
         return shares(encoding)
-    people = Step(encoding.population_cells, _population_cells(encoding, population), "population")
-    return [*shares(encoding), people]
+    keys = _value_keys(encoding, lambda name: exact_text(column(name)))
+    columns = [aliased(key.copy(), name) for name, key in keys.items()]
+    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), list(keys.values()))
+    cells = looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
+    return [*shares(encoding), Step(encoding.population_cells, cells, "population")]
 
 
 def shares(encoding: Encoding) -> list[Step]:
@@ -88,7 +91,13 @@ def shares(encoding: Encoding) -> list[Step]:
     ]
     for name in encoding.ordered:
         work, crossings = encoding.reference_work(name), encoding.reference_crossings(name)
-        steps.append(Step(work, table_call("reference_work", _positions(encoding, name)), f'the order of "{name}"'))
+        code = encoding.sensitive(name)
+        if name in encoding.spec.references:
+            counts = _counts_of_persons(encoding, name, "position", "row_count")
+        else:
+            counts = SQL.query("rows_of_positions", cells=encoding.cells, code=code, counted=counted(encoding))
+        positions = subquery(counts, "anon_positions")
+        steps.append(Step(work, table_call("reference_work", positions), f'the order of "{name}"'))
         steps.append(Step(crossings, table_call("reference_crossings", work.table), f'shares in the order of "{name}"'))
     return steps
 
@@ -269,15 +278,6 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
     return roles.query("shares", counts=counts, shares=[*map(encoding.label_share, levels)])
 
 
-def _positions(encoding: Encoding, name: str) -> exp.Subquery:
-    """The codes of a compared column, which are numbered in its order, and the rows of each."""
-    if name in encoding.spec.references:
-        return subquery(_counts_of_persons(encoding, name, "position", "row_count"), "anon_positions")
-    code = encoding.sensitive(name)
-    query = SQL.query("rows_of_positions", cells=encoding.cells, code=code, counted=counted(encoding))
-    return subquery(query, "anon_positions")
-
-
 def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labels: Sequence[str] = ()) -> exp.Select:
     """The codes of a column of persons, and how many of its source have each, under these names; and their labels."""
     reference = encoding.spec.references[name]
@@ -288,14 +288,6 @@ def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labe
     lookup = encoding.sensitive_codes(name).name
     on = same(column(VALUE, lookup), column("anon_value", reference.name))
     return left_join(query, subquery(sensitive_codes(encoding, name), lookup), on)
-
-
-def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:
-    """The cells of the population, over the quasi-identifiers alone."""
-    keys = _value_keys(encoding, lambda name: exact_text(column(name)))
-    columns = [aliased(key.copy(), name) for name, key in keys.items()]
-    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), list(keys.values()))
-    return looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
 
 
 def cells_of_piece(encoding: Encoding, piece: exp.Expr) -> Step:

@@ -131,7 +131,6 @@ def _summaries(
 
 
 def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
-    """The rows of the classes that are out of some of the bounds."""
     rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
     return exp.func("coalesce", rows, number(0))
 

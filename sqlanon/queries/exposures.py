@@ -83,7 +83,6 @@ def value_counts(source: exp.Expr, traits: Mapping[str, Traits], names: Sequence
 def _cells(
     relation: exp.Expr, values: Mapping[int, tuple[Traits, exp.Expr]], beside: Sequence[exp.Column] = ()
 ) -> Iterator[exp.Select]:
-    """The values of columns with their places, a query for each type."""
     types: dict[str, dict[int, exp.Expr]] = {}
     for place, (traits, value) in values.items():
         types.setdefault(traits.released_as, {})[place] = value
@@ -269,7 +268,6 @@ def _all_homogeneous(position: int, key: str, names: Sequence[str]) -> exp.Selec
 def _with_label(
     encoding: Encoding, position: int, level: int, query: exp.Select, value: exp.Expr, name: str
 ) -> exp.Select:
-    """The query with the label of a value at a level."""
     alias = f"anon_labels_of_{name}"
     found = at_level(encoding, position, level, [column(VALUE), column("label")])
     query = left_join(query, subquery(found, alias), same(column(VALUE, alias), value))

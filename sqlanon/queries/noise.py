@@ -247,7 +247,6 @@ def domain_sizes(encoding: Encoding) -> exp.Query:
 
 
 def domain_values(encoding: Encoding) -> Step:
-    """The step that makes :data:`VALUES`."""
     (name,) = encoding.spec.protected
     return SQL.step(VALUES, "domain_values", declared=encoding.sensitive_codes(name))
 

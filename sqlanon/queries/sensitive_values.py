@@ -205,7 +205,6 @@ class SensitiveValues:
         return left_join(query, crossings, all_of(on))
 
     def _sized(self) -> exp.Select:
-        """The rows of each value in each class, and those of the class."""
         grouping = self.grouping
         query = select([all_columns(VALUES), column(VALUE_SIZE, "anon_sizes")], self._made(self._rows, VALUES))
         same = [column(key, "anon_sizes").eq(column(key, VALUES)) for key in grouping.keys]
@@ -216,13 +215,11 @@ class SensitiveValues:
         return query
 
     def _with_known(self, query: exp.Select) -> exp.Select:
-        """The query of values, joined with what is known of them."""
         known = exp.alias_(self.grouping.encoding.values(self.name).table, "anon_known", table=True)
         same_value = column(self._code, "anon_known").eq(column(self._code, VALUES))
         return query.join(known, on=same_value, copy=False)
 
     def _value_rows(self) -> exp.Select:
-        """The rows (or individuals) of each value in each class."""
         grouping = self.grouping
         rows = aliased(cast(counted(grouping.encoding), "BIGINT"), ROWS)
         return grouping.select([rows, *self._weight(WEIGHT)], grouping.cells(), column(self._code))
@@ -269,6 +266,5 @@ class SensitiveValues:
 
     @staticmethod
     def _made(name: str, alias: str | None = None) -> exp.Expr:
-        """What one of the steps makes."""
         table = exp.Table(this=identifier(name))
         return table if alias is None else exp.alias_(table, alias, table=True, quoted=True)

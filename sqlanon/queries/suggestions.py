@@ -92,7 +92,9 @@ def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
         values = {place: comparable({each.name: each.traits}, each.name) for place, each in alike.items()}
         found = next(iter(alike.values()))
         texts = c.anon_value if found.traits.is_text else cast(exp.null(), "VARCHAR")
-        numbers, moments = _number(found, c.anon_value), _moment(found)
+        has_moments = found.traits.is_date or found.traits.is_text
+        moments = _read(found, c.anon_value, "TIMESTAMP") if has_moments else cast(exp.null(), "TIMESTAMP")
+        numbers = _number(found, c.anon_value)
         roles = SQL.given(places=number([*alike]), text=texts, number=numbers, moment=moments)
         profiles.append(roles.query("column_profile", cells=unpivoted(source, values)))
     return Step(PROFILE, union_all(profiles), "counts of the columns")
@@ -226,13 +228,6 @@ def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:
     if found.traits.is_text:
         return _read(found, value, "DOUBLE")
     return cast(exp.null(), "DOUBLE")
-
-
-def _moment(found: SourceColumn) -> exp.Expr:
-    """A value as a point in time, NULL if it is none."""
-    if found.traits.is_date or found.traits.is_text:
-        return _read(found, c.anon_value, "TIMESTAMP")
-    return cast(exp.null(), "TIMESTAMP")
 
 
 def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:

@@ -263,7 +263,6 @@ class _Summary:
 
 
 def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
-    """The columns of a summary that are not asked for."""
     criteria = encoding.criteria
     unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
     if asked != "everything":

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.counting import SizesFirst
-from sqlanon.methods.shared.roll_up import ClassCounts
-from sqlanon.model.lattice import Levels, NodeSummary, is_below
-from sqlanon.queries.intervals import (
+from sqlanon.methods.shared.interval_queries import (
     CELLS,
     first_cells,
     have_scores,
@@ -23,6 +21,8 @@ from sqlanon.queries.intervals import (
     more_cells,
     value_tables,
 )
+from sqlanon.methods.shared.roll_up import ClassCounts
+from sqlanon.model.lattice import Levels, NodeSummary, is_below
 from sqlanon.queries.kit.nodes import PreparedQuery, counted_rows
 from sqlanon.search import Inquiry
 from sqlanon.search.evidence import Proof

@@ -54,15 +54,10 @@ def roles_of(file: str, name: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Queries:
-    """The named queries of a file, and roles that are the same in all of them.
-
-    Attributes:
-        file: ``sql/<file>.sql``.
-        roles: those that a query takes if it has them.
-    """
+    """The named queries of ``sql/<file>.sql``, and roles that are the same in all of them."""
 
     file: str
-    roles: Mapping[str, Role] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)  # a query takes those that it has
 
     def given(self, **roles: Role) -> Queries:
         """The same queries with more roles filled."""

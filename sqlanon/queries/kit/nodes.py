@@ -18,8 +18,7 @@ DIALECT = "duckdb"
 
 UNSIGNED_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
-UNNESTED = 500
-"""Values of a row that stand in one list to be unnested."""
+UNNESTED = 500  # values of a row that stand in one list to be unnested
 
 SIGNED = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
 """Signed types that hold the numbers of unsigned ones, which neither Spark nor tables of lakes have."""
@@ -43,21 +42,13 @@ class Relation:
 
 @dataclass(frozen=True)
 class Step:
-    """One statement of a run: the relation that it makes, and the query that makes it.
-
-    Attributes:
-        makes: the relation.
-        query: the query.
-        purpose: what observers are shown.
-        is_near: whether the relation has to be here.
-        is_again: whether the relation may be there, and is made anew; the query may read it.
-    """
+    """One statement of a run: the relation that it makes, and the query that makes it."""
 
     makes: Relation
     query: exp.Query
-    purpose: str
-    is_near: bool = False
-    is_again: bool = False
+    purpose: str  # what observers are shown
+    is_near: bool = False  # the relation has to be here
+    is_again: bool = False  # the relation may be there, and is made anew; the query may read it
 
 
 @dataclass(frozen=True)
@@ -111,12 +102,10 @@ def left_join(query: exp.Select, relation: exp.Expr, condition: exp.Expr) -> exp
     return query
 
 
-def given_lists(names: Sequence[str], before: int = 0) -> exp.Select:
-    """Lists of numbers as columns of these names: parameters of a prepared query, after ``before`` other ones."""
-    lists = (cast(exp.Placeholder(this=str(before + place)), "BIGINT[]") for place in range(1, len(names) + 1))
-    return exp.Select(
-        expressions=[aliased(exp.func("unnest", each), name) for each, name in zip(lists, names, strict=True)]
-    )
+def given_lists(names: Sequence[str]) -> exp.Select:
+    """Lists of numbers as columns of these names: the first parameters of a prepared query."""
+    given = ((cast(exp.Placeholder(this=str(place)), "BIGINT[]"), name) for place, name in enumerate(names, 1))
+    return exp.Select(expressions=[aliased(exp.func("unnest", each), name) for each, name in given])
 
 
 def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
@@ -193,12 +182,10 @@ def made_once(name: str, query: exp.Query) -> exp.CTE:
 
 
 def string(value: str) -> exp.Literal:
-    """A string literal."""
     return exp.Literal.string(value)
 
 
 def number(value: int | float | list[int]) -> exp.Expr:
-    """A numeric literal, or a list of them."""
     return exp.convert(value)
 
 

@@ -27,19 +27,12 @@ def sql_folder() -> Path:
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """A query of a file.
+    """A query of a file."""
 
-    Attributes:
-        title: the first line of its comment.
-        text: the SQL, with roles as they are written.
-        examples: by role, the columns of a relation in parentheses, or an expression.
-        parameters: an example of ``$1`` and so on.
-    """
-
-    title: str
-    text: str
-    examples: Mapping[str, str]
-    parameters: Sequence[str]
+    title: str  # the first line of its comment
+    text: str  # the SQL, with roles as they are written
+    examples: Mapping[str, str]  # by role, the columns of a relation in parentheses, or an expression
+    parameters: Sequence[str]  # an example of $1 and so on
 
 
 def sql_files() -> list[str]:

@@ -139,7 +139,6 @@ class _Steps:
 
 
 def _with(node: Node, **changed: object) -> Node:
-    """A node like another but for some of its arguments."""
     return type(node)(**{**node.args, **changed})
 
 

@@ -114,8 +114,6 @@ def _joined(columns: Sequence[exp.Expr], given: exp.Subquery | exp.Table) -> exp
 
 
 class _Steps:
-    """The common table expressions of a statement, in their order."""
-
     def __init__(self) -> None:
         self.ctes: list[exp.CTE] = []
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.bound import estimated_loss
-from sqlanon.methods.shared.publishing import Publication
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.alternatives import ASKED, Alternatives, Finer
 from sqlanon.model.release.findings import LocalEstimate
 from sqlanon.model.release.reports import Report
+from sqlanon.release.publishing import GroupedRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ LITTLE = 0.025
 """Losses below this are as good as this one: who loses 5 % in all needs no hint."""
 
 
-def local_loss(engine: Compute, publication: Publication) -> float | None:
+def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
     """About how much local recoding would lose of the table of a full-domain run.
 
     Returns:
@@ -40,7 +40,7 @@ def local_loss(engine: Compute, publication: Publication) -> float | None:
         if local recoding does not take its policy, or if the table is too large for an estimate within the time of a
         run.
     """
-    node, policy = publication.node, publication.bound.policy
+    node, policy = groups.node, groups.bound.policy
     if node is None or not _can_be_recoded(policy):
         return None
     return estimated_loss(engine, node.table)

@@ -6,17 +6,17 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.counting import node_summaries
-from sqlanon.methods.shared.findings import Examined, examine, examine_kept
-from sqlanon.methods.shared.kept_columns import released_values
-from sqlanon.methods.shared.publishing import Publication, PublishedNode, groups_as_written
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release import Findings
+from sqlanon.nodes.counting import node_summaries
+from sqlanon.nodes.table import encode_table
+from sqlanon.release.findings import Examined, examine, examine_kept
+from sqlanon.release.kept_columns import released_values
+from sqlanon.release.publishing import GroupedRows, PublishedNode, groups_as_written
 from sqlanon.run.listed_others import reason_of
 from sqlanon.verification.published import Published
 
@@ -87,4 +87,4 @@ def _beside(
         node = PublishedNode(table, summary, suppresses=suppresses)
     names, rows = policy.quasi_identifiers, 0 if record.rows is None else record.rows.source or 0
     groups = groups_as_written(policy, names, found.source.relation)
-    return examine(engine, Publication(bound, rows, names, node=node, groups=groups)), problems
+    return examine(engine, GroupedRows(bound, rows, names, node=node, relation=groups)), problems

@@ -14,11 +14,11 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Progress, Stopped
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec, QualityModel
 from sqlanon.model.release.explorer import ASKED, ExploredColumn, ExploredNodes, Explorer, NodesAtK
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries import examination, taxonomies
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string

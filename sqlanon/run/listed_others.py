@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared.findings import is_accepted
 from sqlanon.model.datasets import table_named
 from sqlanon.model.destination import destination
 from sqlanon.model.names import enumerated
@@ -18,6 +17,7 @@ from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.record import Record
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.model.release.listed import ListedRelease
+from sqlanon.release.findings import is_accepted
 from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.listing import latest, shown
 from sqlanon.releases.names import comparable, comparables, datasets_of, table_called

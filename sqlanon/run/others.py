@@ -12,15 +12,13 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared.findings import Examined
-from sqlanon.methods.shared.meet import (
+from sqlanon.joint.listed import (
     ReleaseAtNode,
     WrittenRelease,
     joint_classes_with,
     with_more_columns,
     written_release,
 )
-from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
@@ -32,6 +30,8 @@ from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.released_classes import released_labels
+from sqlanon.release.findings import Examined
+from sqlanon.release.publishing import PublishedNode
 from sqlanon.releases.table import Row
 from sqlanon.run.earlier import MASKED, Found, bound_to, in_the_way
 from sqlanon.run.listed_others import (

@@ -28,20 +28,17 @@ def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: i
     """
     run = method_of(policy)(engine, source, policy, Request())
     with engine.transaction(), engine.scratch():
-        run.with_present_taxonomies()
-        run.encode()
-        run.search(Stages(silent))
-        publication = run.make()
-        assert publication is not None
-        assert publication.node is not None
-        summary, context = publication.node.summary, publication.node.table.context
+        run = run.with_present_taxonomies()
+        table = run.charge(run.encode())
+        groups = run.make(table, run.search(table, Stages(silent))).groups
+        summary, context = groups.node.summary, groups.node.table.context
         heights = zip(context.lattice.quasi_identifiers, summary.levels, context.lattice.heights, strict=True)
         return Trial(
             source_rows=source_rows,
-            rows=publication.source_rows,
+            rows=groups.source_rows,
             columns=len(policy.quasi_identifiers),
             loss=policy.quality.loss(summary, context),
             suppressed_rows=summary.suppressed_rows,
             at_top=tuple(name for name, level, height in heights if level == height > 0),
-            local_loss=local_loss(engine, publication),
+            local_loss=local_loss(engine, groups),
         )

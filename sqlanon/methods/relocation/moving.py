@@ -13,8 +13,8 @@ from operator import add
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.class_measures import KEPT, class_relation, within
 from sqlanon.queries.coded_labels import has_bits
 from sqlanon.queries.encoding import ROW_COUNT, VALUE, Encoding

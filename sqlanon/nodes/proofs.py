@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import SizesFirst
-from sqlanon.methods.shared.interval_queries import (
+from sqlanon.model.lattice import Levels, NodeSummary, is_below
+from sqlanon.nodes.counting import SizesFirst
+from sqlanon.nodes.interval_queries import (
     CELLS,
     first_cells,
     have_scores,
@@ -21,8 +21,8 @@ from sqlanon.methods.shared.interval_queries import (
     more_cells,
     value_tables,
 )
-from sqlanon.methods.shared.roll_up import ClassCounts
-from sqlanon.model.lattice import Levels, NodeSummary, is_below
+from sqlanon.nodes.roll_up import ClassCounts
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.kit.nodes import PreparedQuery, counted_rows
 from sqlanon.search import Inquiry
 from sqlanon.search.evidence import Proof

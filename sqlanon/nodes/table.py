@@ -11,9 +11,9 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.queries import summaries as evaluate
 from sqlanon.queries.coded_labels import (
     CODED_LABELS,

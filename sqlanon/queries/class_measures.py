@@ -102,7 +102,7 @@ def _merged_values(grouping: Grouping) -> SensitiveValues | None:
 
 
 def _whole(grouping: Grouping, merged: SensitiveValues | None, *, with_keys: bool) -> exp.Select:
-    """What a class is as a whole: rows, individuals, weight."""
+    """Classes as a whole: rows, individuals, weight."""
     keys = grouping.columns() if with_keys else []
     if merged is not None:
         return merged.whole(keys)
@@ -143,22 +143,18 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
     # Where nothing is known all records of a class match: that is added to the largest of their other risks, but not if
     # these are sums themselves, whose last digits would depend on it.
     guess = chances.pop((False,)) if len(prior) == 1 else 0
-    risks: list[exp.Expr] = [
-        exp.Div(this=number(chance), expression=_matches(grouping, secrets, known))
-        for known, chance in chances.items()
-        if chance > 0
-    ]
+    risks: list[exp.Expr] = []
+    for known, chance in chances.items():
+        # The rows of a class that agree on the secrets that are known: where all are, those of the record itself.
+        matches: exp.Expr = column(ROWS)
+        if not all(known):
+            shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
+            matches = exp.Window(this=sum_of(ROWS), partition_by=[*grouping.columns(), *shown])
+        if chance > 0:
+            risks.append(exp.Div(this=number(chance), expression=matches))
     total = added(risks or [number(0.0)])
     roles = SQL.given(cells=grouping.cells(), keys=grouping.keys, secrets=secrets, risk=total, guess=guess)
     return roles.query("largest_risks", measure=measure_column(grouping.encoding, measure))
-
-
-def _matches(grouping: Grouping, secrets: Sequence[exp.Expr], known: Sequence[bool]) -> exp.Expr:
-    """The rows of a class that agree on the secrets that are known: where all are, those of the record itself."""
-    if all(known):
-        return column(ROWS)
-    shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
-    return exp.Window(this=sum_of(ROWS), partition_by=[*grouping.columns(), *shown])
 
 
 def population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:

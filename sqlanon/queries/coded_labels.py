@@ -72,7 +72,13 @@ def key_labels(encoding: Encoding) -> Step:
     The key of a label has the bits of its own field and of those of all labels above it.
     """
     fields = [(*place, field.word, field.shift) for place, field in encoding.keys.fields.items() if field.width]
-    words = [aliased(_word(word), encoding.key(word)) for word in range(encoding.keys.word_count)]
+    words = []
+    for word in range(encoding.keys.word_count):
+        child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
+        own = filtered(bit_or(child), column("word").eq(number(word)))
+        above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
+        found = exp.Window(this=own, partition_by=[column("position"), column(VALUE)], order=above)
+        words.append(aliased(exp.func("coalesce", found, number(0)), encoding.key(word)))
     coded = exp.alias_(CODED_LABELS.table, "anon_coded", table=True)
     columns = [column(name, "anon_coded") for name in ("position", "depth", VALUE, "label", "code", *LABEL_LOSSES)]
     query = select([*columns, *words], coded)
@@ -145,16 +151,6 @@ def _coded_labels(encoding: Encoding) -> exp.Query:
     if spec.unknown is not None and spec.unknown.roots:
         query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
     return SQL.query("labels", taxonomies=given, taxonomy_labels=query)
-
-
-def _word(word: int) -> exp.Expr:
-    """A word of the key of a label: the bits of its own field and of those above."""
-    child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
-    above = exp.Ordered(this=column("depth"), desc=True, nulls_first=False)
-    own = filtered(bit_or(child), column("word").eq(number(word)))
-    partition: list[exp.Expr] = [column("position"), column(VALUE)]
-    bits = exp.Window(this=own, partition_by=partition, order=exp.Order(expressions=[above]))
-    return exp.func("coalesce", bits, number(0))
 
 
 def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:

@@ -31,7 +31,7 @@ LABELS = Relation("anon_noted_labels", "node")
 """The labels of a cut: attribute, level, label, is_of_all."""
 
 PARTS = Relation("anon_noted_parts", "node")
-"""What has no values in a taxonomy: attribute, low, high, label of intervals, and of no items."""
+"""Labels without values in a taxonomy: attribute, low, high, label of intervals, and of no items."""
 
 CUTS = Relation("anon_cuts", "node")
 """The cut as ``anon.apply_cut`` takes it."""

@@ -231,7 +231,7 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
 
 
 def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str, exp.Expr]:
-    """What rows are grouped by for their quasi-identifiers, by name.
+    """The keys by which rows are grouped for their quasi-identifiers, by name.
 
     Texts are values of ENUM types where there are some: a byte or two each, found once for each entry of a dictionary
     in which a file or a table has them. NULL also stands for a text without a label, which is a column of its own.
@@ -326,7 +326,7 @@ def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
 
 
 def _others(encoding: Encoding) -> list[str]:
-    """What distinguishes cells of the same key."""
+    """The columns that distinguish cells of the same key."""
     spec = encoding.spec
     return [*spec.protected, *([] if spec.individual is None else [spec.individual])]
 

@@ -120,7 +120,7 @@ def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:
 
 @dataclass(frozen=True)
 class EarlierClasses:
-    """What earlier releases show of the persons: joint classes with numbers, see :mod:`sqlanon.queries.source_rows`."""
+    """Joint classes that earlier releases show of the persons, by numbers, see :mod:`sqlanon.queries.source_rows`."""
 
     keys: tuple[str, ...]  # the columns of the source by which persons are found
     count: int  # of joint classes; the number of those whom no release shows is 0
@@ -392,7 +392,7 @@ def row_sum(rows: str = ROW_COUNT, name: str = ROW_COUNT) -> exp.Alias:
 
 
 def counted(encoding: Encoding) -> exp.Expr:
-    """What groups of cells count: their rows, or their distinct individuals."""
+    """The count of a group of cells: its rows, or its distinct individuals."""
     if encoding.spec.individual is not None:
         return count_distinct(column(INDIVIDUAL))
     return exp.Sum(this=column(ROW_COUNT))

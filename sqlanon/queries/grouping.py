@@ -1,4 +1,4 @@
-"""How cells are grouped into the classes of a node, or of several nodes at once."""
+"""Groups of cells: the classes of a node, or of several nodes at once."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def by_key(
 
 
 def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
-    """The same at any node: the masks of these words of its key are parameters, after ``before`` other ones."""
+    """Cells grouped at any node: the masks of these words of its key are parameters, after ``before`` other ones."""
     masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
     return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
 
 
 def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
-    """The same at all nodes of a batch: each cell once for every node, and the node as a key besides.
+    """All cells grouped at all nodes of a batch: each cell once for every node, and the node as a key besides.
 
     So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
     """
@@ -107,7 +107,7 @@ def masked_nodes(encoding: Encoding, batch: Sequence[Levels]) -> tuple[list[int]
 
 
 def by_any_keys(encoding: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
-    """The same at any nodes, however many: their positions are a parameter, and for each of these words their masks."""
+    """Cells grouped at any number of nodes: parameters are their positions, and their masks of each of these words."""
     return _by_node(encoding, words, subquery(given_lists((NODE, *map(mask_column, words))), NODES), cells)
 
 

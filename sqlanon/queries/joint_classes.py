@@ -42,7 +42,7 @@ JUDGED = Relation("anon_shown_groups", "class")
 """Persons by their classes in a release and in those that it was held together with, and which of these it shows."""
 
 Joint = Callable[[str], Sequence[exp.Alias]]
-"""What earlier releases show of a table of cells or classes: columns of numbers, all of them 0 if that is nothing."""
+"""Columns of numbers that earlier releases show of a table of cells or classes, all of them 0 if they show nothing."""
 
 
 def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:

@@ -68,7 +68,7 @@ def persons_of(place: int) -> Relation:
 
 
 def persons_made_again(place: int) -> Relation:
-    """The same once the classes of the release at a place were made again."""
+    """The persons by their classes, once the classes of the release at a place were made again."""
     return Relation(f"anon_persons_made_again_{place}", "rows")
 
 
@@ -146,7 +146,7 @@ def key_problems(persons: Relation) -> exp.Query:
 
 
 def source_keys(source: exp.Expr, key: str, *, as_text: bool) -> exp.Query:
-    """The same about the rows of one source."""
+    """One row, as in :func:`key_problems`, about the rows of one source."""
     name = person_key(0)
     keys = select([aliased(person_value(column(key), as_text), name)], source.copy())
     counted = select([column(name), aliased(count_rows(), "anon_rows")], subquery(keys, "anon_source_keys"))

@@ -1,4 +1,4 @@
-"""What the labels of classes lose: columns beside the classes of a node, and what a summary makes of them."""
+"""Losses of the labels of classes: columns beside the classes of a node, and what a summary makes of them."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class LabelLosses:
         return total if measure == INFORMATION else exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
 
     def _loss(self, measure: str, position: int) -> exp.Expr:
-        """What the label of a class loses, at whatever node of the batch."""
+        """The loss of the label of a class, at whatever node of the batch."""
         alike: dict[float, list[int]] = {}
         cases: list[tuple[list[int], exp.Expr]] = []
         for depth, nodes in self._nodes_of[position].items():
@@ -145,7 +145,7 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=most)
 
     def _loss_at(self, measure: str, position: int, depth: int) -> exp.Expr:
-        """What the label of a class loses at a level at which it depends on the label."""
+        """The loss of the label of a class at a level at which it depends on the label."""
         encoding = self._encoding
         if self._is_looked_up(measure, position, depth):
             return column(measure, _lookup(position, depth))
@@ -155,7 +155,7 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=double(most))
 
     def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
-        """What every label of a level loses: values nothing, the top above them all there is; None if it varies.
+        """The loss of every label of a level: values lose nothing, the top above them all there is; None if it varies.
 
         All the information is lost there, so that a label of the top has none.
         """

@@ -1,4 +1,4 @@
-"""How the rows of a release are laid out: in files by a number of rows or by values, and as values of ENUM types.
+"""The layout of the rows of a release: in files by a number of rows or by values, and as values of ENUM types.
 
 These are in the order of their texts: a byte or two each to group and sort by. Labels are texts again by a cast, which
 DuckDB does while rows stream by in their order. Above the join that a lookup would be it keeps none. Parquet files keep

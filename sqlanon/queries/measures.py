@@ -20,7 +20,7 @@ SQL = Queries("tables")
 
 @dataclass(frozen=True)
 class MeasuredClasses:
-    """What the classes of a table are: rows that agree in the quasi-identifiers, or their distinct individuals."""
+    """The classes of a table: rows that agree in the quasi-identifiers, or their distinct individuals."""
 
     quasi_identifiers: tuple[str, ...]
     individual: str | None = None
@@ -28,7 +28,7 @@ class MeasuredClasses:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a table is measured against."""
+    """The tables that a table is measured against."""
 
     taxonomy: Taxonomies
     source: exp.Expr | None = None  # the table that it was made from, None to compare it with itself
@@ -95,7 +95,7 @@ def labels_outside(
 
 
 def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query:
-    """The same of labels that need no taxonomy, such as intervals."""
+    """One row, as in :func:`labels_outside`, of labels that need no taxonomy, such as intervals."""
     given = [*map(string, labels)]
     return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=given)
 

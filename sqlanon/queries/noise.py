@@ -1,4 +1,4 @@
-"""What a private method chooses a node by, and publishes of it: its combinations, with noise.
+"""Combinations of a node, with noise: a private method chooses a node by their score, and publishes them.
 
 A combination is a class at a node together with a value of the sensitive column, if there is one. Noise comes as tables
 of numbers; that of a sample is minus the rows that are not in it, and what has none is not shown. All relations that
@@ -83,7 +83,7 @@ COMBINATIONS = Relation("anon_combinations", "cell")
 
 NOISE_OF_COMBINATIONS = Relation("anon_noise_of_combinations", "cell")
 NOISY_COMBINATIONS = Relation("anon_noisy_combinations", "cell")
-"""The same with noise, once per run, and whether they are shown."""
+"""The combinations with noise, once per run, and whether they are shown."""
 
 LEFT_OVER = Relation("anon_left_over", "cell")
 """Per run and value, the rows of the combinations that are not shown."""
@@ -95,13 +95,13 @@ VALUES = Relation("anon_domain_values", "node")
 """The declared values of the sensitive column, with their place among them."""
 
 SEEN = Relation("anon_seen", "cell")
-"""How many combinations that somebody has come before the ones that nobody has."""
+"""The number of combinations that somebody has before each one that nobody has."""
 
 DRAWN = Relation("anon_drawn_unseen", "cell")
 """Per run, combinations that are drawn: their place among those that nobody has, and how many rows to show."""
 
 UNSEEN = Relation("anon_unseen", "cell")
-"""The same with the codes of their labels and with their value."""
+"""The drawn combinations with the codes of their labels and with their value."""
 
 
 def combinations(recoding: Recoding) -> Step:
@@ -150,7 +150,10 @@ def equal_rows(recoding: Recoding, combinations: Sequence[Relation], *, with_lef
     columns = kept_columns(encoding, of_cells=True)
     rows = [_shown_combinations(recoding, columns, relation) for relation in combinations]
     if with_left_over:
-        rows.append(_shown_left_over(encoding, columns))
+        labels = enumerate(encoding.label_columns)
+        masks = [aliased(as_label(encoding, position, string(MASK)), name) for position, name in labels]
+        left_over = exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)
+        rows.append(_with_noisy_rows(select(masks, left_over), columns))
     keys = [*encoding.label_columns, *(each.name for each in columns)]
     query = select([*map(column, keys), row_sum()], subquery(union_all(rows), "anon_published"))
     query = grouped(query, [column(name) for name in keys])
@@ -208,12 +211,6 @@ def _shown_combinations(recoding: Recoding, columns: Sequence[KeptColumn], combi
     return _with_noisy_rows(query, columns)
 
 
-def _shown_left_over(encoding: Encoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    labels = enumerate(encoding.label_columns)
-    masks = [aliased(as_label(encoding, position, string(MASK)), name) for position, name in labels]
-    return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), columns)
-
-
 def _with_noisy_rows(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Select:
     query = query.select(*(aliased(each.value.copy(), each.name) for each in columns), copy=False)
     query = query.select(aliased(column(NOISY, "anon_cells"), ROW_COUNT), copy=False)
@@ -226,7 +223,7 @@ def _raw_values(encoding: Encoding) -> list[str]:
 
 @dataclass(frozen=True)
 class Domain:
-    """How many combinations a node has."""
+    """The combinations that a node has."""
 
     labels: tuple[int, ...]  # by quasi-identifier, how many labels its level has; 1 at the top
     values: int  # of the sensitive column
@@ -237,7 +234,7 @@ class Domain:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """How much the number of a combination grows with the code of each label."""
+        """The steps by which the number of a combination grows with the code of each label."""
         return tuple(accumulate(self.labels[:-1], mul, initial=self.values))
 
 

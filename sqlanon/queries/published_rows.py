@@ -145,7 +145,7 @@ def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Se
 
 
 def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    """The same of the cells, with their number of rows."""
+    """The cells with their number of rows, the columns by which they find their class, and those that are kept."""
     cells = exp.alias_(recoding.encoding.cells.table, "anon_cells", table=True)
     query = select([column(ROW_COUNT, "anon_cells")], cells)
     if recoding.encoding.spec.earlier is not None:
@@ -189,7 +189,7 @@ def _published(
 
 
 def order_of_groups(recoding: Recoding, columns: Sequence[KeptColumn], *, masked: bool) -> list[exp.Expr]:
-    """What groups are ordered by, column after column of the source; at the top all labels are the same."""
+    """The order of groups, column after column of the source; at the top all labels are the same."""
     spec, coded = recoding.encoding.spec, dict(recoding.code_columns())
     labels = {name: position for position, name in enumerate(spec.quasi_identifiers) if masked or position in coded}
     keys = {each.name: [column(key) for key in each.key_names] for each in columns}
@@ -282,7 +282,7 @@ def can_be_grouped(shown: Sequence[KeptColumn]) -> bool:
 
 
 def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
-    """What is released of a value of a column; texts are compared byte by byte, whatever their collation was.
+    """The released form of a value of a column; texts are compared byte by byte, whatever their collation was.
 
     A fresh file with an ENUM column carries all labels of the type, those of suppressed rows too: so there is none.
     """
@@ -293,13 +293,13 @@ def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
 
 
 def plain_value(source_column: SourceColumn) -> exp.Expr:
-    """What is published of such a column of rows; a cast would leave texts the collation that they are compared by."""
+    """The published form of such a column of rows; a cast would leave texts the collation that they are compared by."""
     value = column(source_column.name)
     return f.decode(f.encode(value)) if source_column.traits.is_text else value
 
 
 def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
-    """What distinguishes the bytes of values of a type, in the order of the values; none if the values do."""
+    """Keys that distinguish the bytes of values of a type, in the order of the values; none if the values do."""
     if traits.has_one_form:
         return []
     if traits.is_json:

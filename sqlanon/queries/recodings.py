@@ -66,7 +66,7 @@ class Recoding(ABC):
 
     @abstractmethod
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
-        """The same of a table with the rows of the source.
+        """The query of a table with the rows of the source, and :attr:`row_columns`.
 
         Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
         tables among each other first.
@@ -82,7 +82,7 @@ class Recoding(ABC):
 
     @abstractmethod
     def label_count(self, position: int) -> int:
-        """How many labels a quasi-identifier has at most, besides NULL."""
+        """The most labels that a quasi-identifier has, besides NULL."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ class _ByValue(Recoding):
         return query
 
     def join_label_to_cells(self, query: exp.Select, table: str, position: int) -> exp.Select:
-        """The same of one quasi-identifier."""
+        """The query of a table with the keys of cells, and the label of one quasi-identifier."""
         return self._join_by_bits(query, table, position, self.label(position))
 
     def _join_by_bits(self, query: exp.Select, table: str, position: int, shown: exp.Alias) -> exp.Select:

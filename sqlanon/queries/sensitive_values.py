@@ -44,7 +44,7 @@ SHARE = "anon_share"
 VALUES = "anon_values"
 WORK_BETWEEN = "anon_work_between"
 OF_REFERENCE = ("reference_rows", "position", "work_below", "work_above", "most_work")
-"""What is known of a value of the reference, see macro ``reference_work``."""
+"""Columns of a value of the reference, see macro ``reference_work``."""
 
 OF_WORK_BETWEEN = (
     "anon_rows_up_to",
@@ -57,7 +57,7 @@ OF_WORK_BETWEEN = (
     "crossing",
     "crossing_work",
 )
-"""What macro ``work_between`` takes."""
+"""The arguments of macro ``work_between``."""
 
 OF_VALUES: Mapping[View, tuple[str, ...]] = {
     "values": (ROWS,),
@@ -103,7 +103,7 @@ class SensitiveValues:
         return [made_once(self._rows, self._value_rows()), made_once(self._sizes, classes)]
 
     def whole(self, keys: list[exp.Expr]) -> exp.Select:
-        """What a class is as a whole: some of its keys, rows, weight, and its measures unless values are sized."""
+        """Classes as a whole: some of their keys, rows, weight, and its measures unless values are sized."""
         if self.are_sized:
             weight = [column(CLASS_WEIGHT)] if self.is_weighted else []
             return select([*keys, aliased(column(VALUE_SIZE), CLASS_ROWS), *weight], self._made(self._sizes))

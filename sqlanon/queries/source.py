@@ -1,4 +1,4 @@
-"""What queries know of a source before they read it: its columns, and the shapes of the taxonomies of these."""
+"""Knowledge of a source before it is read: its columns, and the shapes of the taxonomies of these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class Traits:
-    """What is to be known of the type of a column, whatever an engine calls it."""
+    """Traits of the type of a column, whatever an engine calls it."""
 
     is_text: bool
     is_enum: bool  # texts out of a list that the type holds
@@ -35,7 +35,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class ColumnOrigin:
-    """What a column of a query is: a column of tables, by their names in a ledger, or of files where there are none."""
+    """The origin of a column of a query: a column of tables, by their names in a ledger, or of files if there are none."""
 
     name: str
     tables: frozenset[str] = frozenset()
@@ -52,7 +52,7 @@ class SourceColumn:
 
 @dataclass(frozen=True)
 class TaxonomyShape:
-    """What binding needs to know of a taxonomy."""
+    """The parts of a taxonomy that binding needs."""
 
     label_counts: tuple[int, ...]  # of each level, from level 0 to the top
     domain_size: int  # values of level 0, which is the number of leaves

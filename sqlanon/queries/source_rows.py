@@ -194,7 +194,7 @@ def value_column(place: int, number: int) -> str:
 
 
 def reference_of(name: str) -> Relation:
-    """How many persons have each value of a column of :data:`PERSONS`: the whole source that has these values."""
+    """The number of persons with each value of a column of :data:`PERSONS`: the whole source that has these values."""
     return Relation(f"anon_reference_of_{name}", "node")
 
 

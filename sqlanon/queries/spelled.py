@@ -31,7 +31,7 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.source import SourceColumn
 
 WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
-"""How numbers that need not be whole are written where they are."""
+"""Whole numbers as columns of numbers that need not be whole write them."""
 
 TIMES = frozenset(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"))
 """Types of a day with a time: pandas has no other type for days."""

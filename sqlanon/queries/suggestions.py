@@ -1,4 +1,4 @@
-"""What is counted of a source to suggest a policy for it, and how its texts are cleaned: see ``sql/suggest.sql``."""
+"""Counts of a source to suggest a policy for it, and values that clean its texts: see ``sql/suggest.sql``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ DAY_FORMATS = {
     "dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d"),
     "mdy": ("%m/%d/%Y", "%m-%d-%Y", "%m.%d.%Y", "%Y-%m-%d"),
 }
-"""How days are written, by the order of the day, the month and the year."""
+"""Formats of days, by the order of the day, the month and the year."""
 
 ISO_FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S.%f")
 
@@ -78,7 +78,7 @@ def copied(source: exp.Expr) -> Step:
 
 
 def sampled(source: exp.Expr, most: int) -> Step:
-    """As many rows of a source, the same ones in every run."""
+    """A number of rows of a source, the same ones in every run."""
     return Step(SAMPLE, SQL.query("sampled_rows", source=source, most=most), "a sample of the source")
 
 
@@ -106,7 +106,7 @@ def profiled() -> exp.Query:
 
 
 def shapes() -> exp.Query:
-    """How many of the texts of each column have each shape; the most frequent one first."""
+    """The number of texts of each column with each shape; the most frequent one first."""
     return SQL.query("shapes", profile=PROFILE)
 
 
@@ -120,7 +120,7 @@ def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Se
 
 
 def written(source: exp.Expr, columns: Sequence[str], codes: Sequence[str]) -> exp.Query:
-    """How the texts of columns of CSV files are written, by the place of the column."""
+    """The forms in which texts of CSV files are written, by the place of the column."""
     return SQL.query("written_columns", cells=texts_of(source, columns), codes=names([*codes]))
 
 
@@ -132,7 +132,7 @@ def texts_of(source: exp.Expr, columns: Sequence[str]) -> exp.Select:
 def monotone_pairs(
     source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]
 ) -> exp.Query:
-    """How often the second number rises and falls in the order of the first, by the place of the pair."""
+    """The times that the second number rises and falls in the order of the first, by the place of the pair."""
     values = {name: _number(found, column(name)) for name, found in columns.items()}
     return union_all(
         SQL.query("monotone_pair", source=source, place=place, one=values[one], other=values[other])
@@ -243,7 +243,7 @@ def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
 
 
 def total_rows(source: exp.Expr, columns: Sequence[str]) -> exp.Query:
-    """How many rows are lines of totals by the first text of some columns, and how many different words begin them."""
+    """The number of lines of totals, by the first text of some columns, and of the different words that begin them."""
     words = names(WORDS_OF_TOTALS.split(","))
     return SQL.query("total_rows", source=source, first_text=_first_text(columns), words=words)
 

@@ -107,7 +107,11 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
     The summaries are of a table ``anon_classes``, in whose place the classes are to stand.
     """
     losses = LabelLosses(encoding, batch, encoding.label_losses)
-    classes = losses.beside(of_all_nodes(encoding, batch, None, _measured_classes, apart=False))
+
+    def measured(grouping: Grouping) -> exp.Select:
+        return beside_hidden(grouping, class_relation(grouping, with_keys=True, proving=True))
+
+    classes = losses.beside(of_all_nodes(encoding, batch, None, measured, apart=False))
     summary = _Summary(encoding, losses, "everything", row_count, None)
     return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
 
@@ -141,7 +145,7 @@ def any_node_summaries(
     asked: Asked,
     attainable_within: int | None,
 ) -> exp.Query:
-    """The same of ``count`` nodes, to be prepared: its parameters are the masks of some words of the key of each node.
+    """The summaries of ``count`` nodes, to be prepared: parameters are the masks of some words of the key of each node.
 
     These are the words that the cells have. Nodes are counted one after the other, or, however many they are, in one
     pass: the parameters are then lists, of their positions and of their masks of each word. What labels lose differs
@@ -203,7 +207,7 @@ def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
 
 
 class _Summary:
-    """What is asked of the classes of nodes: aggregates of the query ``node_summary``, over classes that are judged."""
+    """The aggregates of the query ``node_summary`` that are asked of judged classes."""
 
     def __init__(
         self,
@@ -276,10 +280,6 @@ def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, att
     if not attainable:
         unused.add("attainable")
     return unused
-
-
-def _measured_classes(grouping: Grouping) -> exp.Select:
-    return beside_hidden(grouping, class_relation(grouping, with_keys=True, proving=True))
 
 
 def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:

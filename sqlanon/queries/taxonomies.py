@@ -159,7 +159,7 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
 
 
 def values_to_list(source: exp.Expr, name: str, known: exp.Query | None, type_name: str) -> exp.Select:
-    """The same, in a query that a person reads; for columns of any type but arrays."""
+    """The values without a label in a query that a person reads; for columns of any type but arrays."""
     read = _as_texts(source)
     is_text = type_name == "VARCHAR" or read != source
     text = exp.Collate(this=column(name), expression=identifier("binary")) if is_text else exact_text(column(name))
@@ -207,7 +207,7 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
 
 
 NOT_STORED = "\0"
-"""What the attributes of taxonomies begin with that are loaded, beside those that are stored."""
+"""The beginning of the attributes of taxonomies that are loaded, beside those that are stored."""
 
 
 def stored_and_staged(taxonomy: exp.Table, staged: Relation) -> exp.Subquery:

@@ -89,7 +89,7 @@ def macros_of(path: Path) -> list[Macro]:
 
 
 def documented(path: Path) -> str:
-    """What the comment at the top of a file says of it."""
+    """The comment at the top of a file."""
     return _text_of_comment(path.read_text(encoding="utf-8").partition("\n\n")[0])
 
 
@@ -182,7 +182,7 @@ def expand(tree: exp.Expr) -> exp.Expr:
 
 
 def _expanded(tree: exp.Expr) -> exp.Expr:
-    """The same in place."""
+    """Expand a tree in place."""
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
     root = exp.Paren(this=tree)
     # Most trees have nothing of all this, and one walk over their nodes shows that in place of four.
@@ -280,7 +280,7 @@ def exact_text(value: exp.Expr) -> exp.Collate:
 
 
 def exact_text_in_memory(value: exp.Expr) -> exp.Collate:
-    """The same of a relation that is made once, whose casts no reader takes; DuckDB 1.5 cannot coalesce its arrays."""
+    """Exact text in a relation that is made once, whose casts no reader takes: DuckDB 1.5 cannot coalesce arrays."""
     return exp.Collate(this=cast(value, "VARCHAR"), expression=identifier("binary"))
 
 

@@ -150,19 +150,15 @@ def _fill(mark: exp.Identifier, role: Role) -> None:
 
 def _fill_column(place: exp.Column, role: Role) -> None:
     if isinstance(role, Sequence) and not isinstance(role, str):
-        _fill_list(place, [_expression(each, place.table) for each in role])
+        columns, around = [_expression(each, place.table) for each in role], place.parent
+        if isinstance(around, exp.Ordered):
+            around.replace([exp.Ordered(**{**around.args, "this": each}) for each in columns])
+        else:
+            place.replace(columns)
         return
     value = _expression(role, place.table)
     is_operand = isinstance(value, exp.Binary) and isinstance(place.parent, exp.Binary | exp.Unary)
     place.replace(exp.paren(value, copy=False) if is_operand else value)
-
-
-def _fill_list(place: exp.Column, columns: list[exp.Expr]) -> None:
-    around = place.parent
-    if isinstance(around, exp.Ordered):
-        around.replace([exp.Ordered(**{**around.args, "this": each}) for each in columns])
-    else:
-        place.replace(columns)
 
 
 def _relation(role: Role, place: exp.Table) -> exp.Expr:

@@ -24,7 +24,7 @@ SIGNED = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "UINTEGER": "BIGINT", 
 """Signed types that hold the numbers of unsigned ones, which neither Spark nor tables of lakes have."""
 
 Grain = Literal["row", "rows", "cell", "class", "node", "count"]
-"""What a row of a relation stands for; ``rows`` are equal ones, with their number: there may be one for each."""
+"""The meaning of a row of a relation; ``rows`` are equal ones, with their number: there may be one for each."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class Functions:
 
 
 def _call(name: str, arguments: list[exp.Expr]) -> exp.Expr:
-    """What sqlglot's parser makes of a call. ``exp.func``, if compiled, refuses some, as those that ignore NULLs."""
+    """Build a call as sqlglot's parser does. ``exp.func``, if compiled, refuses some, as those that ignore NULLs."""
     dialect = Dialect.get_or_raise(DIALECT)
     make: Callable[..., exp.Expr] | None = dialect.parser_class.FUNCTIONS.get(name.upper())
     if make is None:

@@ -35,7 +35,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class ColumnOrigin:
-    """The origin of a column of a query: a column of tables, by their names in a ledger, or of files if there are none."""
+    """The origin of a column of a query: a column of tables, by their names in a ledger, or else of files."""
 
     name: str
     tables: frozenset[str] = frozenset()

@@ -96,7 +96,7 @@ def _keys(definition: Mapping[str, Any]) -> str:
 
 
 def _type(field: Mapping[str, Any]) -> str:
-    """What a value can be, in words."""
+    """Describe a type in words."""
     kinds = list(dict.fromkeys(_kinds_of_values(field)))
     if {"text", "number"} <= {*kinds} and "true or false" in kinds:
         kinds = [VALUE, *(kind for kind in kinds if kind not in SCALARS)]
@@ -251,7 +251,7 @@ def _member(name: str, member: Any) -> str:
 
 def _methods(member: type) -> dict[str, Any]:
     """The methods and properties for users that a class has of this package, in the order in which they are defined."""
-    if member.__module__.startswith("sqlanon.mechanisms"):
+    if member.__module__.startswith("sqlanon.chance"):
         return {}  # the draws of a source, which methods call
     kinds = [kind for kind in member.__mro__ if kind.__module__.startswith("sqlanon.") and kind not in SHARED]
     found = {name: each for kind in reversed(kinds) for name, each in vars(kind).items() if not name.startswith("_")}
@@ -271,7 +271,7 @@ class _Spelled(str):
 
 
 def _call(name: str, function: Any, *, is_method: bool = False) -> str:
-    """How it is called, with defaults and without types, which the text has."""
+    """Write a call with defaults and without types, which the text has."""
     bare = []
     for each in [*inspect.signature(function).parameters.values()][is_method:]:
         default = _Spelled("...") if inspect.isfunction(each.default) else each.default

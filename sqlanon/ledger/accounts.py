@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.chance.scales import epsilon_of
 from sqlanon.errors import BudgetError, PolicyError
-from sqlanon.mechanisms.scales import epsilon_of
 from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
 from sqlanon.model.datasets import KnownSource, dataset_of_files, dataset_of_table
 from sqlanon.model.ledger import Entry, secret
@@ -25,20 +25,20 @@ DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded
 
 @dataclass(frozen=True)
 class Account:
-    """What a data set has spent, and may spend in all.
+    """The spending of a data set, and its caps.
 
     Losses add up in two ways, both also where each budget is chosen by a look at the releases before.
 
     - As (Σε, Σδ), basic composition (Rogers, Roth, Ullman & Vadhan 2016).
     - In ρ. A charge that has ρ noted is ρ-zCDP, and one of (ε, 0) is ε²/2-zCDP (Bun & Steinke 2016, proposition 1.4).
-      All of them together are Σρ-zCDP (:class:`sqlanon.mechanisms.accountant.RhoPortions`; Feldman & Zrnic 2021), which
+      All of them together are Σρ-zCDP (:class:`sqlanon.chance.accountant.RhoPortions`; Feldman & Zrnic 2021), which
       is (ε, δ)-differential privacy for every δ above 0, at an ε that grows as the square root of the number of runs.
 
     A cap bounds one of the two sums, as its row says. It must not bound whichever is smaller at the time: a charge
     without ρ can only be added to (Σε, Σδ), and whether one comes may depend on what was released. Then some of the
     possible histories keep the cap by one sum and the others by the other one, each of these sets of histories may
     fail with δ, and together they fail with up to 2δ. Where all charges have the ρ of their (ε, δ), Σρ is the smaller
-    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.mechanisms.scales.rho_of`), so
+    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.chance.scales.rho_of`), so
     that it is convex, and ρ(ε) + ρ(ε') <= ρ(ε + ε') + ρ(0), where ρ(0) is of the order of δ².
     """
 
@@ -52,7 +52,7 @@ class Account:
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def remaining(self) -> Budget | None:
-        """What is left, no less than 0 of either; None without a bound. Of a bound in ρ, what one run may spend."""
+        """Return the budget that is left, no less than 0; None without a cap. A cap in ρ leaves it to one run."""
         if self.cap is None:
             return None
         if self.rho_cap is not None and self.rho != 0:
@@ -65,7 +65,7 @@ class Account:
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def in_rho(self) -> Budget | None:
-        """What Σρ comes to, rounded up; None if a charge has no ρ, or all are of (ε, 0) and no cap has a δ."""
+        """Convert Σρ to (ε, δ), rounded up; None if a charge has no ρ, or all are of (ε, 0) and no cap has a δ."""
         return None if self.rho is None or not self.delta else _converted(self.rho, self.delta, ROUND_CEILING)
 
 

@@ -1,4 +1,4 @@
-"""Where a run of a private method takes chance from, who pays for it, whose rows are counted, and what noise is drawn.
+"""Chance of private methods: its source, the account that pays, the rows that are counted, and the noise.
 
 All counts of a domain get noise, and those that reach a threshold are shown. Of the empty ones, how many do is drawn,
 and which, and by how much: that is the same, and takes time for these alone.
@@ -13,15 +13,15 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.chance.accountant import Charge, Ledger
+from sqlanon.chance.discrete_laplace import empty_cell_probability
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.opendp import OpenDPSource
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.ledger.datasets import DataSet, charged, open_ledger
-from sqlanon.mechanisms.accountant import Charge, Ledger
-from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
-from sqlanon.mechanisms.opendp import OpenDPSource
-from sqlanon.mechanisms.source import Integers, RandomSource
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.methods.noisy import PrivateMethod
@@ -33,7 +33,7 @@ from sqlanon.queries.source_rows import anonymous_rows, bounded_rows
 
 @dataclass(frozen=True)
 class Chance:
-    """Where a run takes chance from, and who pays: no ledger for what is not private.
+    """The source of chance of a run, and the account that pays; no ledger if nothing is private.
 
     Attributes:
         source: where draws come from.
@@ -68,8 +68,6 @@ class Chance:
             EngineError: there is no ledger that outlives the session, or another one is that of the warehouse.
         """
         is_query = source.dataset is None
-        if request.is_dry_run:
-            return cls(SeededSource(0), False, None, DataSet(""), is_query)
         chosen = OpenDPSource() if request.random_source is None else request.random_source
         is_private = type(chosen) is OpenDPSource
         if not is_private or not private_method(policy).claims_privacy:
@@ -109,7 +107,7 @@ def private_method(policy: Policy) -> PrivateMethod:
 
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def unit_of(policy: Policy, individual: str | None) -> Unit:
-    """What the neighbours differ by of the loss that a policy with a private method spends.
+    """Return the unit by which neighbours differ in the privacy loss of a policy with a private method.
 
     ``individual`` is what the data set calls the column of the individuals; None if nobody has traced it.
     """
@@ -157,7 +155,7 @@ def refuse_observed(bound: BoundPolicy) -> None:
 
 
 def row_count(engine: Compute, relation: Relation) -> int:
-    """How many rows a relation has."""
+    """Count the rows of a relation."""
     return int(engine.fetch(counted_rows(relation.table), relation.name)[0]["rows"])
 
 

@@ -1,4 +1,4 @@
-"""What the cells of a table prove of intervals of nodes, where privacy models have scores.
+"""Proofs over intervals of nodes from the cells of a table, for privacy models that have scores.
 
 Source: spec/bounds2.md; the scores and their proofs are macros (``sql/macros/58_interval_rows.sql``). What the cells of
 a node prove is one statement over them, or over those of a node below, however many intervals there are.
@@ -25,8 +25,7 @@ from sqlanon.nodes.roll_up import ClassCounts
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.kit.nodes import PreparedQuery, counted_rows
 from sqlanon.search import Inquiry
-from sqlanon.search.evidence import Proof
-from sqlanon.search.problem import Answers
+from sqlanon.search.problem import Answers, Proof
 
 DECISIVE = 0.1
 """The share of rows that scores suppress beyond the sizes of classes, halfway up the lattice, from which on intervals
@@ -80,7 +79,7 @@ class IntervalProofs:
         self._prepared: set[str] = set()
 
     def answer(self, intervals: Sequence[Interval]) -> list[Proof]:
-        """What is proven of each interval, in their order."""
+        """Return the proof of each interval, in their order."""
         nodes = list(dict.fromkeys(high for low, high in intervals if low == high))
         summaries = self._counter.answer(Inquiry(nodes, None, lambda: None, "counts")) if nodes else []
         found = {(each.levels, each.levels): Proof(each.suppressed_rows, each) for each in summaries}
@@ -158,5 +157,5 @@ class Proving:
         self._proofs = proofs
 
     def answer(self, inquiry: Inquiry) -> Answers:
-        """What is asked, in its order."""
+        """Answer an inquiry about nodes or intervals, in their order."""
         return self._proofs.answer(inquiry.intervals) if inquiry.asks == "proofs" else self._counter.answer(inquiry)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.queries import TRUTH, query_errors, weighted
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
-from sqlanon.mechanisms.sources import SeededSource
-from sqlanon.methods.h_ceiling.report import CeilingReport
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.methods.h_ceiling import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.policy.policy import Policy
@@ -80,7 +80,7 @@ class Contender:
 
     @property
     def policy(self) -> Policy:
-        """What is asked for."""
+        """The policy of the releases."""
         return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **self.settings)
 
 
@@ -181,7 +181,7 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the paper claims, counted."""
+    """Count how often the claims of the paper hold."""
     plain, without, with_catalog = (
         {(row["h"], row["k"]): row for row in rows if row["method"] == PLAIN},
         {(row["h"], row["k"]): row for row in rows if row["h"] is not None and row["catalog"] is None},
@@ -201,7 +201,7 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
-    """How the table is to be read."""
+    """Write notes on how to read the table."""
     return [
         f"UCI Adult, {original.num_rows:,} rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
         f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.bound import estimated_loss
+from sqlanon.methods.local.least_loss import estimated_loss
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy

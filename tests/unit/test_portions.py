@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Accountant, Charge, Expense, Portions
 from sqlanon.evaluation.exact import smallest_epsilon
-from sqlanon.mechanisms.accountant import Accountant, Charge, Expense, Portions
 from sqlanon.model.budget import Unit
 from sqlanon.model.datasets import KnownSource
 
@@ -53,7 +53,7 @@ class TestPortions:
         whole = portions("0.3")
         assert whole.rest("leaves").budget == sa.Budget("0.3")
         assert whole.rest("more").budget == sa.Budget(0)
-        with pytest.raises(sa.BudgetError, match="ε is 0"):
+        with pytest.raises(sa.BudgetError, match="ε must be above 0"):
             sa.SeededSource(1).discrete_laplace(1, whole.rest("more"))
 
     @pytest.mark.parametrize("epsilon", [Fraction(-1, 10), 0.1, math.nan])

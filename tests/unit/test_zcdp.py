@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.mechanisms import opendp
-from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions, require_rho
-from sqlanon.mechanisms.scales import LARGEST_SCALE, RHO_ROUNDING, cost_in_rho, epsilon_of, rho_of, scale_in_rho
+from sqlanon.chance import opendp
+from sqlanon.chance.accountant import Accountant, RhoCharge, RhoPortions, require_rho
+from sqlanon.chance.scales import LARGEST_SCALE, RHO_ROUNDING, cost_in_rho, epsilon_of, rho_of, scale_in_rho
 
 
 def portions(epsilon: str, delta: str = "1e-6") -> RhoPortions:
@@ -94,7 +94,7 @@ class TestScales:
         with pytest.raises(sa.BudgetError, match="nothing is drawn"):
             source.gumbel_choice(np.array([0, 1]), charge, sensitivity=1)
 
-    @pytest.mark.parametrize(("rho", "why"), [(Fraction(0), "ρ is 0"), (Fraction(1, 10**40), "too small")])
+    @pytest.mark.parametrize(("rho", "why"), [(Fraction(0), "ρ must be above 0"), (Fraction(1, 10**40), "too small")])
     def test_what_buys_no_draw_is_refused(self, rho: Fraction, why: str) -> None:
         with pytest.raises(sa.BudgetError, match=why):
             scale_in_rho(rho, 1)

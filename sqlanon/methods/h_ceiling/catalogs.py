@@ -33,16 +33,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.h_ceiling import queries
-from sqlanon.methods.h_ceiling.choice import DIGITS
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling.ceiling_queries import catalog_error
+from sqlanon.methods.h_ceiling.ceiling_search import DIGITS
 from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, settings_of
 from sqlanon.methods.h_ceiling.links import Link, Links
-from sqlanon.methods.h_ceiling.queries import catalog_error
 from sqlanon.methods.progress import Stopped
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.nodes.table import EncodedTable
@@ -52,7 +52,7 @@ from sqlanon.queries.kit.nodes import column, number
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """How many counterfeits of each value are in which groups of classes."""
+    """Groups of classes, and the number of counterfeits of each value in them."""
 
     classes: FilledClasses  # the classes that are published
     # The positions of their classes, ascending, in the order of the first of each. Each class that has counterfeits
@@ -219,7 +219,7 @@ class Candidate:
 
     @cached_property
     def cataloged(self) -> Cataloged:
-        """What the catalog leaves of k, which may take a while to reckon.
+        """Return the k that the catalog leaves, which may take a while to compute.
 
         It ends with the first group that leaves too little for a strict catalog.
         """

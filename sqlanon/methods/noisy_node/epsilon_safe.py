@@ -48,10 +48,11 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.scales import scale_for
-from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     Algorithm,
@@ -105,7 +106,7 @@ ON_SAMPLE = (
 
 
 class SampledClasses(Algorithm):
-    """How a node is drawn, and which of its classes are shown."""
+    """The algorithm that draws a node, and shows classes of a sample."""
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> None:
         """Nothing of the domain is needed: refuse what cannot be drawn; nothing is charged yet.

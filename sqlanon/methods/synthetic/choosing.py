@@ -14,9 +14,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.mechanisms.accountant import RhoPortions
-from sqlanon.mechanisms.scales import scale_in_rho
-from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.chance.accountant import RhoPortions
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_in_rho
 from sqlanon.methods.synthetic.beliefs import Columns, Floats, JunctionTree, cells_of
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 
@@ -96,7 +97,7 @@ MEAN_NOISE = math.sqrt(2 / math.pi)
 
 @dataclass(frozen=True)
 class Problem:
-    """What may be measured of a table; all but the counts is public."""
+    """The marginals that may be measured of a table; all but the counts is public."""
 
     sizes: tuple[int, ...]  # the number of values of each column
     counts: Mapping[Columns, Integers]  # the rows of each combination of values, by candidate

@@ -25,13 +25,12 @@ from contextlib import suppress
 import numpy as np
 
 from sqlanon.model.lattice import Levels, is_below
-from sqlanon.search.evidence import Proof
+from sqlanon.search.forecast import ExpectedRows
 from sqlanon.search.knowledge import Knowledge, check
 from sqlanon.search.optimal.boxes import Batch, Boxes
 from sqlanon.search.optimal.branching import Branching, as_nodes
-from sqlanon.search.optimal.expected import ExpectedRows
 from sqlanon.search.optimal.facts import Facts
-from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
+from sqlanon.search.problem import BATCH_SIZE, Part, Proof, Search, SearchProblem, SearchStopped, margin
 
 FEW_NODES = 16
 """The most nodes that are all checked at once where no others are left: to choose among them takes more queries."""
@@ -58,7 +57,7 @@ def optimal(problem: SearchProblem) -> Search:
 
 
 class _Course:
-    """What one search checks next."""
+    """The course of one search: which boxes it splits, and which nodes it checks."""
 
     def __init__(self, problem: SearchProblem, knowledge: Knowledge, boxes: Boxes, facts: Facts) -> None:
         self._problem = problem

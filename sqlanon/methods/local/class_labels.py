@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
+from sqlanon.methods.local.local_table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
@@ -48,7 +48,7 @@ SQL = Queries("local")
 
 
 def aggregates_of(position: int) -> Relation:
-    """What is published of the values that a quasi-identifier has in each class."""
+    """List the aggregates that are published of the values of a quasi-identifier in each class."""
     return Relation(f"anon_aggregates_{position}", "class")
 
 

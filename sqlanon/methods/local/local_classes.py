@@ -10,11 +10,11 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.joint.persons import EarlierRelease
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass, make_classes
+from sqlanon.methods.local.local_table import CLASS, UNITS, LocalTable
 from sqlanon.methods.local.parts import Parts
 from sqlanon.methods.local.peeling import Minimality, Peeling, Watch
-from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass, make_classes
 from sqlanon.methods.local.settling import settle, settle_or_stay
-from sqlanon.methods.local.table import CLASS, UNITS, LocalTable
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
@@ -124,7 +124,7 @@ def described(parts: Parts, minimality: Minimality, watch: Watch) -> LocalClasse
 
 
 def without_numbers(table: EncodedTable) -> EncodedTable:
-    """The same cells for what asks for labels alone: the key of a cell finds its class, and has the number in it."""
+    """Return cells for queries of labels alone: the key of a cell, which has the number in it, finds its class."""
     spec = replace(table.encoding.spec, earlier=None, shown_values=())
     return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))
 
@@ -137,7 +137,7 @@ class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
 
     @classmethod
     def of(cls, recoding: PerClass, released: exp.Expr, place: int) -> LocalReleasedClasses:
-        """Those of the rows of a release."""
+        """Return the classes of the rows of a release."""
         spec = recoding.encoding.spec
         listed = ListedClasses.of_release(spec.quasi_identifiers, spec.source, released, place)
         return cls(listed.counted, place, listed.names, listed.source, recoding)

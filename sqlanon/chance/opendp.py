@@ -7,22 +7,22 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from sqlanon.mechanisms.accountant import Charge, RhoCharge, require_covered, require_rho
-from sqlanon.mechanisms.scales import difference_sensitivity, scale_for, scale_in_rho
-from sqlanon.mechanisms.source import Integers
-from sqlanon.mechanisms.sources import SystemSource, without_opendp
+from sqlanon.chance.accountant import Charge, RhoCharge, require_covered, require_rho
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.scales import difference_sensitivity, scale_for, scale_in_rho
+from sqlanon.chance.word_sources import SystemSource, without_opendp
 
 DRAWS_AT_ONCE = 100_000  # OpenDP takes and gives lists, which are some ten times as large as arrays
 
 
 class Mechanism(Protocol):
-    """What of OpenDP's ``Measurement`` is used, which has no types."""
+    """The part of OpenDP's ``Measurement``, which is untyped, that is used here."""
 
     def __call__(self, data: list[int]) -> list[int] | int:
         """Draw."""
 
     def map(self, sensitivity: int) -> float:
-        """What a draw costs in ε or in ρ, rounded up."""
+        """Return the cost of a draw in ε or in ρ, rounded up."""
 
 
 class OpenDPSource(SystemSource):

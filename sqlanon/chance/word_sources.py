@@ -14,12 +14,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.chance import exact as words
+from sqlanon.chance import grouped
+from sqlanon.chance.accountant import Charge, RhoCharge, require_covered, require_rho
+from sqlanon.chance.exact import Floats, Integers, Probability
+from sqlanon.chance.random_source import Generator, RandomSource
+from sqlanon.chance.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms import grouped, words
-from sqlanon.mechanisms.accountant import Charge, RhoCharge, require_covered, require_rho
-from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
-from sqlanon.mechanisms.source import Floats, Generator, Integers, RandomSource
 from sqlanon.model.extras import how_to_install
 
 
@@ -114,7 +115,7 @@ def nonce() -> str:
 
 
 def without_opendp() -> PolicyError:
-    """What is raised where OpenDP is needed and not there."""
+    """Return the error of a draw that needs OpenDP where it is not installed."""
     return PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")])
 
 
@@ -174,7 +175,7 @@ class SeededSource(WordSource):
         return self._noisiest(scores, scale, self._generator.exponential, runs)
 
     def _noisiest(self, scores: Integers, scale: float, noise: Callable[..., Floats], runs: int) -> Integers:
-        """Where the largest score with noise of a scale is, in each run."""
+        """Find the largest score with noise of a scale, in each run."""
         scaled = (scores - np.max(scores)) / scale
         runs_at_once = max(1, SCORES_AT_ONCE // len(scores))
         portions = [

@@ -17,8 +17,8 @@ from operator import add
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.recoding import SQL
-from sqlanon.methods.local.table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
+from sqlanon.methods.local.class_labels import SQL
+from sqlanon.methods.local.local_table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
 from sqlanon.model.lattice import Levels, total
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.class_measures import class_relation, within
@@ -108,7 +108,7 @@ def _boxes(table: LocalTable) -> list[Box]:
 
 
 def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
-    """What rows would lose together at the first of a few nodes where their class meets the models; 1 where none does.
+    """Estimate the loss of rows at the first of a few nodes where their class meets the models; 1 without such a node.
 
     Returns:
         the mean loss, in [0, 1]; None if there are too many cells or nodes, weights of rows, or a model of

@@ -32,7 +32,7 @@ from sqlanon.model.record import FolderRecord, facts_of, readable_layout
 from sqlanon.publish.files import CHANGED, NOT_OURS, cannot_be_written, flush, refuse_place, tidy
 from sqlanon.publish.folders import FolderTarget, new_folder, readable
 from sqlanon.publish.targets import Standing
-from sqlanon.queries.release.files import signed
+from sqlanon.queries.layout import signed
 from sqlanon.queries.source import SourceColumn
 
 

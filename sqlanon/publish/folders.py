@@ -32,8 +32,8 @@ from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.record import ContentRecord, FolderRecord, Record
 from sqlanon.publish.files import bring_back, cannot_be_written, exchange, flush, hidden, refuse_place, tidy
 from sqlanon.publish.targets import StagedTarget, Standing
+from sqlanon.queries import layout as partitions
 from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, select, subquery
-from sqlanon.queries.release import files as partitions
 from sqlanon.queries.source import SourceColumn
 
 STAGED_SUFFIX = ".staged"

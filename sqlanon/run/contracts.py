@@ -13,7 +13,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release.contract import Contract, ContractCheck, ContractColumn
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, attained
+from sqlanon.queries.measures import Comparison, MeasuredClasses, attained
 from sqlanon.run.recorded import ROLES, recorded_release
 from sqlanon.verification.published import Published
 

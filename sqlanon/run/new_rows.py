@@ -24,7 +24,7 @@ from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.release import publishing
 
 RECORDED = Relation("anon_recorded_classes", "class")

@@ -27,9 +27,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.model.release.listed import ListedRelease
-from sqlanon.queries.cells.encoding import label_of
+from sqlanon.queries.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.release.released_classes import released_labels
+from sqlanon.queries.released_classes import released_labels
 from sqlanon.release.findings import Examined
 from sqlanon.release.publishing import PublishedNode
 from sqlanon.releases.table import Row

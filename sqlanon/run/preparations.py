@@ -21,13 +21,25 @@ from sqlanon.model.preparations import Flattened, Flattening, Generalized
 from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries.cells.unknown import known_rows
-from sqlanon.queries.kit.nodes import counted_rows
+from sqlanon.queries import cuts as queries
+from sqlanon.queries.cuts import Predictors
+from sqlanon.queries.kit.macros import exact_text, table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    column,
+    count_rows,
+    counted_rows,
+    f,
+    filtered,
+    names,
+    number,
+    string,
+    subquery,
+)
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import cuts as queries
-from sqlanon.queries.tables import flatten as flattening_queries
-from sqlanon.queries.tables.cuts import Predictors
-from sqlanon.queries.tables.spelled import spelled
+from sqlanon.queries.source_rows import known_rows
+from sqlanon.queries.spelled import spelled
 from sqlanon.run.new_rows import generalize_in_classes
 from sqlanon.verification.published import provenance_at
 
@@ -61,9 +73,9 @@ def _flatten(
     relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
     flattening.check_columns([column.name for column in columns], source.description)
     with engine.transaction():
-        counts = engine.fetch(flattening_queries.counts(relation, flattening), "count the events")[0]
+        counts = engine.fetch(_event_counts(relation, flattening), "count the events")[0]
         _refuse_unfit_rows(source, flattening, counts)
-        target.write(flattening_queries.flattened(relation, flattening))
+        target.write(_flattened(relation, flattening))
         made = FlattenedRecord(
             flattening=flattening.model_dump(mode="json"), events=counts["events"], individuals=counts["individuals"]
         )
@@ -213,3 +225,71 @@ def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], re
             problems.append(f'the taxonomy "{name}" is another one: load that of the release')
     if problems:
         raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)
+
+
+def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
+    """One row of counts, those of :class:`Flattened` and ``lost_events``, which have no individual.
+
+    And by the place of a column to keep ``varying_<place>``, the individuals for which it is not the same in all rows.
+    """
+    places = range(len(flattening.keep))
+    return Queries("tables").query(
+        "event_counts",
+        source=source,
+        individual=flattening.individual,
+        first=flattening.first,
+        are_different=[_varies(_of_source(name)) for name in flattening.keep],
+        varies=[f"varies_{place}" for place in places],
+        varying=[f"varying_{place}" for place in places],
+    )
+
+
+def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
+    """A row per individual, in the order of the individuals: the individual, columns to keep, first events, count."""
+    order = [f"anon_order_{place}" for place in range(len(flattening.order) + len(flattening.event))]
+    rows = subquery(_rows(source, flattening, order), "anon_rows")
+    first = number(flattening.first)
+    events = table_call("first_events", rows, string("anon_individual"), string("anon_event"), names(order), first)
+    columns: list[exp.Expr] = [aliased(_any(f"keep_{place}"), name) for place, name in enumerate(flattening.keep)]
+    for place, position, name in flattening.event_columns:
+        is_there = column("position", "anon_events").eq(number(position))
+        columns.append(aliased(filtered(_any(f"event_{place}"), is_there), name))
+    if flattening.count is not None:
+        columns.append(aliased(_any("count"), flattening.count))
+    return Queries("tables").query("individuals", events=events, individual=flattening.individual, columns=columns)
+
+
+def _rows(source: exp.Expr, flattening: Flattening, order: list[str]) -> exp.Query:
+    """The rows of the source as the macro takes them.
+
+    Ties are broken by the texts of the events, as the macro would do it for a single one.
+    """
+    keys = [*map(_of_source, flattening.order), *(exact_text(_of_source(name)) for name in flattening.event)]
+    fields: dict[str, exp.Expr] = {"individual": _of_source(flattening.individual)}
+    fields |= {f"keep_{place}": _of_source(name) for place, name in enumerate(flattening.keep)}
+    fields |= {f"event_{place}": _of_source(name) for place, name in enumerate(flattening.event)}
+    if flattening.count is not None:
+        fields["count"] = exp.Window(this=count_rows(), partition_by=[exact_text(_of_source(flattening.individual))])
+    entries = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in fields.items()]
+    return Queries("tables").query(
+        "rows_of_individuals",
+        source=source,
+        individual=flattening.individual,
+        event=exp.Struct(expressions=entries),
+        order=[aliased(key, name) for key, name in zip(keys, order, strict=True)],
+    )
+
+
+def _of_source(name: str) -> exp.Column:
+    return column(name, "anon_source")
+
+
+def _varies(value: exp.Column) -> exp.Expr:
+    """Whether a column has more than one value within a group; NULL is a value, and values are compared as text."""
+    text, present = exact_text(value), f.count(value)
+    several = exp.NullSafeNEQ(this=f.min(text), expression=f.max(text))
+    return exp.or_(several, exp.and_(exp.GT(this=present, expression=number(0)), present < count_rows()))
+
+
+def _any(field: str) -> exp.Expr:
+    return f.any_value(f.struct_extract(column("event", "anon_events"), field))

@@ -22,10 +22,10 @@ from sqlanon.model.release import Exposure
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
 from sqlanon.model.release.reported_columns import ExampleRow, LabelRows, Level, ReportedColumn
+from sqlanon.queries import taxonomies as taxonomy_queries
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import column, names, string, subquery
-from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.run.alternatives import alternatives_of
 from sqlanon.run.lattice import lattice
 from sqlanon.run.recorded import ROLES

@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import file_readers as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.files import exchange
-from sqlanon.queries.release.files import guarded
+from sqlanon.queries.layout import guarded
 from tests.effort import examples
 from tests.engines import engine_of
 

@@ -21,12 +21,12 @@ from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source,
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy
-from sqlanon.queries.tables import taxonomies
 from sqlanon.satellites import offered
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from sqlanon.engines.duckdb.refusals import not_opened, refusals, refuse_special
 from sqlanon.engines.locks import SUFFIX, Held, acquire_stale, hold, lock_of
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 
 if TYPE_CHECKING:
     from sqlanon.engines.cutting import Rows

@@ -16,8 +16,8 @@ from sqlglot import exp
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.queries.kit.nodes import DIALECT, identifier, string
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import query_text
 
 Row = tuple[Any, ...]
 

@@ -18,7 +18,7 @@ from sqlanon.model.record import ContentRecord, PolicyRecord, Record, RecordErro
 from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.publish.csv import content_of_csv
 from sqlanon.publish.parquet import content_of_parquet
-from sqlanon.publish.targets import content_of_table
+from sqlanon.publish.warehouse_tables import content_of_table
 
 CHANGED = {
     "columns_sha256": "its columns have other names or types than those that were written",

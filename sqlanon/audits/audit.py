@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from sqlanon.audits.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
 from sqlanon.audits.audit_outputs import Features, Views, countable, views_of
-from sqlanon.audits.exact import Distribution, hockey_stick, smallest_epsilon
+from sqlanon.audits.exact_audit import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.audits.mechanisms import (
     AuditedPolicy,
     Enumerable,

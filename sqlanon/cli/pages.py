@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import BaseModel
 
 import sqlanon as sa
-from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.releases import ReleaseRegister
-from sqlanon.api.taxonomies import Taxonomies
-from sqlanon.model.base import KINDS, PolicyValue
+from sqlanon.api.session_ledger import Ledger
+from sqlanon.api.session_releases import ReleaseRegister
+from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.model.docstrings import docstring_of
+from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.release import Result
 from sqlanon.model.taxonomy.rules import MAKERS
 from sqlanon.queries.kit.macros import SCHEMA, Macro, documented, macro_files, macros_of

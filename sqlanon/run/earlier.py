@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies, reading_taxonomies
 from sqlanon.binding.prepare import prepare
@@ -16,7 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.joint.beside import compare, keys_of
 from sqlanon.joint.persons import EarlierRelease, MakeAgain
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
-from sqlanon.model.methods.cuts import TopDownSpecialization
+from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded

@@ -19,7 +19,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec, QualityModel
 from sqlanon.model.release.explorer import ASKED, ExploredColumn, ExploredNodes, Explorer, NodesAtK
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries import examination, taxonomies
+from sqlanon.queries import examination
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.run.lattice import NODES, examined, record_of

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.model.datasets import table_named
+from sqlanon.model.dataset_names import table_named
 from sqlanon.model.destination import destination
 from sqlanon.model.names import enumerated
 from sqlanon.model.policy.earlier import Earlier

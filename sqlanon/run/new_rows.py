@@ -17,7 +17,7 @@ from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.preparations import Generalized
+from sqlanon.model.prepared_tables import Generalized
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.record import GeneralizedRecord, PolicyRecord, Record
 from sqlanon.nodes.table import encode_table

@@ -7,22 +7,22 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.shared.points import no_list, no_number
-from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import ClassesRecord, CutRecord
 from sqlanon.model.policy.fields import action_for
-from sqlanon.model.preparations import Flattened, Flattening, Generalized
+from sqlanon.model.policy_value import unknown_names
+from sqlanon.model.prepared_tables import Flattened, Flattening, Generalized
 from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries import cuts as queries
-from sqlanon.queries.cuts import Predictors
+from sqlanon.queries import cut_queries as queries
+from sqlanon.queries.cut_queries import Predictors
 from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

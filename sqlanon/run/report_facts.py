@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import method_of
-from sqlanon.model.datasets import CSV_SUFFIXES
+from sqlanon.model.dataset_names import CSV_SUFFIXES
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import PartitionRecord
 from sqlanon.report.document import count

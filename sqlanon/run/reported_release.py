@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import silent
@@ -22,7 +22,7 @@ from sqlanon.model.release import Exposure
 from sqlanon.model.release.alternatives import Alternatives
 from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
 from sqlanon.model.release.reported_columns import ExampleRow, LabelRows, Level, ReportedColumn
-from sqlanon.queries import taxonomies as taxonomy_queries
+from sqlanon.queries import taxonomy_queries
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import column, names, string, subquery

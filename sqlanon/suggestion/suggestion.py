@@ -23,7 +23,7 @@ from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.publish.files import cannot_be_written, staged_file
 from sqlanon.report.document import Code, Document, Table, Text, count, facts, notes, percent, printable
 from sqlanon.suggestion.evidence import Role, SetMeasures
-from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
+from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy
 
 SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]

@@ -12,7 +12,7 @@ from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import PolicyError
-from sqlanon.model.datasets import PARQUET_SUFFIXES
+from sqlanon.model.dataset_names import PARQUET_SUFFIXES
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, PolicyRecord, Record, RecordError, readable_record
 from sqlanon.model.taxonomy.hierarchies import note_path

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.queries import measures as queries
-from sqlanon.queries import taxonomies as taxonomy_queries
+from sqlanon.queries import taxonomy_queries
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
 from sqlanon.queries.spelled import both_spellings, with_whole_numbers

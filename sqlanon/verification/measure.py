@@ -8,16 +8,16 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.coding import coded
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries import measures as queries

@@ -14,7 +14,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.datasets import PARQUET_SUFFIXES
+from sqlanon.model.dataset_names import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.record import Record, RecordError, RowsRecord

@@ -13,10 +13,10 @@ from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, VerificationError
-from sqlanon.model.base import unknown_names
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.record import Record, ReportRecord
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.queries.kit.macros import table_call

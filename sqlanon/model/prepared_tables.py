@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, model_validator
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import PolicyValue, failed_checks, unknown_names
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import PolicyValue, failed_checks, unknown_names
 
 MAXIMUM_COLUMNS = 1_000
 """More columns of events are refused: each is to get a taxonomy, and a row that wide is nobody's but its own."""

@@ -91,7 +91,7 @@ class Taxonomies(Part):
     @exclusive
     def check(self) -> Problems:
         """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
-        from sqlanon.binding.taxonomies import malformed
+        from sqlanon.binding.stored_taxonomies import malformed
 
         return malformed(self._engine)
 
@@ -110,7 +110,7 @@ class Taxonomies(Part):
             TaxonomyError: there is no such taxonomy.
             EngineError: the file exists and may not be replaced, or cannot be written.
         """
-        from sqlanon.binding.taxonomies import export
+        from sqlanon.binding.stored_taxonomies import export
 
         export(self._engine, attribute, Path(path), replace=replace)
 
@@ -122,7 +122,7 @@ class Taxonomies(Part):
         The domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it
         was loaded.
         """
-        from sqlanon.binding.taxonomies import ambiguous_labels, shapes
+        from sqlanon.binding.stored_taxonomies import ambiguous_labels, shapes
 
         found = shapes(self._engine)
         ambiguous = ambiguous_labels(self._engine, found)

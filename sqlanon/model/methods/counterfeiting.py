@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from sqlanon.model.base import NotNegative, Share, did_you_mean, failed_checks, kind_of
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import NotNegative, Share, did_you_mean, failed_checks, kind_of
 from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 
 

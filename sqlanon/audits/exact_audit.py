@@ -23,8 +23,8 @@ from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
-from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.methods.noisy import NodeMethod
+from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
 from sqlanon.queries.noise import WHOLE

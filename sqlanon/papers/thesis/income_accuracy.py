@@ -15,8 +15,8 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
 from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
-from sqlanon.papers.base import Announce, Reproduction
-from sqlanon.papers.h_ceiling import QUASI_IDENTIFIERS
+from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
+from sqlanon.papers.reproductions import Announce, Reproduction
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

@@ -9,8 +9,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.model.labels import CutRecord
-from sqlanon.model.methods.cuts import as_text, interval_label
-from sqlanon.queries import taxonomies
+from sqlanon.model.methods.cut_methods import as_text, interval_label
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

@@ -86,7 +86,7 @@ class Ledger(Part):
                 another unit of privacy.
             EngineError: the warehouse cannot hold a ledger: it is not a DuckDB file, or it is read-only.
         """
-        from sqlanon.ledger.datasets import known_account, open_ledger
+        from sqlanon.ledger.charged_sources import known_account, open_ledger
         from sqlanon.model.budget import Budget, Unit
 
         if budget is not None and not isinstance(budget, Budget):
@@ -99,7 +99,7 @@ class Ledger(Part):
     @exclusive
     def knows(self, dataset: str) -> bool:
         """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
-        from sqlanon.ledger.datasets import resolved
+        from sqlanon.ledger.charged_sources import resolved
 
         name = self.dataset_named(dataset)
         entries = self._read().entries()
@@ -113,7 +113,7 @@ class Ledger(Part):
             PolicyError: it is the name of a view or a query, which is charged to the data set that it is given; or its
                 files belong to several data sets.
         """
-        from sqlanon.ledger.datasets import known_account
+        from sqlanon.ledger.charged_sources import known_account
 
         return known_account(self._engine, self._read(), dataset).name
 
@@ -129,7 +129,7 @@ class Ledger(Part):
             is none), public (LIST of names of tables and files that were read besides, and declared public), rho (exact
             text: in a charge its ρ, in a cap what these may add up to; NULL where there is none).
         """
-        from sqlanon.ledger.table import table_of
+        from sqlanon.ledger.ledger_table import table_of
 
         return table_of(self._read().entries()).drop_columns("nonce")
 
@@ -152,13 +152,13 @@ class Ledger(Part):
     @property
     def _could_be_noted(self) -> bool:
         """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
-        from sqlanon.ledger.table import could_be_noted
+        from sqlanon.ledger.ledger_table import could_be_noted
 
         return could_be_noted(self._engine)
 
     def _note_in_warehouse(self) -> None:
         """Have the warehouse know it before the first charge."""
-        from sqlanon.ledger.datasets import open_ledger
+        from sqlanon.ledger.charged_sources import open_ledger
 
         open_ledger(self._engine, self.file).note_in_warehouse()
 
@@ -166,6 +166,6 @@ class Ledger(Part):
         return self._read().account(self.dataset_named(dataset))
 
     def _read(self) -> WarehouseLedger:
-        from sqlanon.ledger.datasets import read_ledger
+        from sqlanon.ledger.charged_sources import read_ledger
 
         return read_ledger(self._engine, self.file)

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import failed_checks, kind_of
 from sqlanon.model.budget import Budget, ExactSetting, as_float, spelled
 from sqlanon.model.methods.noisy import NODE, NodeMethod
 from sqlanon.model.methods.settings import Requirements
+from sqlanon.model.policy_value import failed_checks, kind_of
 
 CLAIMED = Context(prec=4, rounding=ROUND_CEILING)
 """δ is claimed in four digits, rounded up."""

@@ -13,7 +13,7 @@ from sqlanon.chance.word_sources import SeededSource
 from sqlanon.evaluation.accuracy import classification
 from sqlanon.methods.cuts.diffgen.diffgen_run import DiffGenReport
 from sqlanon.model.budget import Budget
-from sqlanon.model.methods.cuts import COUNT, DiffGen, TopDownSpecialization, Utility
+from sqlanon.model.methods.cut_methods import COUNT, DiffGen, TopDownSpecialization, Utility
 from sqlanon.model.methods.noisy import Histogram
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
-from sqlanon.api.ledger import Ledger
-from sqlanon.api.releases import ReleaseRegister
+from sqlanon.api.session_ledger import Ledger
+from sqlanon.api.session_releases import ReleaseRegister
 from sqlanon.cli.command import command
 from sqlanon.cli.options import Database, Json, Spelled
 from sqlanon.cli.output import put, say, show, write, write_json
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.ledger.accounts import Account
     from sqlanon.model.budget import Budget
-    from sqlanon.model.ledger import Entry
+    from sqlanon.model.ledger_entries import Entry
     from sqlanon.report.document import Document
 
 Dataset = Annotated[
@@ -227,7 +227,7 @@ def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = Tru
 
 
 def _entries(session: Session) -> list[Entry]:
-    from sqlanon.model.ledger import Entry
+    from sqlanon.model.ledger_entries import Entry
 
     return [Entry(**row) for row in session.ledger.entries().to_pylist()]
 

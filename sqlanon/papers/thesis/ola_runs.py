@@ -14,8 +14,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
-from sqlanon.papers.base import Announce, Reproduction
-from sqlanon.papers.thesis.accuracy import LOSSES, THESIS
+from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.papers.thesis.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

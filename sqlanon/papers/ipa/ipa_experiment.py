@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.chance.word_sources import SeededSource
-from sqlanon.evaluation.queries import query_errors, stroke_queries
+from sqlanon.evaluation.answers import query_errors, stroke_queries
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA, Histogram
@@ -22,9 +22,9 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport, Report
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.methods import IPAAsPublished
-from sqlanon.queries import taxonomies
+from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier, select, string

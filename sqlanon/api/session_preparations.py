@@ -14,7 +14,7 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
-    from sqlanon.model.preparations import Flattened, Generalized
+    from sqlanon.model.prepared_tables import Flattened, Generalized
     from sqlanon.suggestion.suggestion import Profile, Suggestion
 
 
@@ -58,7 +58,7 @@ class Preparations(Part):
         from sqlanon.model.taxonomy.arguments import counted
         from sqlanon.run.trials import tried
         from sqlanon.suggestion.cleaning import proposed
-        from sqlanon.suggestion.names import read_codebook
+        from sqlanon.suggestion.column_words import read_codebook
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
 
         stages = Stages(self._opened.callback(progress))
@@ -125,7 +125,7 @@ class Preparations(Part):
                 varies; it gives counts.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
-        from sqlanon.model.preparations import Flattening
+        from sqlanon.model.prepared_tables import Flattening
         from sqlanon.run.preparations import flatten
 
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)

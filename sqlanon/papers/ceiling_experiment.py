@@ -15,20 +15,20 @@ from sqlglot import exp
 from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
-from sqlanon.evaluation.queries import TRUTH, query_errors, weighted
+from sqlanon.evaluation.answers import TRUTH, query_errors, weighted
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
+from sqlanon.model.methods.counterfeiting import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.methods.full_domain import Relocation
-from sqlanon.model.methods.h_ceiling import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
-from sqlanon.model.queries import CountQuery
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.model.workload import CountQuery
 from sqlanon.papers import adult
-from sqlanon.papers.base import Announce, Reproduction
-from sqlanon.queries import taxonomies
+from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
 from sqlanon.queries.measures import level_map

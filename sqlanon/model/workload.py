@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
-from sqlanon.model.base import RESERVED_PREFIX, PolicyValue, failed_checks
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import RESERVED_PREFIX, PolicyValue, failed_checks
 
 
 class GroupQuery(PolicyValue):

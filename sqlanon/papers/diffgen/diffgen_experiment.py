@@ -12,8 +12,7 @@ from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING
-from sqlanon.papers.base import Announce, Reproduction
-from sqlanon.papers.diffgen.releases import (
+from sqlanon.papers.diffgen.diffgen_releases import (
     COMPARED_EPSILONS,
     COMPARED_SPECIALIZATIONS,
     EPSILONS,
@@ -29,6 +28,7 @@ from sqlanon.papers.diffgen.releases import (
     outcomes,
     taxonomies,
 )
+from sqlanon.papers.reproductions import Announce, Reproduction
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

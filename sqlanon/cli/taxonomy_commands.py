@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Argument, BadParameter, Exit, Option, Typer
 
-from sqlanon.api.taxonomies import Taxonomies
+from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command
 from sqlanon.cli.options import Spelled

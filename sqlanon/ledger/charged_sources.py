@@ -11,11 +11,11 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.ledger import table
+from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, others_named, owners, refuse_uncapped, several_accounts
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.model.datasets import KnownSource, dataset_named
-from sqlanon.model.ledger import START, Entry
+from sqlanon.model.dataset_names import KnownSource, dataset_named
+from sqlanon.model.ledger_entries import START, Entry
 from sqlanon.model.names import possible
 
 # What is left to do for releases whose ledger is lost, and without the ledger of a warehouse.

@@ -19,11 +19,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import NotNegative, PolicyValue, kind_of, unknown_names
 from sqlanon.model.budget import Budget, WrittenFloat
 from sqlanon.model.methods.noisy import PaidMethod
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import NotNegative, PolicyValue, kind_of, unknown_names
 from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 
 MAX_STEPS = 1 << 40

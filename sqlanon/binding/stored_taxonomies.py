@@ -15,7 +15,7 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
-from sqlanon.queries import taxonomies
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.source import TaxonomyShape
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.papers import adult
-from sqlanon.papers.base import Announce, Reproduction
+from sqlanon.papers.reproductions import Announce, Reproduction
 from sqlanon.papers.thesis import epsilon_safe_choice as choice
 from sqlanon.papers.thesis import epsilon_safe_delta as delta
 from sqlanon.papers.thesis import epsilon_safe_releases as releases

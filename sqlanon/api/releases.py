@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.earlier import Earlier
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Verification
-    from sqlanon.model.release.class_sizes import ClassSizes
-    from sqlanon.model.release.contract import Contract
     from sqlanon.model.release.joint import JointClasses
     from sqlanon.model.release.listed import ReleaseList
+    from sqlanon.model.release.pictures import ClassSizes
     from sqlanon.model.release.release_report import Edition, ReleaseReport
+    from sqlanon.run.contract import Contract
 
 
 class Releases(Part):
@@ -162,7 +162,7 @@ class Releases(Part):
         Raises:
             EngineError: it is not there, cannot be read, or has no provenance of a release.
         """
-        from sqlanon.run.contracts import contract
+        from sqlanon.run.contract import contract
 
         return contract(self._engine, release, self._opened.resolve)
 

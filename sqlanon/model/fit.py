@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pydantic import Field
 
 from sqlanon.errors import PolicyError
@@ -11,7 +13,7 @@ from sqlanon.model.record import sha256_of_json
 from sqlanon.model.release import Findings, Guarantee, ModelResult, Published, Result, RowCounts
 from sqlanon.model.release.measurement import models_table
 from sqlanon.model.release.reports import levels_table
-from sqlanon.report.document import Document, count, figure, notes, paragraph, percent, strong
+from sqlanon.report.document import Part, count, figure, notes, paragraph, percent, strong
 
 
 class Fit(Result):
@@ -71,24 +73,24 @@ class Fit(Result):
         """The hash of all that its file keeps of it, the time that it took included, so that no two fits share it."""
         return sha256_of_json(self.model_dump(mode="json", exclude={"findings"}))
 
-    def document(self) -> Document:
+    @property
+    def heading(self) -> str:
+        return f"Fit on {self.source}"
+
+    def parts(self) -> Iterator[Part]:
         share = percent(self.suppressed_rows / self.rows)
         checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
         if self.class_count is not None:
             checked = f"{count(self.class_count)} classes at levels of their own"
-        return Document(
-            f"Fit on {self.source}",
-            (
-                paragraph(
-                    f"On its source, {count(self.suppressed_rows)} of {count(self.rows)} rows would be suppressed "
-                    f"({share}); {self.quality} loss {figure(self.loss)}, {checked} in "
-                    f"{sum(self.seconds.values()):.2f} s."
-                ),
-                *([levels_table(self.node, self.heights)] if self.node else []),
-                *notes("Notes", self.notes),
-                *(() if self.findings is None else self.findings.parts),
-            ),
+        yield paragraph(
+            f"On its source, {count(self.suppressed_rows)} of {count(self.rows)} rows would be suppressed ({share}); "
+            f"{self.quality} loss {figure(self.loss)}, {checked} in {sum(self.seconds.values()):.2f} s."
         )
+        if self.node:
+            yield levels_table(self.node, self.heights)
+        yield from notes("Notes", self.notes)
+        if self.findings is not None:
+            yield from self.findings.parts()
 
 
 class PartitionReport(Result):
@@ -137,28 +139,23 @@ class PartitionRelease(Published):
     guarantee: Guarantee
     report: PartitionReport
 
-    def document(self) -> Document:
+    @property
+    def heading(self) -> str:
+        return f"Release {self.into}"
+
+    def parts(self) -> Iterator[Part]:
         report, rows, union = self.report, self.report.rows, self.report.union
         unknown = f" and {count(union.unknown)} left out for unknown values" if union.unknown else ""
-        return Document(
-            f"Release {self.into}",
-            (
-                paragraph(
-                    strong("Published "),
-                    strong(self.into),
-                    f": {count(rows.released)} of {count(rows.source)} rows.",
-                ),
-                paragraph(
-                    f"Together with what was published before: {count(union.released)} of {count(union.source)} rows "
-                    f"in {count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
-                    f"({percent(1 - union.released / union.source)}; the limit is "
-                    f"{100 * report.suppression_limit:g} %)."
-                ),
-                models_table(report.models),
-                *self.guarantee.parts,
-                *notes("Notes", report.notes),
-            ),
+        released = f": {count(rows.released)} of {count(rows.source)} rows."
+        yield paragraph(strong("Published "), strong(self.into), released)
+        yield paragraph(
+            f"Together with what was published before: {count(union.released)} of {count(union.source)} rows in "
+            f"{count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
+            f"({percent(1 - union.released / union.source)}; the limit is {100 * report.suppression_limit:g} %)."
         )
+        yield models_table(report.models)
+        yield from self.guarantee.parts()
+        yield from notes("Notes", report.notes)
 
 
 def _repeatable_pseudonyms(policy: Policy) -> list[str]:

@@ -76,10 +76,10 @@ class _OnConsole(Renderer[RenderableType]):
 
     def section(self, part: Section) -> RenderableType:
         remark = [_words(part.remark)] if part.remark else []
-        return Group(Words(f"\n{printable(part.heading)}", "bold underline"), *remark, *map(self._part, part.parts))
+        return Group(Words(f"\n{printable(part.heading)}", "bold underline"), *remark, *map(self.part, part.parts))
 
     def side_by_side(self, part: SideBySide) -> RenderableType:
-        return Group(*(self._part(each) for _, parts in part.columns for each in parts))
+        return Group(*(self.part(each) for _, parts in part.columns for each in parts))
 
 
 def _words(text: str | Text) -> Words:

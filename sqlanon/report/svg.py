@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from sqlanon.report.document import Bars, Points, Steps, Strip, Strips, percent
+from sqlanon.report.document import Bars, Chart, Points, Steps, Strip, Strips, percent
 
 WIDTH, HEIGHT = 620, 190
 """Of the plot with its axis to the left, in pixels of the picture; the axis below adds some."""
@@ -31,18 +31,29 @@ MAX_PIECES = 150
 def image(picture: str, words: str) -> str:
     """The picture as an image that carries its own style, with the words as its text alternative."""
     start = f'<svg xmlns="http://www.w3.org/2000/svg" style="background:var(--back)" {picture.removeprefix("<svg ")}'
-    alone = start.replace(">", f"><style>{stylesheet('picture.css')}</style>", 1)
+    alone = start.replace(">", f"><style>{asset('picture.css')}</style>", 1)
     data = f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"
     return f'<img alt="{html.escape(words)}" style="width:100%;max-width:{WIDTH}px" src="{data}">'
 
 
 @cache
-def stylesheet(name: str) -> str:
-    """A style sheet of this package."""
+def asset(name: str) -> str:
+    """A style sheet, a script or a template of this package."""
     return files("sqlanon.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def bars(chart: Bars) -> str:
+def drawn(chart: Chart) -> str:
+    """The picture of a chart."""
+    match chart:
+        case Bars():
+            return _bars(chart)
+        case Steps():
+            return _steps(chart)
+        case Points():
+            return _points(chart)
+
+
+def _bars(chart: Bars) -> str:
     """Groups of bars, which are as high as the largest share of all."""
     top = max((share for _, shares in chart.series for share in shares), default=0) or 1
     group = (WIDTH - LEFT - RIGHT) / len(chart.groups)
@@ -62,7 +73,7 @@ def bars(chart: Bars) -> str:
     return _picture(chart.title, chart.axis, parts)
 
 
-def steps(chart: Steps) -> str:
+def _steps(chart: Steps) -> str:
     """Shares that fall in steps, over a logarithmic axis."""
     first, last = math.log(chart.ticks[0][0]), math.log(chart.ticks[-1][0])
 
@@ -87,7 +98,7 @@ def steps(chart: Steps) -> str:
     return _picture(chart.title, chart.axis, parts)
 
 
-def points(chart: Points) -> str:
+def _points(chart: Points) -> str:
     """A dot for each point, larger the more there are, over a logarithmic axis; and the line of the best ones."""
     most = math.log(max((number for number, *_ in chart.points), default=1)) or 1.0
 

@@ -29,8 +29,7 @@ from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import counted_rows
-from sqlanon.run.recorded import recorded_release
-from sqlanon.run.roles import PRESENT, ShownColumn, of_several_roles, shown_columns
+from sqlanon.run.recorded import PRESENT, ShownColumn, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.published import Published
 
 WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local recoding, whose classes can be found again"

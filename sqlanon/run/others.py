@@ -1,8 +1,13 @@
-"""Other releases of the data set of a run: those that the warehouse lists, and that the policy does not name."""
+"""Other releases of a data set, which the warehouse lists and a policy does not name, and what is shown with them.
+
+A run compares them by its cells, before it is published (:func:`examined_beside`); a report compares them by the rows
+of both (:func:`others_of`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +17,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared.findings import Examined
+from sqlanon.methods.shared.findings import Examined, is_accepted
 from sqlanon.methods.shared.meet import (
     ReleaseAtNode,
     WrittenRelease,
@@ -21,31 +26,33 @@ from sqlanon.methods.shared.meet import (
     written_release,
 )
 from sqlanon.methods.shared.publishing import PublishedNode
+from sqlanon.model.datasets import table_named
+from sqlanon.model.destination import destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import folded
+from sqlanon.model.names import enumerated, folded
+from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
+from sqlanon.model.record import Record
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.released_classes import released_labels
+from sqlanon.releases.beside import rows_beside
+from sqlanon.releases.listing import latest, shown
+from sqlanon.releases.names import comparable, comparables, datasets_of, table_called
 from sqlanon.releases.table import Row
-from sqlanon.run.earlier import MASKED, Found, bound_to, in_the_way
-from sqlanon.run.listed_others import (
-    HELD_WITH_OTHERS,
-    held_with_others,
-    judged,
-    latest_others,
-    name_of,
-    out_of_reach,
-    reason_of,
-)
-from sqlanon.run.recorded import recorded_release
-from sqlanon.run.roles import PRESENT, of_several_roles, shown_columns
+from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compare_releases, in_the_way
+from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
+from sqlanon.verification.published import Published
 
+MAX_OTHERS = 5
+"""How many releases one is compared with: the latest."""
+
+HELD_WITH_OTHERS = "the policy holds this release together with others, and does not name that one: add it to earlier"
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
 
 OF_SEVERAL_LEVELS: Mapping[type, str] = {
@@ -57,17 +64,11 @@ OF_SEVERAL_LEVELS: Mapping[type, str] = {
 
 @dataclass(frozen=True)
 class Others:
-    """The other releases of a data set.
+    """The other releases of a data set."""
 
-    Attributes:
-        found: the latest, each to be compared with the release of the run, or with the reason why it is not.
-        left: how many targets of older ones are on the list.
-        with_more_columns: the policy of the run with quasi-identifiers that others have besides; None if none has.
-    """
-
-    found: Sequence[ReleaseAtNode | OtherRelease] = ()
-    left: int = 0
-    with_more_columns: BoundPolicy | None = None
+    found: Sequence[ReleaseAtNode | OtherRelease] = ()  # the latest, to be compared, or with the reason why not
+    left: int = 0  # how many targets of older ones are on the list
+    with_more_columns: BoundPolicy | None = None  # the run's policy with quasi-identifiers that others have besides
 
 
 # More than six parameters: a run, and where others of its data set are.
@@ -82,15 +83,9 @@ def other_releases(
 ) -> Iterator[Others]:
     """The other releases of the data sets of a run, with tables of their labels for the time of a block.
 
-    These are made before the transaction of the run, which a file that cannot be read any more would end.
-
-    Args:
-        engine: the database.
-        source: the source of the run.
-        bound: its policy, bound to that.
-        datasets: its data sets.
-        target: its target as the list has it, whose present release is replaced.
-        beside: releases of the same files beside the target, which the list does not have.
+    These are made before the transaction of the run, which a file that cannot be read any more would end. ``target`` is
+    the target of the run as the list has it, whose present release is replaced; ``beside`` are releases of the same
+    files beside it, which the list does not have.
     """
     found, left = latest_others(engine, bound.policy, datasets, [target], beside)
     if not found:
@@ -111,20 +106,111 @@ def other_releases(
 def examined_beside(
     engine: Compute, examined: Examined, others: Others, node: PublishedNode | None, written: ResolvedSource
 ) -> Examined:
-    """What was found of a publication, with what it shows together with other releases.
-
-    Args:
-        engine: the database.
-        examined: what was found.
-        others: the other releases.
-        node: the node that was published.
-        written: the release.
-    """
+    """What was found of a publication at a node, with what the written release shows together with others."""
     with engine.scratch():
         compared = _Comparison(engine, node, written, others.with_more_columns)
         found = tuple(each if isinstance(each, OtherRelease) else compared.to(each) for each in others.found)
     update = {"other_releases": found, "uncompared_releases": others.left}
     return replace(examined, findings=examined.findings.model_copy(update=update))
+
+
+def others_of(
+    engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str
+) -> tuple[tuple[OtherRelease, ...], int]:
+    """The other releases of the data set of one that was published, and how many older ones are on the list.
+
+    Those that were held together with it are left out, which their own policies name. ``source`` is the data set,
+    unchanged, and ``name`` is what the user calls the release.
+    """
+    datasets, into = datasets_of(engine, source), destination(name)
+    made_from = None if released.record is None else released.record.made_from
+    is_file = made_from is not None and into.kind == "file"
+    beside = rows_beside(engine, into.path, made_from.files_sha256, datasets) if is_file and made_from else []
+    found, left = latest_others(engine, policy, datasets, comparables(name), beside)
+    compared = (_compared_by_rows(engine, source, released, policy, name, other) for other in found)
+    return tuple(other for other in compared if other is not None), left
+
+
+def latest_others(
+    engine: Engine, policy: Policy, datasets: Sequence[str], own: Iterable[str], beside: Sequence[Row] = ()
+) -> tuple[Sequence[ListedRelease], int]:
+    """The latest releases of data sets that a policy does not name, and how many targets of older ones are on the list.
+
+    ``own`` are the names that the release of the policy may have on the list, and ``beside`` releases of the same files
+    that the list does not have.
+    """
+    if policy.earlier == "none" or policy.has_private_method or not datasets:
+        return (), 0
+    named = {*own, *(name for each in policy.held_with for name in comparables(each.release))}
+
+    def is_other(row: Row) -> bool:
+        # Those of private methods, whose classes nobody knows, are in the ledger.
+        is_private = row.min_class_size is None and row.fit_sha256 is None
+        return not is_private and named.isdisjoint({row.target, comparable(row.target)})
+
+    found, left = latest(engine, datasets, MAX_OTHERS, is_other)
+    found = [*(shown(row, "there") for row in beside if is_other(row)), *found]
+    return found[-MAX_OTHERS:], left + max(0, len(found) - MAX_OTHERS)
+
+
+def reason_of(error: SqlanonError) -> str:
+    """Why a release is not compared."""
+    return "; ".join(getattr(error, "problems", ())) or str(error)
+
+
+# More than six parameters: a release as it is named, found and recorded, and another one.
+def _compared_by_rows(
+    engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str, other: ListedRelease
+) -> OtherRelease | None:
+    """Another release with the joint classes of both, or the reason why they are not known; None if held together."""
+    reason = _out_of_reach(other)
+    if reason is not None:
+        return OtherRelease(release=other.target, reason=reason)
+    other_name = _name_of(engine, other)
+    try:
+        _, record, _ = recorded_release(engine, other_name, engine.resolve, hashes_rows=False)
+        if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
+            return None
+        reason = HELD_WITH_OTHERS if policy.held_with else _held_with_others(record)
+        if reason is not None:
+            return OtherRelease(release=other.target, reason=reason)
+        joint = compare_releases(engine, source, [Earlier(other_name), Earlier(name)])
+    except SqlanonError as error:
+        return OtherRelease(release=other.target, reason=reason_of(error))
+    models = policy.privacy if joint.failing_classes is None else ()
+    # The labels of its smallest classes are those of another release.
+    return _judged(policy, other.target, joint.model_copy(update={"smallest": ()}), models)
+
+
+def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[PrivacyModel]) -> OtherRelease:
+    """Another release by the joint classes of both, with what holds them together if the policy takes it.
+
+    ``unjudged`` are models that joint classes were not judged by; k-anonymity is not one of them.
+    """
+    models = tuple(str(model) for model in unjudged if not isinstance(model, KAnonymity))
+    is_wanted = bool(models) or not joint.met
+    is_proposed = is_wanted and is_accepted(policy, {"earlier": [{"release": other}]})
+    proposal = f"earlier = {json.dumps([other], ensure_ascii=False)}" if is_proposed else None
+    return OtherRelease(release=other, joint=joint, unjudged=models, proposal=proposal)
+
+
+def _out_of_reach(other: ListedRelease) -> str | None:
+    """Why a release of the list is not looked at; None if it is."""
+    if other.state == "unseen":
+        return "it cannot be looked at from this session"
+    return None if other.fit_sha256 is None else WITHOUT_CLASSES
+
+
+def _name_of(engine: Engine, other: ListedRelease) -> str:
+    """What a release of the list is called from any schema."""
+    table = table_called(other.target, engine.warehouse.name)
+    return other.target if table is None else table_named([table.catalog, table.db, table.name])
+
+
+def _held_with_others(record: Record) -> str | None:
+    """Why a release that was held together with others is not compared; None if it was not."""
+    names = enumerated(f'"{each.release}"' for each in record.earlier)
+    return f"it was held together with {names}: name all of them in earlier" if names else None
 
 
 @dataclass(frozen=True)
@@ -145,7 +231,7 @@ class _Comparison:
         joint = self._joint(other)
         if isinstance(joint, str):
             return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
-        return judged(policy, other.name, joint, policy.privacy)
+        return _judged(policy, other.name, joint, policy.privacy)
 
     def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
         assert self.node is not None
@@ -183,18 +269,19 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
     """A release of the list with its record, spelled like the columns of the source; or why it is not compared."""
-    if (reason := out_of_reach(other)) is not None:
+    if (reason := _out_of_reach(other)) is not None:
         return reason
     try:
-        release, record, policy = recorded_release(engine, name_of(engine, other), engine.resolve, hashes_rows=False)
+        release, record, policy = recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
     except SqlanonError as error:
         return reason_of(error)
     columns = bound.policy.quasi_identifiers
     record, policy = record.spelled_like(columns), policy.spelled_like(columns)
     problems = [*in_the_way(release, record, policy)]
-    if (reason := held_with_others(record)) is not None:
+    if (reason := _held_with_others(record)) is not None:
         problems.append(reason)
-    if _left_out(policy) != _left_out(bound.policy):
+    left_out, own = ({*map(folded, each.columns_with("suppress"))} for each in (policy, bound.policy))
+    if left_out != own:
         problems.append("rows with other unknown values were left out of it")
     if several := OF_SEVERAL_LEVELS.get(type(record.labels)):
         problems.append(f"{several}: name it in earlier")
@@ -203,10 +290,6 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
     found = Found(release, record, policy, source, record.labels)
     present = (PRESENT, shown_columns(engine, bound.policy, source))
     return "; ".join(of_several_roles(present, (f'"{other.target}"', found.columns(engine)))) or found
-
-
-def _left_out(policy: Policy) -> set[str]:
-    return {folded(name) for name in policy.columns_with("suppress")}
 
 
 def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[dict[str, Found | str], dict[str, Found]]:

@@ -6,20 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon.model.names import enumerated
 from sqlanon.model.release.measurement import PartialResult, Result
-from sqlanon.report.document import Document, Part, Table, count, notes, paragraph, percent
+from sqlanon.report.document import Part, Table, count, notes, paragraph, percent
 
 
 class JointClass(Result):
-    """Persons with the same class in each of some releases.
+    """Persons with the same class in each of some releases."""
 
-    Attributes:
-        labels: of each release the labels of their class, by quasi-identifier; None where it does not show them. Those
-            of a level that has one label alone are left out.
-        persons: how many they are.
-    """
-
+    # Of each release the labels of their class, by quasi-identifier; None where it does not show them. Labels of a
+    # level that has one label alone are left out.
     labels: tuple[dict[str, str | None] | None, ...]
-    persons: int
+    persons: int  # how many they are
 
 
 class JointClasses(PartialResult):
@@ -59,44 +55,38 @@ class JointClasses(PartialResult):
         has_persons = self.k is None or self.required_k is None or self.k >= self.required_k
         return has_persons and not self.failing_classes
 
-    def document(self) -> Document:
-        names = enumerated(self.releases)
-        text = (
-            f"Together, {names} show {count(self.person_count)} persons in {count(self.class_count)} joint classes of "
-            f"{count(self.k)} at least; {count(self.unique_persons)} are alone in theirs."
+    @property
+    def heading(self) -> str:
+        return "Joint classes"
+
+    def parts(self) -> Iterator[Part]:
+        yield paragraph(
+            f"Together, {enumerated(self.releases)} show {count(self.person_count)} persons in "
+            f"{count(self.class_count)} joint classes of {count(self.k)} at least; {count(self.unique_persons)} are "
+            "alone in theirs."
         )
-        parts: list[Part] = [paragraph(text)]
         if self.persons_at_risk is not None and self.person_count:
             share = percent(self.persons_at_risk / self.person_count)
             fewer = f"joint classes of fewer than {count(self.required_k)}"
-            parts.append(paragraph(f"{count(self.persons_at_risk)} persons ({share}) are in {fewer}."))
+            yield paragraph(f"{count(self.persons_at_risk)} persons ({share}) are in {fewer}.")
         if self.failing_classes is not None:
             failing = count(self.failing_classes)
-            parts.append(paragraph(f"{failing} joint classes do not meet the privacy models of {self.releases[-1]}."))
-        parts += notes("Notes", self.few_in_common)
-        if not self.smallest:
-            return Document("Joint classes", tuple(parts))
-        rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]
-        table = Table((*self.releases, "persons"), rows, numbers=(len(self.releases),))
-        return Document("Joint classes", (*parts, table))
+            yield paragraph(f"{failing} joint classes do not meet the privacy models of {self.releases[-1]}.")
+        yield from notes("Notes", self.few_in_common)
+        if self.smallest:
+            rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]
+            yield Table((*self.releases, "persons"), rows, numbers=(len(self.releases),))
 
 
 class OtherRelease(Result):
-    """Another release of the same data set, which the warehouse lists and the policy does not name.
+    """Another release of the same data set, which the warehouse lists and the policy does not name."""
 
-    Attributes:
-        release: its target.
-        joint: what it shows together with the release of the run; None if that is not known.
-        reason: why that is not known.
-        unjudged: the privacy models of the policy that joint classes were not judged by.
-        proposal: a line for the policy, in TOML, which holds both together; None if no joint class is too small and no
-            model unjudged, or the policy does not take it.
-    """
-
-    release: str
-    joint: JointClasses | None = None
-    reason: str | None = None
-    unjudged: tuple[str, ...] = ()
+    release: str  # its target
+    joint: JointClasses | None = None  # what it shows together with the release of the run; None if that is not known
+    reason: str | None = None  # why that is not known
+    unjudged: tuple[str, ...] = ()  # the privacy models of the policy that joint classes were not judged by
+    # A line for the policy, in TOML, which holds both together; None if no joint class is too small and no model
+    # unjudged, or the policy does not take it.
     proposal: str | None = None
 
     # guarded: tests/unit/test_guarded_releases.py

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
 
 from sqlanon.model.release.measurement import PartialResult, Result
-from sqlanon.report.document import Document, Part, Table, count, paragraph
+from sqlanon.report.document import Part, Table, count, paragraph
 
 State = Literal["there", "replaced", "gone", "unconfirmed", "unseen"]
 """What is found of a release: it is at its target; a later one on the list is; neither is; neither is, and it is not
@@ -64,12 +65,14 @@ class ReleaseList(Result):
     database: str
     releases: tuple[ListedRelease, ...] = Field(default=())
 
-    def document(self) -> Document:
-        return Document("Releases", tuple(self._parts()))
+    @property
+    def heading(self) -> str:
+        return "Releases"
 
-    def _parts(self) -> list[Part]:
+    def parts(self) -> Iterator[Part]:
         if not self.releases:
-            return [paragraph("no release is on the list")]
+            yield paragraph("no release is on the list")
+            return
         names = ("UTC", "target", "state", "data sets", "method", "node", "rows", "smallest class")
         rows = [
             (
@@ -79,8 +82,7 @@ class ReleaseList(Result):
                 ", ".join(each.datasets),
                 each.method,
                 ", ".join(f"{name} {level}" for name, level in (each.node or {}).items()),
-                _counted(each.row_count),
-                _counted(each.min_class_size),
+                *("" if number is None else count(number) for number in (each.row_count, each.min_class_size)),
             )
             for each in self.releases
         ]
@@ -89,9 +91,6 @@ class ReleaseList(Result):
             for each in self.releases
             if each.forgotten_at is not None
         ]
-        parts: list[Part] = [Table(names, rows, numbers=(6, 7))]
-        return [*parts, *([Table(("forgotten", "UTC", "reason"), forgotten)] if forgotten else [])]
-
-
-def _counted(number: int | None) -> str:
-    return "" if number is None else count(number)
+        yield Table(names, rows, numbers=(6, 7))
+        if forgotten:
+            yield Table(("forgotten", "UTC", "reason"), forgotten)

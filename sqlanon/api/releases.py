@@ -95,10 +95,18 @@ class Releases(Part):
             PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
             EngineError: it is not there, or cannot be read.
         """
-        from sqlanon.verification.verify import Asked, verify_release
+        from sqlanon.verification.verify import verify_release
 
-        asked, wanted = Asked(source, without_provenance, record_sha256), self._opened.checked(policy)
-        verification = verify_release(self._engine, release, wanted, asked, self._opened.resolve)
+        wanted = self._opened.checked(policy)
+        verification = verify_release(
+            self._engine,
+            release,
+            wanted,
+            self._opened.resolve,
+            source=source,
+            without_provenance=without_provenance,
+            record_sha256=record_sha256,
+        )
         if safe_harbor:
             from sqlanon.suggestion.safe_harbor import with_safe_harbor
 

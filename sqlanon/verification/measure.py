@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlglot import exp
 
@@ -36,39 +35,27 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 
 @dataclass(frozen=True)
 class Beside:
-    """What a release is measured with, besides itself.
+    """What a release is measured with, besides itself."""
 
-    Attributes:
-        source: the table that it was made from, with which some models compare its classes.
-        population: the population of the policy, its quasi-identifiers spelled as in the release.
-        labelled_source: the source with the quasi-identifiers of the release, for models of a population.
-        with_individuals: the rows of the release with the column of individuals, which it does not have itself.
-        enums: the types of the source's ENUM columns, whose order their values in the release have as well.
-    """
-
-    source: exp.Expr | None = None
-    population: exp.Expr | None = None
-    labelled_source: exp.Expr | None = None
-    with_individuals: exp.Expr | None = None
-    enums: Mapping[str, str] = field(default_factory=dict)
+    source: exp.Expr | None = None  # the table that it was made from, with which some models compare its classes
+    population: exp.Expr | None = None  # of the policy, its quasi-identifiers spelled as in the release
+    labelled_source: exp.Expr | None = None  # the source with labels of the release, for models of a population
+    with_individuals: exp.Expr | None = None  # the rows with the column of individuals, which the release lacks
+    enums: Mapping[str, str] = field(default_factory=dict)  # the source's ENUM types, which order its values
 
 
 def beside_release(
     engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
 ) -> Beside:
-    """What a release that was published earlier is measured with.
-
-    Args:
-        engine: the database.
-        policy: its policy.
-        node: its node, None if it is not known.
-        source: the table that it was made from, if it is still there.
+    """What a release that was published earlier is measured with, by its node and its source if these are known.
 
     Raises:
         PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
     """
     policy = spelled_like_taxonomies(engine, policy)
-    node = None if node is None else _node_of(policy, node)
+    if node is not None:
+        node = respelled(dict(node), policy.quasi_identifiers)
+        node = node if node.keys() == set(policy.quasi_identifiers) else None
     if policy.population is not None and node is None:
         raise PolicyError(
             f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
@@ -106,12 +93,6 @@ def measured_beside(
         if column.name in policy.protected_columns and column.traits.is_enum
     }
     return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
-
-
-def _node_of(policy: Policy, node: Mapping[str, int]) -> dict[str, int] | None:
-    """A node with its quasi-identifiers as the policy spells them; None if it has others."""
-    found: dict[str, int] = respelled(dict(node), policy.quasi_identifiers)
-    return found if found.keys() == set(policy.quasi_identifiers) else None
 
 
 def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
@@ -154,28 +135,33 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     relation = queries.as_enums(relation, beside.enums)
     risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
 
-    def attained(model: PrivacyModel, bound: Bound) -> Any:
-        if bound.measure == CLASS_SIZE and individual is None:
-            return risks["k"]
-        query = queries.attained(relation, classes, bound, comparison)
-        return engine.fetch(query, f"measure {model}")[0]["attained"]
+    counts_rows = policy.individual is not None and individual is None
 
-    bounds = [(model, bound) for model in policy.privacy for bound in model.bounds]
-    results = [_result(model, bound, attained(model, bound)) for model, bound in bounds]
-    if is_release:
-        counts_rows = policy.individual is not None and individual is None
-        reasons = [_no_verdict(model, bound, beside, counts_rows=counts_rows) for model, bound in bounds]
-        judged = [*zip(results, reasons, strict=True)]
-        notes += [
-            reason.format(each.model, each.attained) for each, reason in judged if reason and each.attained is not None
-        ]
-        results = [each.model_copy(update={"met": None}) if reason else each for each, reason in judged]
+    def result(model: PrivacyModel, bound: Bound) -> ModelResult:
+        attained = risks["k"]
+        if bound.measure != CLASS_SIZE or individual is not None:
+            query = queries.attained(relation, classes, bound, comparison)
+            attained = engine.fetch(query, f"measure {model}")[0]["attained"]
+        reason = _no_verdict(model, bound, beside, counts_rows=counts_rows) if is_release else None
+        if reason and attained is not None:
+            notes.append(reason.format(model, float(attained)))
+        return ModelResult(
+            model=str(model),
+            measure=bound.measure.name,
+            column=bound.measure.column,
+            comparison=bound.comparison,
+            required=float(bound.required),
+            attained=_number(attained),
+            met=None if reason else attained is None or bound.met_by(attained),
+        )
+
+    results = tuple(result(model, bound) for model in policy.privacy for bound in model.bounds)
     return Measurement(
         source=table.description,
         row_count=risks["row_count"],
         class_count=risks["class_count"],
         k=risks["k"],
-        models=tuple(results),
+        models=results,
         highest_prosecutor_risk=_number(risks["highest_risk"]),
         average_prosecutor_risk=_number(risks["average_risk"]),
         unique_rows=risks["unique_rows"],
@@ -192,17 +178,7 @@ def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurem
     """
     release, _ = _spelled(engine, release, policy)
     found = engine.fetch(queries.risks(release.relation, policy.quasi_identifiers), "count the rows")[0]
-    return Measurement(
-        source=release.description,
-        row_count=found["row_count"],
-        class_count=found["class_count"],
-        k=None,
-        models=(),
-        highest_prosecutor_risk=None,
-        average_prosecutor_risk=None,
-        unique_rows=None,
-        unique_share=None,
-    )
+    return Measurement(source=release.description, row_count=found["row_count"], class_count=found["class_count"])
 
 
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
@@ -230,18 +206,6 @@ def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[Re
             [f'column "{name}" is not there{meant}' for name, meant in missing],
         )
     return replace(table, relation=relation), names
-
-
-def _result(model: PrivacyModel, bound: Bound, attained: int | float | None) -> ModelResult:
-    return ModelResult(
-        model=str(model),
-        measure=bound.measure.name,
-        column=bound.measure.column,
-        comparison=bound.comparison,
-        required=float(bound.required),
-        attained=_number(attained),
-        met=attained is None or bound.met_by(attained),
-    )
 
 
 def _number(value: int | float | None) -> float | None:

@@ -1,62 +1,64 @@
-"""Releases that were published earlier, as they are found: what is in them, and what travels with them."""
+"""Releases that were published earlier, as they are found, and how they differ from what was written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
 from sqlglot import exp
 
-from sqlanon.engines.csv_notes import is_csv, sha256_of
+from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha256_of
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.lakes import lake_table
 from sqlanon.engines.lakes.base import pinned_version
 from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.paths import is_folder, marked, pattern_below
-from sqlanon.engines.relations import Files, ResolvedSource
-from sqlanon.errors import EngineError
+from sqlanon.engines.relations import Files, ResolvedSource, Stored
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination, is_in_lake, is_in_store
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
-from sqlanon.model.record import Record, RecordError, RowsRecord, readable_layout
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_layout, readable_record
+from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.publish.csv import content_of_csv
 from sqlanon.publish.files import bring_back
 from sqlanon.publish.listings import changes_between, note_of, sizes_in
-from sqlanon.publish.targets import note_of_file
+from sqlanon.publish.parquet import content_of_parquet
+from sqlanon.publish.targets import content_of_table, note_of_file
 from sqlanon.publish.to_lake import changes_in
-from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
 
 NOT_NEEDED = "to hold it against its policy alone, ask for that (without_provenance=True, --without-provenance)"
 
 
+CHANGED = {
+    "columns_sha256": "its columns have other names or types than those that were written",
+    "rows_sha256": "its rows are not those that were written",
+    "file_sha256": "its file was changed since it was written",
+    "form_sha256": "the note beside its file has other types of its columns than were written",
+}
+"""What it means that a hash of the content is another one."""
+
+
 @dataclass(frozen=True)
 class Published:
-    """A release as it is found.
-
-    Attributes:
-        source: what is to be measured.
-        columns: the names of all columns that its table or its files have.
-        record: what its provenance records, of all of its parts together; None if there is nothing to compare.
-        policies: the hashes of the policies that it was made by.
-        shortfalls: how it is not the release that was written.
-        notes: why it is compared with no provenance, or with that of a part.
-        record_sha256: the hash of its record, computed anew; None if it has none, or several.
-        is_of_fit: whether it is partitions of a fit, whose source is that of the fit and not that of their rows.
-    """
+    """A release as it is found."""
 
     source: ResolvedSource
-    columns: tuple[str, ...]
-    record: Record | None = None
-    policies: frozenset[str] = frozenset()
-    shortfalls: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    record_sha256: str | None = None
-    is_of_fit: bool = False
+    columns: tuple[str, ...]  # all that its table or its files have
+    record: Record | None = None  # of all of its parts together; None if there is nothing to compare
+    policies: frozenset[str] = frozenset()  # the hashes of the policies that it was made by
+    shortfalls: tuple[str, ...] = ()  # how it is not the release that was written
+    notes: tuple[str, ...] = ()  # why it is compared with no provenance, or with that of a part
+    record_sha256: str | None = None  # computed anew; None if it has no record, or several
+    is_of_fit: bool = False  # whether it is partitions of a fit, whose source is that of the fit, not of their rows
 
 
 def published(
@@ -67,12 +69,10 @@ def published(
     without_provenance: bool = False,
     hashes_rows: bool = True,
 ) -> Published:
-    """A release, whatever was done to it since it was written.
+    """A release by what the user calls it, whatever was done to it since it was written.
 
     Args:
-        engine: the database.
-        release: what the user calls it.
-        resolve: finds all that is not a folder of ours.
+        engine, release, resolve: the database, the name, and what finds all that is not a folder of ours.
         without_provenance: whether it may be a table or file without a record.
         hashes_rows: whether the rows of a table are compared with their hash, which takes a scan.
 
@@ -90,11 +90,10 @@ def published(
         return _folder(engine, name)
     source = resolve(release)
     notes = notes_of(engine, source)
-    changes = [*changes_of_content(engine, source, notes)] if hashes_rows or source.files else []
+    changes = [*_changes_of_content(engine, source, notes)] if hashes_rows or source.files else []
     if not source.files and notes:
-        changes += changes_beside(engine, source.relation, notes[0])
-    found = _recorded(source, columns_of(engine, source), notes, without_provenance=without_provenance)
-    return _with_shortfalls(found, changes)
+        changes += _changes_beside_release(engine, source.relation, notes[0])
+    return _recorded(source, columns_of(engine, source), notes, changes, without_provenance=without_provenance)
 
 
 def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
@@ -107,7 +106,10 @@ def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
 def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
     """The notes that travel with a table, or with each file of a source; none with a query."""
     if source.files:
-        return [_note_of_file(engine, file) for file in source.files]
+        return [
+            note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
+            for file in source.files
+        ]
     if isinstance(source.relation, exp.Table) and source.relation.name:
         found = engine.find(source.relation)
         return [None if found is None else found.comment]
@@ -134,10 +136,6 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     return notes[0]
 
 
-def _note_of_file(engine: Engine, file: str) -> str | None:
-    return note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
-
-
 def _folder(engine: Engine, name: str) -> Published:
     """A release that is a folder: all of its files are looked at, whatever its marker says of them."""
     folder, pattern = Path(name), pattern_below(name)
@@ -151,8 +149,7 @@ def _folder(engine: Engine, name: str) -> Published:
         found = engine.describe(engine.read_files(Files(pattern)))
     columns = dict.fromkeys([*(column.name for column in found), *layout.partition_by])
     source = ResolvedSource(relation, f"Parquet folder {name}")
-    found_notes = [note_of(folder)]
-    return _with_shortfalls(_recorded(source, tuple(columns), found_notes, without_provenance=False), changes)
+    return _recorded(source, tuple(columns), [note_of(folder)], changes)
 
 
 def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
@@ -164,8 +161,7 @@ def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
     source = ResolvedSource(engine.read_files(files), pinned.table.described)
     with _reading(f"the release in the {pinned.table.described} cannot be read as it was written", changes):
         engine.describe(source.relation)
-    found = _recorded(source, (*version.columns,), [version.note], without_provenance=without_provenance)
-    return _with_shortfalls(found, changes)
+    return _recorded(source, (*version.columns,), [version.note], changes, without_provenance=without_provenance)
 
 
 def _store(engine: Engine, stored: StoredRelease) -> Published:
@@ -175,8 +171,7 @@ def _store(engine: Engine, stored: StoredRelease) -> Published:
     changes = changes_between(stored.sizes(), layout, stored.sha256)
     with _reading(f"the {stored.described} cannot be read as they were written", changes):
         relation = engine.resolve(stored.rows(layout.columns)).relation
-    source = ResolvedSource(relation, stored.described)
-    return _with_shortfalls(_recorded(source, (*layout.columns,), [stored.text], without_provenance=False), changes)
+    return _recorded(ResolvedSource(relation, stored.described), (*layout.columns,), [stored.text], changes)
 
 
 @contextmanager
@@ -188,22 +183,28 @@ def _reading(reason: str, changes: Sequence[str]) -> Iterator[None]:
         raise error.reworded("; ".join((reason, *changes)), "source") from None
 
 
-def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:
-    return replace(found, shortfalls=(*shortfalls, *found.shortfalls))
-
-
 def _recorded(
-    source: ResolvedSource, columns: tuple[str, ...], notes: Sequence[str | None], *, without_provenance: bool
+    source: ResolvedSource,
+    columns: tuple[str, ...],
+    notes: Sequence[str | None],
+    changes: Sequence[str],
+    *,
+    without_provenance: bool = False,
 ) -> Published:
-    changes = tuple(dict.fromkeys(change for note in notes for change in changes_of_record(note)))
+    """A release with what its notes record; ``changes`` say how its content is not what was written."""
+    changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))
     try:
         parsed = [Record.parse(note) for note in notes]
     except RecordError:
         return Published(source, columns, shortfalls=changes)
     records = [record for record in parsed if record is not None and record.is_release]
     policies = frozenset[str]().union(*(record.policies for record in records))
-    record = together(records) if records and len(records) == len(notes) else None
-    shortfalls, missing = (*changes, *_repeated(records)), tuple(_without(records, len(notes)))
+    record = _together(records) if records and len(records) == len(notes) else None
+    shortfalls, missing = changes, tuple(_without(records, len(notes)))
+    if repeated := len(records) - len({each.sha256 for each in records}):
+        # Every part has a provenance of its own, with what its run took or with an identity.
+        there = f"{repeated:,} of its files have the provenance of another one"
+        shortfalls = (*shortfalls, f"a part is there more than once: {there}")
     if missing and not without_provenance:
         shortfalls = (*shortfalls, *(f"{each}; {NOT_NEEDED}" for each in missing))
         missing = ()
@@ -213,7 +214,7 @@ def _recorded(
     return Published(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)
 
 
-def together(records: Sequence[Record]) -> Record | None:
+def _together(records: Sequence[Record]) -> Record | None:
     """What is recorded of several parts as one release; None if they have other labels, or of other taxonomies."""
     first, *others = records
     if not others:
@@ -239,14 +240,6 @@ def _joined_classes(parts: Sequence[LabelsRecord | None]) -> Sequence[LabelsReco
     return [classes[0].joined(classes[1:])] * len(parts)
 
 
-def _repeated(records: Sequence[Record]) -> tuple[str, ...]:
-    """Every part has a provenance of its own, with what its run took or with an identity."""
-    repeated = len(records) - len({record.sha256 for record in records})
-    if not repeated:
-        return ()
-    return (f"a part is there more than once: {repeated:,} of its files have the provenance of another one",)
-
-
 def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
     """That a release, or a part of it, has no provenance."""
     if not records:
@@ -266,3 +259,98 @@ def _missing(records: Sequence[Record], record: Record | None, parts: int) -> It
             f"it is {len(fits):,} of {known:,} partitions that were published with one fit, which meet the policy "
             "together: verify all of them at once, by a glob or a query"
         )
+
+
+def _changes_of_record(note: str | None) -> Iterator[str]:
+    """How a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
+    try:
+        record = Record.parse(note)
+    except RecordError as error:
+        yield str(error)
+        return
+    if record is None:
+        return
+    if (note or "").rstrip("\n") != record.text:
+        yield "its provenance was written anew since: it is not spelled as sqlanon spells it"
+    if record.record_sha256 != record.sha256:
+        yield "its provenance was changed since it was written: its hash is another one"
+    # Paths of files are left out of the policy in the record, so that only the others can be hashed again.
+    if record.policy is not None and not record.policy_files:
+        try:
+            digest = Policy(**record.policy.as_json).sha256()
+        except (PolicyError, ValidationError, TypeError):
+            digest = None
+        if digest != record.policy_sha256:
+            yield "the policy in its provenance does not have the hash that is recorded beside it"
+
+
+def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
+    """How a table, or files, with notes of ours are not what was written, a sentence each."""
+    if not source.files:
+        for record in filter(None, map(readable_record, notes)):
+            assert isinstance(source.relation, exp.Table)
+            yield from _changes_of_table(engine, source.relation, record.content)
+        return
+    pairs = [(Path(file), note) for file, note in zip(source.files, notes, strict=True)]
+    of_files = [set(_changes_of_file(path, note)) for path, note in pairs]
+    for sentence in dict.fromkeys(each for found in of_files for each in sorted(found)):
+        count = sum(sentence in found for found in of_files)
+        yield sentence if len(of_files) == 1 else f"of {count:,} of its files: {sentence}"
+
+
+def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
+    """How a table is not the one that was written, and what was added to its columns."""
+    yield from _other_content(written, content_of_table(engine, table))
+    yield from engine.additions(table)
+    found = engine.find(table)
+    if found is not None and found.is_view:
+        yield "it is a view, where a table was written"
+
+
+def _changes_beside_release(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
+    """How the tables that were published beside a release are not those that were written."""
+    record = readable_record(note)
+    for what, written in () if record is None else record.tables.items():
+        # In the schema of the release, or else wherever its name leads.
+        places: list[str | exp.Table] = [written.table]
+        if isinstance(release, exp.Table):
+            beside = release.copy()
+            beside.set("this", exp.to_identifier(written.table, quoted=True))
+            places.insert(0, beside)
+        found = next(filter(None, map(engine.find, places)), None)
+        changes = ["it is not there"] if found is None else _changes_of_companion(engine, found, written.content)
+        yield from (f'of the table "{written.table}", its {what}: {change}' for change in changes)
+
+
+def _changes_of_companion(engine: Engine, found: Stored, written: ContentRecord) -> Iterator[str]:
+    record = readable_record(found.comment)
+    if record is None or record.companion is None:
+        yield "it has no provenance"
+    yield from _changes_of_record(found.comment)
+    yield from _changes_of_table(engine, found.table, written)
+
+
+def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:
+    record = readable_record(note)
+    written = None if record is None else record.content
+    if is_csv(path):
+        found = look_at(path)
+        if found.is_changed:
+            yield CHANGED["file_sha256"]
+        elif found.entry is not None:
+            if note_path(path).read_text(encoding="utf-8") != note_text(read_note(path)):
+                yield "the note beside its file has more in it than sqlanon writes"
+            yield from _other_content(written, content_of_csv(sha256_of(path) or "", found.entry.form))
+    elif record is not None and path.name.lower().endswith(PARQUET_SUFFIXES):
+        try:
+            content = content_of_parquet(path, note or "")
+        except (OSError, ValueError):
+            content = ContentRecord(file_sha256="")
+        yield from _other_content(written, content)
+
+
+def _other_content(written: ContentRecord | None, found: ContentRecord) -> Iterator[str]:
+    if written is None:
+        yield "its provenance has no hash of its content"
+        return
+    yield from (CHANGED[name] for name, digest in found if digest is not None and getattr(written, name) != digest)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -46,21 +45,6 @@ NOT_SIGNED = (
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a user asks of a verification.
-
-    Attributes:
-        source: what the release was made from, if it is there.
-        without_provenance: whether the release may have none.
-        record_sha256: the hash that its record is to have, if that was handed over.
-    """
-
-    source: Source | None = None
-    without_provenance: bool = False
-    record_sha256: str | None = None
-
-
 def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
     """Hold a release against its policy: the privacy models, and the columns that must and must not be there.
 
@@ -79,7 +63,7 @@ def verify_published(
     has_source: bool = False,
     expected_record: str | None = None,
 ) -> Verification:
-    """The same, and hold it against what its provenance records.
+    """Hold a release against its policy and against what its provenance records.
 
     Args:
         engine: the database.
@@ -92,15 +76,12 @@ def verify_published(
     Raises:
         PolicyError: as :func:`verify`.
     """
-    is_private = policy.has_private_method
-    hashes = {policy.sha256()}
+    is_private, as_given = policy.has_private_method, policy.sha256()
     policy = spelled_like_taxonomies(engine, policy)
-    hashes.add(policy.sha256())
-    measurement = (
-        counted(engine, found.source, policy)
-        if is_private
-        else measure(engine, found.source, policy, beside or Beside())
-    )
+    if is_private:
+        measurement = counted(engine, found.source, policy)
+    else:
+        measurement = measure(engine, found.source, policy, beside or Beside())
     shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
     if measurement.row_count == 0 and not is_private:
         shortfalls.append("it has no rows")
@@ -110,7 +91,7 @@ def verify_published(
         if result.met is False and result.attained is not None
     ]
     notes = list(found.notes)
-    if found.policies and hashes.isdisjoint(found.policies):
+    if found.policies and found.policies.isdisjoint({as_given, policy.sha256()}):
         notes.append(OTHER_POLICY)
     kept = [name for name in found.columns if folded(name) not in map(folded, policy.quasi_identifiers)]
     shortfalls += beyond_bounds(engine, found.source.relation, policy, kept)
@@ -141,26 +122,27 @@ def verify_published(
     )
 
 
+# More than six parameters: what is found under a name, and what a user asks of it.
 def verify_release(
-    engine: Engine, release: Source, policy: Policy, asked: Asked, resolve: Callable[[Source], ResolvedSource]
+    engine: Engine,
+    release: Source,
+    policy: Policy,
+    resolve: Callable[[Source], ResolvedSource],
+    *,
+    source: Source | None,
+    without_provenance: bool,
+    record_sha256: str | None,
 ) -> Verification:
-    """The same of what is found under a name, beside the source that it was made from, if that is given.
-
-    Args:
-        engine: the database.
-        release, policy: what is published, and by which policy.
-        asked: what else is asked.
-        resolve: finds what the user names.
+    """Verify what is published under a name; see :meth:`sqlanon.Session.verify`.
 
     Raises:
         PolicyError: as :func:`verify`, or the policy does not fit the source.
         EngineError: there is no release, or it cannot be read.
     """
-    found = published(engine, release, resolve, without_provenance=asked.without_provenance)
+    found = published(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:
         engine.read_as(found.record.policy.csv)
-    original = None if asked.source is None else resolve(asked.source)
-    return verify_found(engine, found, policy, original, asked.record_sha256)
+    return verify_found(engine, found, policy, None if source is None else resolve(source), record_sha256)
 
 
 def verify_found(
@@ -170,7 +152,7 @@ def verify_found(
     original: ResolvedSource | None,
     record_sha256: str | None = None,
 ) -> Verification:
-    """The same of what was found, beside the source that it was made from, if that is given.
+    """Verify a release as it was found, beside the source that it was made from, if that is given.
 
     Raises:
         PolicyError, EngineError: as :func:`verify_release`.
@@ -182,22 +164,12 @@ def verify_found(
     attributes = verified_with(policy, has_source=original is not None)
     with own_taxonomies(engine, original or found.source, policy, attributes):
         beside = None if policy.has_private_method else beside_release(engine, policy, node, original)
-        return verify_published(
-            engine,
-            found,
-            policy,
-            beside,
-            has_source=original is not None and not found.is_of_fit,
-            expected_record=record_sha256,
-        )
+        has_source = original is not None and not found.is_of_fit
+        return verify_published(engine, found, policy, beside, has_source=has_source, expected_record=record_sha256)
 
 
 def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Policy) -> None:
-    """Refuse a source that lacks columns whose values the release shows.
-
-    Raises:
-        PolicyError: listing them.
-    """
+    """Refuse a source that lacks columns whose values the release shows, with a PolicyError that lists them."""
     columns = [column.name for column in engine.describe(original.relation)]
     there = set(map(folded, columns))
     shown = (*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive)

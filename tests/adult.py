@@ -12,9 +12,9 @@ import pyarrow as pa
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.counting import NodeCounter, node_summaries
 from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary, total
+from sqlanon.nodes.counting import NodeCounter, node_summaries
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import Inquiry, Search, SearchOutcome, SearchProblem
 from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 from tests.engines import engine_of

@@ -194,17 +194,11 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Classifier:
-    """A kind of classifier.
+    """A kind of classifier."""
 
-    Attributes:
-        make: makes an untrained one from a seed.
-        draws: whether what it learns depends on the seed.
-        shape: makes of a sparse matrix of features the one that it learns from.
-    """
-
-    make: Callable[[int], Any]
-    draws: bool
-    shape: Callable[[Any], Any]
+    make: Callable[[int], Any]  # makes an untrained one from a seed
+    draws: bool  # whether what it learns depends on the seed
+    shape: Callable[[Any], Any]  # makes of a sparse matrix of features the one that it learns from
 
 
 def _tree(seed: int) -> Any:

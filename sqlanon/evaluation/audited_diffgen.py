@@ -16,6 +16,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.chance import bounded_source
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,
     Chosen,
@@ -30,7 +31,6 @@ from sqlanon.methods.cuts.diffgen.method import checked, encode, settings_of
 from sqlanon.methods.cuts.diffgen.queries import SHOWN
 from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
-from sqlanon.methods.shared.private.chance import bounded_source
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import INDEX, NOISY, runs_by_outcome
 

@@ -56,17 +56,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns are for.
+    """What the columns are for."""
 
-    Attributes:
-        predictors: the columns to predict from.
-        target: the column with the labels to predict.
-        weight: the column that says how many rows a row stands for; it is that of the tables that have it.
-    """
-
-    predictors: tuple[str, ...]
-    target: str
-    weight: str | None
+    predictors: tuple[str, ...]  # the columns to predict from
+    target: str  # the column with the labels to predict
+    weight: str | None  # the column that says how many rows a row stands for; it is that of the tables that have it
 
     def weighs(self, part: Part) -> bool:
         """Whether the rows of a table have weights."""

@@ -19,11 +19,11 @@ from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import method_of
+from sqlanon.methods.chance import private_method
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.private.chance import private_method
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.cells.contributions import crowded, differences
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.noise.combinations import outcomes

@@ -29,25 +29,15 @@ BLACK = "#222222"
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came out of a reproduction.
+    """What came out of a reproduction."""
 
-    Attributes:
-        title: what was compared, in a line.
-        rows: a row per release, all with the same columns.
-        shown: the columns of a summary, with their headings.
-        findings: what the rows say, a sentence each.
-        notes: how they are to be read, a sentence each.
-        chart: the rows as a chart of altair.
-        parts: the column that separates the tables of a summary, if there are several.
-    """
-
-    title: str
-    rows: Sequence[Row]
-    shown: Mapping[str, str]
-    findings: Sequence[str]
-    notes: Sequence[str]
-    chart: Any
-    parts: str | None = None
+    title: str  # what was compared, in a line
+    rows: Sequence[Row]  # a row per release, all with the same columns
+    shown: Mapping[str, str]  # the columns of a summary, with their headings
+    findings: Sequence[str]  # what the rows say, a sentence each
+    notes: Sequence[str]  # how they are to be read, a sentence each
+    chart: Any  # the rows as a chart of altair
+    parts: str | None = None  # the column that separates the tables of a summary, if there are several
 
     @property
     def tables(self) -> Iterator[Table]:

@@ -1,7 +1,7 @@
 """A method of anonymization as one class: what all methods do is here, and each says what differs.
 
-The pipeline (:mod:`sqlanon.run.pipeline`) calls the hooks of a run from top to bottom. A hook that has nothing to say
-isn't written.
+The pipeline (:mod:`sqlanon.run.pipeline`) calls the hooks of a run from top to bottom, and hands to each what the ones
+before it have returned: a table, a choice, a publication and its measures. A run itself doesn't change.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from sqlglot import exp
 
@@ -22,22 +23,19 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Stopped, never
-from sqlanon.methods.shared.guarantee import guarantee
-from sqlanon.methods.shared.publishing import Publication, released_rows
 from sqlanon.methods.stages import Stages
-from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import Inputs, Record, ReportRecord
+from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
-from sqlanon.publish.provenance import release_record
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.verification.measure import Beside, measured_beside
-from sqlanon.verification.verify import refuse_shortfalls, verify
+from sqlanon.release.publishing import GroupedRows, released_rows
 
 if TYPE_CHECKING:
+    from sqlanon.joint.persons import EarlierRelease
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.methods.shared.persons import EarlierRelease
     from sqlanon.model.pseudonym_key import PseudonymKey
+    from sqlanon.model.release.joint import JointClasses
     from sqlanon.publish.targets import Target
 
 
@@ -86,11 +84,57 @@ class Request:
         return self.dataset is not None or bool(self.public)
 
 
-class Run(ABC):
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """Rows that a run has made, in groups of equal ones (``EQUAL_ROWS``), before they are written.
+
+    Attributes:
+        bound: the policy that they keep, bound to the source.
+        encoding: the cells by which they are spelled, None where the method spells them itself.
+        groups: what the findings of the run are made from; None for a private method, as they would be outside its
+            budget.
+    """
+
+    bound: BoundPolicy
+    encoding: Encoding | None = None
+    groups: GroupedRows | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison of what was written with what was made, beyond its classes and measures."""
+
+    differences: Sequence[str] = ()  # a sentence each
+    joint: JointClasses | None = None  # those of the release and the earlier ones
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measures of a release as it was written."""
+
+    classes: Measurement | None = None  # None for a private method
+    joint: JointClasses | None = None
+    diagnostics: Mapping[str, float | None] | None = None  # of a private method, if its policy reveals them
+
+    @property
+    def measurement(self) -> Measurement:
+        """The measures of its classes, for a method that has measured them."""
+        assert self.classes is not None
+        return self.classes
+
+
+TableT = TypeVar("TableT")
+PaidT = TypeVar("PaidT")
+ChoiceT = TypeVar("ChoiceT")
+PublicationT = TypeVar("PublicationT", bound=Publication)
+
+
+class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
     """One run of a method on a source, from the policy to the report.
 
-    A method is a subclass of this. It says what it takes by the class attributes, and what it does by the hooks, which
-    are called in the order in which they stand here.
+    A method is a subclass of :class:`sqlanon.methods.syntactic.SyntacticRun` or
+    :class:`sqlanon.methods.private.PrivateRun`. It says what it takes by the class attributes, and what it
+    does by the hooks, which are called in the order in which they stand here.
 
     Attributes:
         is_private: whether it pays for what it draws with the budget of a data set.
@@ -105,10 +149,6 @@ class Run(ABC):
         engine: the database.
         request: what is asked of the run besides its policy.
         bound: the policy, bound to the source.
-        encoding: the cells that the released rows are spelled by; :meth:`make` sets it.
-        row_count: how many rows are released; :meth:`make` sets it.
-        attained: what the released classes attain by the bounds of the policy; :meth:`make` sets it.
-        measured: what was measured on the written release.
     """
 
     is_private: ClassVar[bool] = False
@@ -120,11 +160,6 @@ class Run(ABC):
     report_class: ClassVar[type[Report]] = Report
     custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)
     about_rows: ClassVar[str] = ""
-
-    encoding: Encoding
-    row_count: int
-    attained: Sequence[float]
-    measured: Measurement
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
         """Refuse all that can be refused before a row is read.
@@ -138,7 +173,6 @@ class Run(ABC):
         if engine.is_far(source.relation) and not self.takes_far_rows:
             reason = f"{policy.method} reads rows of the database alone: copy those of {source.description} there"
             raise PolicyError(reason)
-        self.open_account(source, policy)
         bound = prepare(engine, source, policy, has_earlier=len(policy.held_with) == len(request.earlier))
         refuse_far(engine, bound)
         self.bound = self.refuse(bound)
@@ -165,16 +199,15 @@ class Run(ABC):
         if request.node is not None and not self.takes_node:
             raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
 
-    def open_account(self, source: ResolvedSource, policy: Policy) -> None:
-        """Find the account that will pay; see :class:`sqlanon.methods.shared.private.run.PrivateRun`."""
-
-    def with_present_taxonomies(self) -> None:
-        """Bind the policy to the taxonomies as the transaction of the run has them.
+    def with_present_taxonomies(self) -> Self:
+        """Return the run with its policy bound to the taxonomies as the present transaction has them.
 
         Raises:
             PolicyError, TaxonomyError: as the constructor.
         """
-        self.bound = self.refuse(with_present_taxonomies(self.engine, self.bound))
+        run = copy(self)
+        run.bound = self.refuse(with_present_taxonomies(self.engine, self.bound))
+        return run
 
     @property
     def node(self) -> Mapping[str, int] | None:
@@ -199,8 +232,8 @@ class Run(ABC):
         return nullcontext()
 
     @abstractmethod
-    def encode(self) -> None:
-        """Read the rows once.
+    def encode(self) -> TableT:
+        """Read the rows once, and return what the method keeps of them.
 
         Raises:
             PolicyError, TaxonomyError: the rows do not fit the policy or its taxonomies.
@@ -213,15 +246,20 @@ class Run(ABC):
             EngineError: it cannot.
         """
 
-    def charge(self) -> None:
+    @abstractmethod
+    def charge(self, table: TableT) -> PaidT:
         """Refuse what cannot be drawn, then pay for all that will be, so that no run ends half paid.
+
+        Returns:
+            the table with what was paid for; without draws the table itself.
 
         Raises:
             PolicyError: something cannot be drawn; nothing is spent.
             BudgetError: less is left than it costs; nothing is spent.
         """
 
-    def search(self, stages: Stages) -> None:
+    @abstractmethod
+    def search(self, table: PaidT, stages: Stages) -> ChoiceT:
         """Choose what is published, as the stage ``search``.
 
         Raises:
@@ -229,71 +267,58 @@ class Run(ABC):
         """
 
     @abstractmethod
-    def make(self) -> Publication | None:
-        """Make the released rows in groups of equal ones (``EQUAL_ROWS``).
+    def make(self, table: PaidT, choice: ChoiceT) -> PublicationT:
+        """Make the released rows in groups of equal ones (``EQUAL_ROWS``)."""
 
-        Returns:
-            what the findings of the run are made from; None for a private method, as they would be outside its budget.
-        """
+    def released_rows(self, made: PublicationT, takes_enums: TakesEnums) -> exp.Query:
+        """Select the rows, in the order in which they are written."""
+        assert made.encoding is not None
+        return released_rows(self.engine, made.encoding, takes_enums)
 
-    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        """The rows, in the order in which they are written."""
-        return released_rows(self.engine, self.encoding, takes_enums)
-
-    def companion_rows(self) -> Mapping[str, exp.Query]:
-        """The rows of each companion table, by what it is."""
+    def companion_rows(self, made: PublicationT) -> Mapping[str, exp.Query]:
+        """Select the rows of each companion table, by what it is."""
         return {}
 
-    def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
-        """Compare what was written with what was made.
+    @abstractmethod
+    def verify(self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
+        """Compare what was written with what was made, and measure it.
 
         Raises:
             VerificationError: it differs, or does not meet the policy.
         """
-        found = verify(self.engine, written, self.bound.policy, self.compared())
-        differences = self.differences(written, companions)
-        if not self.request.is_dry_run:
-            refuse_shortfalls(found, self.row_count, differences)
-        self.measured = found.measurement
 
-    def compared(self) -> Beside:
-        """What the release is compared with when it is measured."""
-        bound = self.bound
-        return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
-
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        """How what was written differs from what was made, beyond its classes and measures: a sentence each."""
-        return []
+    def compare(
+        self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        """Compare what was written with what was made, beyond its classes and measures."""
+        return Comparison()
 
     @abstractmethod
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        """The numbers of the run; ``seconds`` by stage."""
+    def report(self, made: PublicationT, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        """Report the numbers of the run; ``seconds`` by stage."""
 
-    def record(self, report: Report, inputs: Inputs | None) -> Record:
-        """The record that travels with the release; ``inputs`` are what it was made from, if that makes it again."""
-        assert report.rows is not None
-        return release_record(
-            self.bound.policy,
-            self.bound.taxonomy_hashes,
-            self.labels_record(report),
-            # Joint classes, which are a part of its own, are for the custodian.
-            [each.attained for each in self.measured.models] if self.request.earlier else self.attained,
-            report.rows,
-            report=ReportRecord(**report.model_dump(mode="json", exclude=set(self.custodian_fields))),
-            made_from=inputs,
-        )
+    @abstractmethod
+    def record(self, made: PublicationT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
+        """Make the record that travels with the release.
 
-    def labels_record(self, report: Report) -> LabelsRecord | None:
-        """Which labels the release can have, for its record; None if they are very many."""
-        return NodeRecord(levels=report.node)
+        ``inputs`` are what the release was made from, if that makes it again.
+        """
 
-    def guarantee(self, report: Report) -> Guarantee:
-        """What the release promises."""
-        return guarantee(self.bound.policy, report)
+    @abstractmethod
+    def labels_record(self, made: PublicationT, report: Report) -> LabelsRecord | None:
+        """List the labels that the release can have, for its record; None if they are very many."""
 
-    def recorded_guarantee(self, report: Report) -> Guarantee:
-        """The same as its recipients may know it."""
-        return self.guarantee(report.model_copy(update=dict.fromkeys(self.custodian_fields)))
+    @abstractmethod
+    def guarantee(self, made: PublicationT, report: Report) -> Guarantee:
+        """State what the release promises."""
+
+    def recorded_guarantee(self, made: PublicationT, report: Report) -> Guarantee:
+        """State what the release promises as its recipients may know it."""
+        return self.guarantee(made, report.model_copy(update=dict.fromkeys(self.custodian_fields)))
+
+
+AnyRun: TypeAlias = Run[Any, Any, Any, Any]
+"""A run of any method, for whoever hands on what its hooks return."""
 
 
 METHODS = {
@@ -331,8 +356,8 @@ def remove_method(name: str) -> None:
     METHODS.pop(name, None)
 
 
-def method_of(policy: Policy) -> type[Run]:
+def method_of(policy: Policy) -> type[AnyRun]:
     """The method of a policy: the class of its runs."""
     module, _, name = METHODS[policy.method.name].partition(":")
-    method: type[Run] = getattr(import_module(module), name)
+    method: type[AnyRun] = getattr(import_module(module), name)
     return method

@@ -14,19 +14,12 @@ ROLE = re.compile(r":(?:class|meth|func|attr|mod|data):`~?(?:sqlanon\.)?([^`]+)`
 
 @dataclass(frozen=True)
 class Docstring:
-    """A docstring in Markdown.
+    """A docstring in Markdown."""
 
-    Attributes:
-        text: all but the sections below.
-        members: what is said of each argument, attribute or field.
-        returns: what a call returns; empty if nothing is said.
-        errors: when each error is raised.
-    """
-
-    text: str = ""
-    members: dict[str, str] = field(default_factory=dict)
-    returns: str = ""
-    errors: dict[str, str] = field(default_factory=dict)
+    text: str = ""  # all but the sections below
+    members: dict[str, str] = field(default_factory=dict)  # what is said of each argument, attribute or field
+    returns: str = ""  # what a call returns; empty if nothing is said
+    errors: dict[str, str] = field(default_factory=dict)  # when each error is raised
 
     @property
     def summary(self) -> str:

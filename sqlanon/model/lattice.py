@@ -192,18 +192,10 @@ def total(table: Table, levels: Levels) -> float:
 
 @dataclass(frozen=True)
 class LossContext:
-    """What a quality model may use besides the summary of a node.
+    """What a quality model may use besides the summary of a node."""
 
-    Attributes:
-        lattice: the lattice.
-        losses: the separable losses.
-        row_count: rows of the source.
-        allowed_rows: how many of them may be suppressed.
-        k: the k of the policy's k-anonymity, 1 without one.
-    """
-
-    lattice: Lattice
-    losses: LevelLosses
-    row_count: int
-    allowed_rows: int
-    k: int
+    lattice: Lattice  # the lattice
+    losses: LevelLosses  # the separable losses
+    row_count: int  # rows of the source
+    allowed_rows: int  # how many of them may be suppressed
+    k: int  # the k of the policy's k-anonymity, 1 without one

@@ -66,21 +66,13 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class Contender:
-    """A release to make.
+    """A release to make."""
 
-    Attributes:
-        method: what makes it, in words.
-        k: how many rows a class has.
-        h: the ceiling, if there is one.
-        catalog: its kind, if there is one.
-        settings: those of its policy.
-    """
-
-    method: str
-    k: int
-    h: float | None = None
-    catalog: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    method: str  # what makes it, in words
+    k: int  # how many rows a class has
+    h: float | None = None  # the ceiling, if there is one
+    catalog: str | None = None  # its kind, if there is one
+    settings: Mapping[str, Any] = field(default_factory=dict)  # those of its policy
 
     def __str__(self) -> str:
         """In words, as progress is reported."""
@@ -239,17 +231,11 @@ REPRODUCTION = Reproduction(
 
 @dataclass(frozen=True)
 class Losses:
-    """Means over the rows of an original, those that are not in the release included.
+    """Means over the rows of an original, those that are not in the release included."""
 
-    Attributes:
-        lm: what labels lose, in [0, 1]; 1 for a row of a class of fewer than k rows.
-        rce: the reconstruction error over quasi-identifiers and sensitive value, in [0, 1].
-        lost_rows: how many rows the release does not show in their own class.
-    """
-
-    lm: float
-    rce: float
-    lost_rows: int
+    lm: float  # what labels lose, in [0, 1]; 1 for a row of a class of fewer than k rows
+    rce: float  # the reconstruction error over quasi-identifiers and sensitive value, in [0, 1]
+    lost_rows: int  # how many rows the release does not show in their own class
 
 
 # More than six parameters: both tables and the catalog, and how one was made from the other.

@@ -11,17 +11,14 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods.progress import Progress, silent
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.guarantee import guarantee_of_partitions, with_coding
-from sqlanon.methods.shared.publishing import attained_measures
-from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Guarantee, Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import UnknownRows, unknown_notes
 from sqlanon.partitions import increment as queries
 from sqlanon.partitions.increment import (
     NEW_CELLS,
@@ -48,6 +45,9 @@ from sqlanon.publish.provenance import promise_of, release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.release import publishing
+from sqlanon.release.guarantee import guarantee_of_partitions, with_coding
+from sqlanon.release.publishing import attained_measures
 from sqlanon.releases.noting import FitOfRelease, note_unchanged, noting
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify

@@ -20,15 +20,12 @@ from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError, TaxonomyError
-from sqlanon.methods.base import Request
+from sqlanon.methods.base import AnyRun, Request
 from sqlanon.methods.full_domain.method import FullDomainRun
-from sqlanon.methods.local.method import LocalFitRun
+from sqlanon.methods.local.method import LocalFitRun, LocalPublication
 from sqlanon.methods.local.recoding import PerClass
-from sqlanon.methods.local.report import run_notes
 from sqlanon.methods.progress import Progress, Stopped, never, silent
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.findings import examine
-from sqlanon.methods.shared.reports import found_by
+from sqlanon.methods.reports import NodePublication, found_by
 from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
@@ -37,6 +34,7 @@ from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
 from sqlanon.publish.files import staged_file
@@ -45,9 +43,10 @@ from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
 from sqlanon.queries.release.kept_columns import released_value
 from sqlanon.queries.tables import taxonomies
+from sqlanon.release.findings import examine
 
 # By the name of a method whose labels suit rows that are still to come, the run that finds them.
-FITTED: Mapping[str, type[FullDomainRun] | type[LocalFitRun]] = {
+FITTED: Mapping[str, type[AnyRun]] = {
     "full-domain": FullDomainRun,
     "local-recoding": LocalFitRun,
 }
@@ -115,14 +114,14 @@ def fit(
     with own_taxonomies(engine, source, present):
         run = FITTED[present.method.name](engine, source, present, Request(node=node, stopped=stopped))
         with stages.watching(engine), created(engine, sidecar, replace=replace), engine.transaction(), engine.scratch():
-            run.with_present_taxonomies()
+            run = run.with_present_taxonomies()
             refuse_zoned_columns(run.bound)
             if not accept_observed_domain:
                 refuse_observed_domains(run.bound)
             with stages.stage("encode"):
-                run.encode()
-            run.search(stages)
-            found = _found(engine, run)
+                table = run.encode()
+            made = run.make(table, run.search(table, stages))
+            found = _found_classes(engine, made) if isinstance(made, LocalPublication) else _found_node(engine, made)
             fitted = _fit(found, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
             _store(engine, found, fitted)
     return fitted
@@ -148,13 +147,12 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
-def _found(engine: Compute, run: FullDomainRun | LocalFitRun) -> Found:
+def _found_node(engine: Compute, made: NodePublication) -> Found:
     """Collect what was chosen, with the findings on the rows that a run on the source would publish."""
-    if isinstance(run, LocalFitRun):
-        return _found_classes(engine, run)
-    examined = examine(engine, run.make())
-    outcome, table, decision = run.outcome, run.table, run.decision
-    policy, node, context = table.bound.policy, decision.node, table.context
+    assert made.groups is not None
+    examined = examine(engine, made.groups)
+    outcome, table, node = made.choice.outcome, made.table, made.choice.node
+    policy, context = table.bound.policy, table.context
     facts = {
         "suppressed_rows": node.suppressed_rows,
         "loss": policy.quality.loss(node, context),
@@ -163,13 +161,14 @@ def _found(engine: Compute, run: FullDomainRun | LocalFitRun) -> Found:
         "proven_optimal": outcome.proven_optimal,
         "gap": proven_gap(outcome.loss, outcome.lower_bound),
     }
-    notes = (*decision.notes, *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
+    notes = (*made.notes, *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
     return Found(table, context.lattice.named(node.levels), None, facts, notes, examined.findings)
 
 
-def _found_classes(engine: Compute, run: LocalFitRun) -> Found:
-    examined = examine(engine, run.make())
-    table, classes = run.table, run.classes
+def _found_classes(engine: Compute, made: LocalPublication) -> Found:
+    assert made.groups is not None
+    examined = examine(engine, made.groups)
+    table, classes = made.table, made.choice.classes
     policy = table.bound.policy
     facts = {
         "suppressed_rows": classes.left_out,
@@ -177,10 +176,10 @@ def _found_classes(engine: Compute, run: LocalFitRun) -> Found:
         "search": policy.method.name,
         "checked_nodes": classes.checked_nodes,
         "proven_optimal": False,
-        "gap": proven_gap(classes.loss, run.lower_bound),
+        "gap": proven_gap(classes.loss, made.choice.lower_bound),
         "class_count": classes.class_count,
     }
-    notes = (*run_notes(table, classes), *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
+    notes = (*made.notes, *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
     return Found(table, {}, PerClass(table.encoding).class_list, facts, notes, examined.findings)
 
 

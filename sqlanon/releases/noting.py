@@ -42,38 +42,23 @@ NOT_LISTED = (
 
 @dataclass(frozen=True)
 class FitOfRelease:
-    """The fit whose partition is published.
+    """The fit whose partition is published."""
 
-    Attributes:
-        sidecar: its file, by which the list calls all that was published with it.
-        sha256: the hash of its document.
-    """
-
-    sidecar: Path
-    sha256: str
+    sidecar: Path  # its file, by which the list calls all that was published with it
+    sha256: str  # the hash of its document
 
 
 @dataclass
 class Noting:
-    """What a run writes down of its release.
+    """What a run writes down of its release."""
 
-    Attributes:
-        engine: the database.
-        datasets: what the release is made from.
-        into: where it is published.
-        fit: None unless it is a partition of a fit.
-        record: its record, once it is there.
-        sha256: the hash of the record as it is published; None until it is known.
-        row: what was noted.
-    """
-
-    engine: Engine
-    datasets: Sequence[str]
-    into: Destination
-    fit: FitOfRelease | None
-    record: Record | None = None
-    sha256: str | None = None
-    row: Row | None = None
+    engine: Engine  # the database
+    datasets: Sequence[str]  # what the release is made from
+    into: Destination  # where it is published
+    fit: FitOfRelease | None  # None unless it is a partition of a fit
+    record: Record | None = None  # its record, once it is there
+    sha256: str | None = None  # the hash of the record as it is published; None until it is known
+    row: Row | None = None  # what was noted
 
     def reported(self, report: Reported) -> Reported:
         """A report that says where the release is not listed; its record, which recipients read, does not."""

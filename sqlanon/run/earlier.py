@@ -13,8 +13,8 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.earlier import compare, keys_of
-from sqlanon.methods.shared.persons import EarlierRelease, MakeAgain
+from sqlanon.joint.beside import compare, keys_of
+from sqlanon.joint.persons import EarlierRelease, MakeAgain
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain

@@ -19,11 +19,11 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Progress, Stopped
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec
 from sqlanon.model.release import Result
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string

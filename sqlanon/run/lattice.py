@@ -18,16 +18,16 @@ from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import Progress, Stopped, never
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node
-from sqlanon.methods.shared.counting import Examination, examine_nodes, nodes_at_once
-from sqlanon.methods.shared.unknown import refuse_too_many
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Lattice, Levels, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord
+from sqlanon.nodes.choice import choose_node
+from sqlanon.nodes.counting import Examination, examine_nodes, nodes_at_once
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import refuse_too_many
 from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.macros import text

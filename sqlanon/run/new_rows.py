@@ -13,8 +13,6 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass
 from sqlanon.methods.local.recoding import SQL as LOCAL
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
@@ -22,10 +20,12 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.preparations import Generalized
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.record import GeneralizedRecord, PolicyRecord, Record
+from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.release import publishing
 
 RECORDED = Relation("anon_recorded_classes", "class")
 """The classes of a release: by class and quasi-identifier (``position``) the level (``depth``) and the label."""

@@ -17,15 +17,13 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.shared.findings import Examined, is_accepted
-from sqlanon.methods.shared.meet import (
+from sqlanon.joint.listed import (
     ReleaseAtNode,
     WrittenRelease,
     joint_classes_with,
     with_more_columns,
     written_release,
 )
-from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.datasets import table_named
 from sqlanon.model.destination import destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
@@ -41,6 +39,8 @@ from sqlanon.model.release.listed import ListedRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.released_classes import released_labels
+from sqlanon.release.findings import Examined, is_accepted
+from sqlanon.release.publishing import PublishedNode
 from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.listing import latest, shown
 from sqlanon.releases.names import comparable, comparables, datasets_of, table_called
@@ -163,18 +163,17 @@ def _compared_by_rows(
     engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str, other: ListedRelease
 ) -> OtherRelease | None:
     """Another release with the joint classes of both, or the reason why they are not known; None if held together."""
-    reason = _out_of_reach(other)
+    found = _read(engine, other)
+    if isinstance(found, str):
+        return OtherRelease(release=other.target, reason=found)
+    _, record, _ = found
+    if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
+        return None
+    reason = HELD_WITH_OTHERS if policy.held_with else _held_with_others(record)
     if reason is not None:
         return OtherRelease(release=other.target, reason=reason)
-    other_name = _name_of(engine, other)
     try:
-        _, record, _ = recorded_release(engine, other_name, engine.resolve, hashes_rows=False)
-        if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
-            return None
-        reason = HELD_WITH_OTHERS if policy.held_with else _held_with_others(record)
-        if reason is not None:
-            return OtherRelease(release=other.target, reason=reason)
-        joint = compare_releases(engine, source, [Earlier(other_name), Earlier(name)])
+        joint = compare_releases(engine, source, [Earlier(_name_of(engine, other)), Earlier(name)])
     except SqlanonError as error:
         return OtherRelease(release=other.target, reason=reason_of(error))
     models = policy.privacy if joint.failing_classes is None else ()
@@ -194,11 +193,16 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
     return OtherRelease(release=other, joint=joint, unjudged=models, proposal=proposal)
 
 
-def _out_of_reach(other: ListedRelease) -> str | None:
-    """Why a release of the list is not looked at; None if it is."""
+def _read(engine: Engine, other: ListedRelease) -> tuple[Published, Record, Policy] | str:
+    """A release of the list with its record and its policy; or why it is not looked at."""
     if other.state == "unseen":
         return "it cannot be looked at from this session"
-    return None if other.fit_sha256 is None else WITHOUT_CLASSES
+    if other.fit_sha256 is not None:
+        return WITHOUT_CLASSES
+    try:
+        return recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
+    except SqlanonError as error:
+        return reason_of(error)
 
 
 def _name_of(engine: Engine, other: ListedRelease) -> str:
@@ -269,14 +273,11 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
     """A release of the list with its record, spelled like the columns of the source; or why it is not compared."""
-    if (reason := _out_of_reach(other)) is not None:
-        return reason
-    try:
-        release, record, policy = recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
-    except SqlanonError as error:
-        return reason_of(error)
-    columns = bound.policy.quasi_identifiers
-    record, policy = record.spelled_like(columns), policy.spelled_like(columns)
+    read = _read(engine, other)
+    if isinstance(read, str):
+        return read
+    release, columns = read[0], bound.policy.quasi_identifiers
+    record, policy = read[1].spelled_like(columns), read[2].spelled_like(columns)
     problems = [*in_the_way(release, record, policy)]
     if (reason := _held_with_others(record)) is not None:
         problems.append(reason)

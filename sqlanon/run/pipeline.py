@@ -15,10 +15,8 @@ from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.base import Request, Run, method_of
+from sqlanon.methods.base import AnyRun, Publication, Request, method_of
 from sqlanon.methods.progress import Progress, silent
-from sqlanon.methods.shared.findings import examine, with_findings
-from sqlanon.methods.shared.guarantee import with_coding, with_earlier_versions
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
@@ -27,6 +25,8 @@ from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
+from sqlanon.release.findings import examine, with_findings
+from sqlanon.release.guarantee import with_coding, with_earlier_versions
 from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.names import target_name
 from sqlanon.releases.noting import note_unchanged, noting
@@ -113,7 +113,7 @@ def anonymize(
 # More than six parameters: what runs, where to, and what it is made from.
 def carry_out(
     engine: Compute,
-    run: Run,
+    run: AnyRun,
     target: Target,
     companions: Mapping[str, Target],
     inputs: Inputs | None,
@@ -126,35 +126,34 @@ def carry_out(
         SqlanonError: as :func:`anonymize`.
     """
     with engine.transaction(), engine.scratch():
-        run.with_present_taxonomies()
+        run = run.with_present_taxonomies()
         bound = run.bound
         if inputs is not None:
             inputs = inputs.model_copy(update={"taxonomy_sha256": bound.taxonomy_hashes})
         with stages.stage("encode"):
-            run.encode()
+            encoded = run.encode()
         run.refuse_columns_of(target)
-        run.charge()
-        run.search(stages)
+        table = run.charge(encoded)
+        choice = run.search(table, stages)
         with stages.stage("release"):
-            publication = run.make()
-            written = target.write(run.released_rows(target.takes_enums), streamed=True)
-            if publication is not None:
-                publication = publication.as_written(engine, written.relation)
-            examined = None if publication is None else examine(engine, publication)
-            local = None if publication is None else local_loss(engine, publication)
-            others = {name: companions[name].write(query) for name, query in run.companion_rows().items()}
+            made: Publication = run.make(table, choice)
+            written = target.write(run.released_rows(made, target.takes_enums), streamed=True)
+            groups = None if made.groups is None else made.groups.as_written(engine, written.relation)
+            examined = None if groups is None else examine(engine, groups)
+            local = None if groups is None else local_loss(engine, groups)
+            others = {name: companions[name].write(query) for name, query in run.companion_rows(made).items()}
         with stages.stage("verify"):
-            run.verify(written, others)
-            if publication is not None and examined is not None:
-                examined = examined_beside(engine, examined, listed, publication.node, written)
+            measured = run.verify(made, written, others)
+            if groups is not None and examined is not None:
+                examined = examined_beside(engine, examined, listed, groups.node, written)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
-        report = with_notes(run.report(target.name, stages.seconds), notes)
+        report = with_notes(run.report(made, measured, target.name, stages.seconds), notes)
         refuse_useless(report, run.request.max_loss)
         # Findings come after that: no method can have them travel with a release.
-        record = run.record(report, inputs).model_copy(
+        record = run.record(made, measured, report, inputs).model_copy(
             update={"earlier": tuple(each.record for each in run.request.earlier)}
         )
-        promise = promise_of(bound.policy, _promised(run.recorded_guarantee(report), bound.policy, target))
+        promise = promise_of(bound.policy, _promised(run.recorded_guarantee(made, report), bound.policy, target))
         record = record.model_copy(update={"promise": promise})
         if companions:
             tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
@@ -166,7 +165,7 @@ def carry_out(
         into=target.name,
         tables={name: other.name for name, other in companions.items()},
         node=report.node,
-        guarantee=_promised(run.guarantee(report), bound.policy, target),
+        guarantee=_promised(run.guarantee(made, report), bound.policy, target),
         report=report if examined is None else with_local_loss(with_findings(report, examined), local),
     )
 

@@ -16,11 +16,6 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.methods.base import method_of
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.counting import node_summaries
-from sqlanon.methods.shared.findings import Examined, examine, examine_kept
-from sqlanon.methods.shared.kept_columns import released_values
-from sqlanon.methods.shared.publishing import Publication, PublishedNode, groups_as_written
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
@@ -30,8 +25,13 @@ from sqlanon.model.record import Record
 from sqlanon.model.release import Findings, Spent
 from sqlanon.model.release.pictures import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
+from sqlanon.nodes.counting import node_summaries
+from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import string
+from sqlanon.release.findings import Examined, examine, examine_kept
+from sqlanon.release.kept_columns import released_values
+from sqlanon.release.publishing import GroupedRows, PublishedNode, groups_as_written
 from sqlanon.report.document import count, percent
 from sqlanon.run.earlier import with_joint_classes
 from sqlanon.run.others import others_of, reason_of
@@ -208,7 +208,7 @@ def _beside(
         node = PublishedNode(table, summary, suppresses=suppresses)
     names, rows = policy.quasi_identifiers, 0 if record.rows is None else record.rows.source or 0
     groups = groups_as_written(policy, names, found.source.relation)
-    return examine(engine, Publication(bound, rows, names, node=node, groups=groups)), problems
+    return examine(engine, GroupedRows(bound, rows, names, node=node, relation=groups)), problems
 
 
 def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:

@@ -8,7 +8,6 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
 from sqlanon.methods.local.bound import estimated_loss
 from sqlanon.methods.progress import silent
-from sqlanon.methods.shared.publishing import Publication
 from sqlanon.methods.stages import Stages
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
@@ -16,6 +15,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Report
 from sqlanon.model.release.findings import LocalEstimate
 from sqlanon.model.release.trial import Trial
+from sqlanon.release.publishing import GroupedRows
 
 MUCH_MORE = 2
 """How many times as much a release must lose for a hint."""
@@ -39,26 +39,23 @@ def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: i
     """
     run = method_of(policy)(engine, source, policy, Request())
     with engine.transaction(), engine.scratch():
-        run.with_present_taxonomies()
-        run.encode()
-        run.search(Stages(silent))
-        publication = run.make()
-        assert publication is not None
-        assert publication.node is not None
-        summary, context = publication.node.summary, publication.node.table.context
+        run = run.with_present_taxonomies()
+        table = run.charge(run.encode())
+        groups = run.make(table, run.search(table, Stages(silent))).groups
+        summary, context = groups.node.summary, groups.node.table.context
         heights = zip(context.lattice.quasi_identifiers, summary.levels, context.lattice.heights, strict=True)
         return Trial(
             source_rows=source_rows,
-            rows=publication.source_rows,
+            rows=groups.source_rows,
             columns=len(policy.quasi_identifiers),
             loss=policy.quality.loss(summary, context),
             suppressed_rows=summary.suppressed_rows,
             at_top=tuple(name for name, level, height in heights if level == height > 0),
-            local_loss=local_loss(engine, publication),
+            local_loss=local_loss(engine, groups),
         )
 
 
-def local_loss(engine: Compute, publication: Publication) -> float | None:
+def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
     """About how much local recoding would lose of the table of a full-domain run.
 
     Returns:
@@ -66,7 +63,7 @@ def local_loss(engine: Compute, publication: Publication) -> float | None:
         if local recoding does not take its policy, or if the table is too large for an estimate within the time of a
         run.
     """
-    node, policy = publication.node, publication.bound.policy
+    node, policy = groups.node, groups.bound.policy
     if node is None or not _can_be_recoded(policy):
         return None
     return estimated_loss(engine, node.table)

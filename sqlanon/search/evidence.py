@@ -9,12 +9,7 @@ from sqlanon.model.lattice import NodeSummary
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of an interval.
+    """What is known of an interval."""
 
-    Attributes:
-        suppressed_rows: rows that every node of it suppresses at least.
-        summary: its most general node, without what it loses.
-    """
-
-    suppressed_rows: int
-    summary: NodeSummary
+    suppressed_rows: int  # rows that every node of it suppresses at least
+    summary: NodeSummary  # its most general node, without what it loses

@@ -23,17 +23,11 @@ INFORMATION_SCALE = 30.0
 
 @dataclass(frozen=True)
 class Forecast:
-    """Roots of shares as a constant and a term of each level, which does not increase with the level.
+    """Roots of shares as a constant and a term of each level, which does not increase with the level."""
 
-    Attributes:
-        constant: the mean.
-        terms: by quasi-identifier and level, what is added to it.
-        error: how far off the roots of the nodes are that it was learned from: the root of the mean square.
-    """
-
-    constant: float
-    terms: tuple[Bounds, ...]
-    error: float
+    constant: float  # the mean
+    terms: tuple[Bounds, ...]  # by quasi-identifier and level, what is added to it
+    error: float  # how far off the roots of the nodes are that it was learned from: the root of the mean square
 
     def everywhere(self) -> Bounds:
         """The roots of all nodes: an array with an entry per node."""

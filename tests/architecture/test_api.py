@@ -63,6 +63,7 @@ class Module:
         crowded: its functions of more than six parameters that give no reason.
         lines_with_sql: where SQL is put together as text.
         lines_with_casts: where the column of a source is cast to text, or with NULL where that fails.
+        kept_by_runs: what runs keep in attributes besides what their constructors set.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Module:
     crowded: list[str]
     lines_with_sql: list[int]
     lines_with_casts: list[int]
+    kept_by_runs: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +107,7 @@ def module_of(path: Path) -> Module:
         ],
         lines_with_sql=[node.lineno for node in nodes if isinstance(node, ast.expr) and has_sql(node)],
         lines_with_casts=[call.lineno for call in calls if last_name(call.func) in CASTS and casts_a_column(call)],
+        kept_by_runs=[name for node in nodes if isinstance(node, ast.ClassDef) for name in kept_by_run(node)],
     )
 
 
@@ -118,6 +121,20 @@ def names_imported(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom):
         yield node.module or ""
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def kept_by_run(found: ast.ClassDef) -> Iterator[str]:
+    """The attributes that methods of a run set, which its hooks would hand on unseen."""
+    if not any(ast.unparse(base).partition("[")[0].endswith("Run") for base in found.bases):
+        return
+    for method in found.body:
+        if isinstance(method, ast.FunctionDef) and method.name != "__init__":
+            stores = (node for node in ast.walk(method) if isinstance(node, ast.Attribute))
+            yield from (
+                f"{found.name}.{node.attr}"
+                for node in stores
+                if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+            )
 
 
 def last_name(function: ast.expr) -> str:
@@ -244,6 +261,12 @@ class TestModules:
     def test_queries_cast_no_column_to_text(self, modules: list[Module]) -> None:
         """As ``text`` and ``cast_value`` do; casts to other types than text are of columns that steps have made."""
         assert [f"{each.name}:{line}" for each in modules for line in each.lines_with_casts] == []
+
+    def test_hooks_of_runs_return_values(self, modules: list[Module]) -> None:
+        assert [name for each in modules for name in each.kept_by_runs] == []
+        [found] = ast.parse("class OwnRun(base.Run[A]):\n    def make(self): self.kept, x = 1, 2").body
+        assert isinstance(found, ast.ClassDef)
+        assert [*kept_by_run(found)] == ["OwnRun.kept"]
 
 
 def test_the_check_for_sql_in_strings_finds_some() -> None:

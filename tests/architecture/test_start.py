@@ -82,7 +82,7 @@ CHAINS = {
                 "sqlanon.partitions",
                 "sqlanon.ledger",
                 "sqlanon.methods.noisy_node",
-                "sqlanon.methods.shared.private",
+                "sqlanon.methods.private",
                 "sqlanon.methods.full_domain.relaxation",
                 "sqlanon.run.explain",
                 "sqlanon.run.lattice",

@@ -20,10 +20,10 @@ from pathlib import Path
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import problem_and_counter
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.nodes.choice import problem_and_counter
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import blow_up, load_taxonomies
 from tests.conftest import ARX_COLUMNS

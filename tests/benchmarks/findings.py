@@ -17,9 +17,9 @@ from unittest.mock import patch
 import duckdb
 
 import sqlanon as sa
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.findings import Examined
 from sqlanon.model.release import Findings
+from sqlanon.release import publishing
+from sqlanon.release.findings import Examined
 from sqlanon.run import pipeline
 
 PEOPLE = Path(__file__).with_name("adult_like.sql")

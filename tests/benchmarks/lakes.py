@@ -28,9 +28,9 @@ import duckdb
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.lattice import Levels
+from sqlanon.nodes.counting import NodeCounter
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import SEARCHES, SearchProblem
 from tests.benchmarks.memory import peak_bytes
 from tests.benchmarks.speed import PLAIN_CELLS, make_plain_cells, plain_query

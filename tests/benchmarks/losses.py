@@ -19,9 +19,9 @@ from pathlib import Path
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared import choice
-from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.quality import QualityModel
+from sqlanon.nodes import choice
+from sqlanon.nodes.table import encode_table
 from sqlanon.run.demo import TAXONOMIES, invent
 from tests.benchmarks.speed import make_arx_warehouse, make_warehouse
 from tests.conftest import ARX_COLUMNS, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS

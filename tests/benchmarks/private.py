@@ -24,9 +24,9 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.noisy_node import ipa as scoring
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.counting import NodeCounter
 from sqlanon.model.methods.noisy import CELLS, NODE
+from sqlanon.nodes.counting import NodeCounter
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry

@@ -20,9 +20,9 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.full_domain import SearchName
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.cells.labels import has_bits, label_bits
 from sqlanon.queries.classes.recoding import AtNode

@@ -25,9 +25,9 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.choice import choose_node
 from sqlanon.model.quality import QualityModel
+from sqlanon.nodes.choice import choose_node
+from sqlanon.nodes.table import encode_table
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import load_taxonomies
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS

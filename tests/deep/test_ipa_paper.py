@@ -19,7 +19,7 @@ from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import Draws, prepared
-from sqlanon.methods.shared.cells import encode_table
+from sqlanon.nodes.table import encode_table
 from sqlanon.papers import IPAAsPublished
 from sqlanon.papers.ipa import as_published as ipa_paper
 from sqlanon.papers.ipa import published_queries as queries

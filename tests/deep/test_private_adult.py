@@ -15,7 +15,7 @@ from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.noisy_node import ipa as method
 from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared
-from sqlanon.methods.shared.cells import encode_table
+from sqlanon.nodes.table import encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 from tests.engines import engine_of

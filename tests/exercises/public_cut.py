@@ -10,25 +10,28 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import sqlanon as sa
-from sqlanon.methods.base import Run
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.publishing import (
-    Publication,
+from sqlanon.methods.base import Measured
+from sqlanon.methods.reports import report_of_classes
+from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.model.base import Level, Share
+from sqlanon.model.labels import CutRecord
+from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.release import Report, RowCounts
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.queries.classes.recoding import AtCut
+from sqlanon.release.publishing import (
     attained_at,
     group_rows,
     keep_classes,
     make_cuts,
     released_sizes,
 )
-from sqlanon.methods.shared.reports import report_of_classes
-from sqlanon.model.base import Level, Share
-from sqlanon.model.labels import CutRecord
-from sqlanon.model.methods.settings import MethodSettings
-from sqlanon.model.release import Report, RowCounts
-from sqlanon.queries.classes.recoding import AtCut
 
 Labels = tuple[tuple[Level, str], ...]
-"""Levels and labels of which every value has one, and only one."""
+"""Levels and labels, one of them for each value."""
+
+Cut = dict[str, Labels]
 
 
 class PublicCut(MethodSettings):
@@ -53,38 +56,44 @@ class CutReport(Report):
     cut: dict[str, Labels]
 
 
-class PublicCutRun(Run):
+class PublicCutRun(SyntacticRun[EncodedTable, Cut, SyntacticPublication]):
     """Generalization to the labels that the policy names."""
 
-    def encode(self) -> None:
-        method: Any = self.bound.policy.method
-        self.cut: dict[str, Labels] = {name: method.cut[name] for name in self.bound.policy.quasi_identifiers}
-        self.table = encode_table(self.engine, self.bound, label_losses=(), may_be_empty=self.request.is_dry_run)
+    def encode(self) -> EncodedTable:
+        return encode_table(self.engine, self.bound, label_losses=(), may_be_empty=self.request.is_dry_run)
 
-    def make(self) -> Publication:
-        engine, table, self.encoding = self.engine, self.table, self.table.encoding
-        recoding = AtCut(self.encoding, (*self.cut.values(),))
+    def search(self, table: EncodedTable, stages: Stages) -> Cut:
+        method: Any = self.bound.policy.method
+        return {name: method.cut[name] for name in self.bound.policy.quasi_identifiers}
+
+    def make(self, table: EncodedTable, choice: Cut) -> SyntacticPublication:
+        engine, encoding = self.engine, table.encoding
+        recoding = AtCut(encoding, (*choice.values(),))
         make_cuts(engine, recoding)
         keep_classes(engine, recoding)
-        self.attained = attained_at(engine, recoding)
-        publication = group_rows(engine, table, recoding, masked=False)
-        self.row_count = released_sizes(engine)[0]
-        source, dropped = table.context.row_count, table.context.row_count - self.row_count
-        self.rows = RowCounts(source=source, released=self.row_count, masked=0, dropped=dropped)
-        if not self.request.is_dry_run and (self.row_count == 0 or dropped > table.context.allowed_rows):
+        attained = attained_at(engine, recoding)
+        groups = group_rows(engine, table, recoding, masked=False)
+        source, released = table.context.row_count, released_sizes(engine)[0]
+        dropped = source - released
+        if not self.request.is_dry_run and (released == 0 or dropped > table.context.allowed_rows):
             problem = f"{dropped:,} of {source:,} rows are in classes that fall short"
             raise sa.UnsatisfiableError("the labels of the policy do not meet it:", [problem])
-        return publication
+        rows = RowCounts(source=source, released=released, masked=0, dropped=dropped)
+        return SyntacticPublication(bound=self.bound, encoding=encoding, groups=groups, rows=rows, attained=attained)
 
-    def labels_record(self, report: Report) -> CutRecord:
-        return CutRecord(labels=self.cut)
+    def labels_record(self, made: SyntacticPublication, report: Report) -> CutRecord:
+        assert isinstance(report, CutReport)
+        return CutRecord(labels=report.cut)
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> CutReport:
+    def report(
+        self, made: SyntacticPublication, measured: Measured, into: str, seconds: Mapping[str, float]
+    ) -> CutReport:
         """The numbers of the run, of which the loss is the share of the rows that are dropped."""
-        lost = self.rows.dropped / max(self.rows.source, 1)
-        facts = {"rows": self.rows, "suppressed_rows": self.rows.dropped, "cut": self.cut, "search": "given"}
+        method: Any = self.bound.policy.method
+        lost = made.rows.dropped / max(made.rows.source, 1)
+        facts = {"rows": made.rows, "suppressed_rows": made.rows.dropped, "cut": method.cut, "search": "given"}
         loss = {"quality": "dropped", "loss": lost, "losses": {"dropped": lost}}
-        return report_of_classes(CutReport, self.bound, self.measured, into, seconds, **facts, **loss)
+        return report_of_classes(CutReport, made.bound, measured.measurement, into, seconds, **facts, **loss)
 
 
 REGISTRATION = {"kind": PublicCut, "method": f"{__name__}:{PublicCutRun.__name__}"}

@@ -13,6 +13,7 @@ import sqlanon as sa
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.full_domain.method import FullDomainRun, given_levels
 from sqlanon.model.base import Level, Share
+from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.settings import MethodSettings
 
 
@@ -34,10 +35,9 @@ class PublicNodeRun(FullDomainRun):
     takes_node = False
     instead_of_node = "the policy names one"
 
-    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+    def given(self, bound: BoundPolicy) -> Levels:
         method: Any = bound.policy.method
-        self.given = given_levels(bound, method.node)
-        return bound
+        return given_levels(bound, method.node)
 
 
 REGISTRATION = {"kind": PublicNode, "method": f"{__name__}:{PublicNodeRun.__name__}"}

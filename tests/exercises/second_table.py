@@ -12,7 +12,9 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.methods.base import Comparison
 from sqlanon.methods.full_domain.method import FullDomainRun
+from sqlanon.methods.reports import NodePublication
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery
 from sqlanon.queries.release.rows import release
@@ -32,17 +34,19 @@ class ClassSizesRun(FullDomainRun):
 
     companions = (SIZES,)
 
-    def companion_rows(self) -> Mapping[str, exp.Query]:
-        return {SIZES: self._sizes(subquery(release(self.encoding), "published"))}
+    def companion_rows(self, made: NodePublication) -> Mapping[str, exp.Query]:
+        return {SIZES: self._sizes(subquery(release(made.table.encoding), "published"))}
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
+    def compare(
+        self, made: NodePublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
         counted, found = self._sizes(written.relation), select([exp.Star()], companions[SIZES].relation)
         wrong = select([aliased(count_rows(), "classes")], subquery(differing_rows(counted, found), "differing"))
         differs = self.engine.fetch(wrong, "sizes of classes")[0]["classes"]
-        return ["the sizes of classes are not those of the rows"] if differs else []
+        return Comparison(["the sizes of classes are not those of the rows"] if differs else [])
 
     def _sizes(self, rows: exp.Expr) -> exp.Query:
-        labels = [column(name) for name in self.encoding.spec.quasi_identifiers]
+        labels = [column(name) for name in self.bound.policy.quasi_identifiers]
         return grouped(select([*labels, aliased(count_rows(), ROWS)], rows.copy()), [label.copy() for label in labels])
 
 

@@ -22,8 +22,8 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.base import Run
-from sqlanon.methods.shared import roll_up
 from sqlanon.model.taxonomy.rules import RULES
+from sqlanon.nodes import roll_up
 from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT
 

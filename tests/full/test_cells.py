@@ -9,8 +9,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.lattice import Levels
+from sqlanon.nodes.table import encode_table
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.classes.grouping import by_key
 from sqlanon.queries.classes.summaries import attained

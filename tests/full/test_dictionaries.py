@@ -11,7 +11,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb.reading import pieces
-from sqlanon.methods.shared.cells import encode_table
+from sqlanon.nodes.table import encode_table
 from sqlanon.queries.cells import encoding
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, select

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.methods.shared import counting
+from sqlanon.nodes import counting
 from tests.browser import Page, address, browser
 from tests.full.test_explorer_limits import prepare, smallest_class
 from tests.stories.test_explorer import TAXONOMIES, nodes_of, people, policy, table_of

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.shared.roll_up import RollUps
+from sqlanon.nodes.roll_up import RollUps
 from tests.conftest import ROOT
 
 SOURCE = "SELECT i % 10 AS i FROM range(100) AS r (i)"

@@ -16,10 +16,10 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.h_ceiling.counterfeits import fill, put_entries
 from sqlanon.methods.h_ceiling.queries import CHANCES, KNOWN, value_column, with_labels
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.publishing import make_labels
+from sqlanon.nodes.table import encode_table
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import aliased, column, select
+from sqlanon.release.publishing import make_labels
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

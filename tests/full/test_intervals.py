@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared import proofs
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node
-from sqlanon.methods.shared.counting import SizesFirst
-from sqlanon.methods.shared.proofs import IntervalProofs, proofs_of
+from sqlanon.nodes import proofs
+from sqlanon.nodes.choice import choose_node
+from sqlanon.nodes.counting import SizesFirst
+from sqlanon.nodes.proofs import IntervalProofs, proofs_of
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import SearchOutcome
 from tests import brute_force
 from tests.brute_force import Task

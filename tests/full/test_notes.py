@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.shared import kept_columns
+from sqlanon.release import kept_columns
 from tests.commands import sqlanon
 from tests.conftest import open_clinic
 

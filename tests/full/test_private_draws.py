@@ -18,13 +18,13 @@ from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.base import Run
 from sqlanon.methods.noisy_node.ipa import draw_counts, public_domains, thresholds
 from sqlanon.methods.noisy_node.shared import Draws, prepared
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.nodes.table import encode_table
 from sqlanon.queries.cells.contributions import bounded_rows
 from sqlanon.queries.classes.recoding import AtCut
 from sqlanon.queries.noise.combinations import Domain, equal_rows
 from sqlanon.queries.release.rows import release
+from sqlanon.release import publishing
 from tests.engines import engine_of
 
 AGES, SEXES, ILLNESSES = range(4), "fm", ["cold", "flu", "x", None]

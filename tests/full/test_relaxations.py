@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.errors import Explanation, Relaxation
-from sqlanon.methods.shared.counting import share_of
+from sqlanon.nodes.counting import share_of
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy, clinic_values, open_clinic
 from tests.effort import examples

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.shared import publishing
+from sqlanon.release import publishing
 from tests.conftest import clinic_policy, open_clinic
 
 

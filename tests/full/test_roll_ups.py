@@ -17,16 +17,17 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared import counting as node_counter
-from sqlanon.methods.shared import publishing, roll_up
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.nodes import counting as node_counter
+from sqlanon.nodes import roll_up
+from sqlanon.nodes.roll_up import RolledUp, RollUps
+from sqlanon.nodes.table import encode_table
 from sqlanon.queries.cells import keys
 from sqlanon.queries.cells import labels as encode
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.release import publishing
 from sqlanon.search.problem import batches
 from tests.engines import engine_of
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session

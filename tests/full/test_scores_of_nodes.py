@@ -14,8 +14,8 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.methods.noisy_node import shared as node_scores
 from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared
-from sqlanon.methods.shared import roll_up
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.nodes import roll_up
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE, level_losses
 from tests import oracle
 from tests.engines import engine_of

@@ -14,8 +14,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.progress import stopping
-from sqlanon.methods.shared import counting
 from sqlanon.methods.stages import Stages
+from sqlanon.nodes import counting
 from tests.commands import document, sqlanon
 
 QUASI_IDENTIFIERS = ["a", "b", "c"]

@@ -17,7 +17,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.peeling import MAX_BATCH_NODES
-from sqlanon.methods.shared.counting import NODES_AT_ONCE
+from sqlanon.nodes.counting import NODES_AT_ONCE
 from tests.conftest import ARX_COLUMNS, reading
 
 pytestmark = pytest.mark.adult

@@ -175,7 +175,7 @@ def drawing(chance: Callable[[], FixedNoise]) -> Iterator[None]:
     with (
         mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
         mock.patch("sqlanon.publish.to_store.time", time_ns=lambda: 1),
-        mock.patch("sqlanon.methods.shared.private.chance.OpenDPSource", chance),
+        mock.patch("sqlanon.methods.chance.OpenDPSource", chance),
     ):
         yield
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared import counting as node_counter
-from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
+from sqlanon.nodes import counting as node_counter
+from sqlanon.nodes.table import encode_table
 from tests import brute_force
 from tests.brute_force import Task
 from tests.certain_rows import certain_rows, fewest_suppressed

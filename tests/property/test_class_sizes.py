@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node
+from sqlanon.nodes.choice import choose_node
+from sqlanon.nodes.table import EncodedTable, encode_table
 from tests import brute_force
 from tests.effort import examples
 from tests.engines import engine_of

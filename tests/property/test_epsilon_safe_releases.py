@@ -18,7 +18,7 @@ from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node import epsilon_safe as method
 from sqlanon.methods.noisy_node.epsilon_safe import scores
 from sqlanon.methods.noisy_node.shared import prepared
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests import oracle
 from tests.case_tables import session_of

@@ -22,8 +22,8 @@ from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, FewestCounterfeits
 from sqlanon.methods.h_ceiling.links import Links
 from sqlanon.methods.h_ceiling.method import Profiles, degrees_of, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.report import CeilingReport
-from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.lattice import Lattice
+from sqlanon.nodes.table import encode_table
 from sqlanon.papers.h_ceiling import losses
 from tests import oracle
 from tests.case_tables import session_of

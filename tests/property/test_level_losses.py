@@ -12,8 +12,8 @@ import sqlanon as sa
 from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
-from sqlanon.methods.shared.cells import encode_taxonomies
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.nodes.table import encode_taxonomies
 from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.cells.rows import encode_rows
 from sqlanon.queries.classes import summaries as evaluate

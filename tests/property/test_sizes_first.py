@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.counting import NodeCounter, SizesFirst
 from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.nodes.counting import NodeCounter, SizesFirst
+from sqlanon.nodes.table import encode_table
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
 from tests.engines import engine_of

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.shared import publishing
 from sqlanon.model.release.findings import HomogeneousColumn
+from sqlanon.release import publishing
 from tests.commands import sqlanon
 from tests.conftest import copy_of, open_clinic
 

@@ -16,15 +16,15 @@ import sqlanon as sa
 from sqlanon.ledger.datasets import DataSet
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
-from sqlanon.methods.cuts.diffgen import draws
-from sqlanon.methods.noisy_node.epsilon_safe import most_rows, refuse_many_nodes
-from sqlanon.methods.shared.private.chance import (
+from sqlanon.methods.chance import (
     drawn_unseen,
     individual_of,
     reached_by_noise,
     refuse_observed,
     unit_of,
 )
+from sqlanon.methods.cuts.diffgen import draws
+from sqlanon.methods.noisy_node.epsilon_safe import most_rows, refuse_many_nodes
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.datasets import KnownSource

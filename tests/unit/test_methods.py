@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.noisy_node.ipa import thresholds
-from sqlanon.methods.shared.private.run import why_void
+from sqlanon.methods.private import why_void
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.papers import IPAAsPublished

@@ -15,8 +15,8 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node import ipa as private
 from sqlanon.methods.noisy_node import shared as scores_of_nodes
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.methods.noisy import NODE
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.noise.scores import WHOLE
 
 

@@ -5,32 +5,39 @@ A user may give the node in place of a search; it must meet the policy on the so
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.base import Run
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node, choose_with_alternatives, dry_run_choice, only_checked, settled
-from sqlanon.methods.shared.counting import examine_nodes, node_summaries
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, withhold_persons
-from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts, report, row_counts
-from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
+from sqlanon.joint.beside import cells_beside, joint_shortfalls, withhold_persons
+from sqlanon.methods.base import Comparison, Measured
+from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticRun
 from sqlanon.model.base import respelled, unknown_names
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import FinerNode, Report
-from sqlanon.model.release.joint import JointClasses
+from sqlanon.nodes.choice import (
+    NodeChoice,
+    choose_node,
+    choose_with_alternatives,
+    dry_run_choice,
+    only_checked,
+    settled,
+)
+from sqlanon.nodes.counting import examine_nodes, node_summaries
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.released_classes import NodeClasses
-from sqlanon.queries.release.rows import with_individuals
+from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.release import publishing
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.verification.measure import Beside, measured_beside
 
@@ -38,114 +45,120 @@ LOCALLY = 'method = "local-recoding", by which each class has labels of its own,
 """The remedy where a column says nothing any more."""
 
 
-class FullDomainRun(Run):
+class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
     """Search the lattice for the node of least loss that meets the privacy models, and verify what is written."""
 
     takes_node = True
     takes_far_rows = True
     is_repeatable = True
-    given: Levels | None = None
-    finer_nodes: tuple[FinerNode, ...] = ()
-    joint: JointClasses | None = None
-    loss_alone: float | None = None
+
+    def given(self, bound: BoundPolicy) -> Levels | None:
+        """Return the node to publish at, None if it is to be searched for.
+
+        Raises:
+            PolicyError: as :func:`given_levels`.
+        """
+        node = self.request.node
+        return None if node is None else given_levels(bound, node)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        if self.request.node is not None:
-            self.given = given_levels(bound, self.request.node)
+        self.given(bound)
         return bound
 
     @property
     def node(self) -> Mapping[str, int] | None:
-        return None if self.given is None else self.bound.lattice.named(self.given)
+        given = self.given(self.bound)
+        return None if given is None else self.bound.lattice.named(given)
 
-    def encode(self) -> None:
+    def encode(self) -> EncodedTable:
         losses, is_dry_run = self.bound.policy.quality.label_losses, self.request.is_dry_run
         spec = cells_beside(self.engine, self.bound, self.request.earlier)
-        self.table = encode_table(
-            self.engine, self.bound, spec, label_losses=losses, may_be_empty=is_dry_run, may_stay=True
-        )
+        table = encode_table(self.engine, self.bound, spec, label_losses=losses, may_be_empty=is_dry_run, may_stay=True)
         if not is_dry_run:
-            refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
+            refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
+        return table
 
-    def search(self, stages: Stages) -> None:
+    def search(self, table: EncodedTable, stages: Stages) -> NodeChoice:
         if self.request.is_dry_run:
-            self.table, self.outcome, self.chosen = dry_run_choice(self.engine, self.table)
-            return
+            return dry_run_choice(self.engine, table)
+        given, loss_alone = self.given(self.bound), None
+        finer: tuple[FinerNode, ...] = ()
         with stages.stage("search"):
-            if self.given is not None:
-                self.outcome = check_given(self.engine, self.table, self.given)
+            if given is not None:
+                outcome = check_given(self.engine, table, given)
             else:
-                found = choose_with_alternatives(self.engine, self.table, stages.checked, self.stopped)
-                self.outcome, self.finer_nodes = found
+                outcome, finer = choose_with_alternatives(self.engine, table, stages.checked, self.stopped)
             if self.request.earlier:
-                self.loss_alone = choose_node(self.engine, self.table.alone(), stages.checked, self.stopped).loss
-            stages.concluded(self.outcome)
-        if self.outcome.best is None:
+                loss_alone = choose_node(self.engine, table.alone(), stages.checked, self.stopped).loss
+            stages.concluded(outcome)
+        if outcome.best is None:
             from sqlanon.methods.full_domain.relaxation import unsatisfiable
 
             with stages.stage("explain"):
-                raise unsatisfiable(self.engine, self.table, self.outcome, stages.counted)
-        self.chosen = self.outcome.best
+                raise unsatisfiable(self.engine, table, outcome, stages.counted)
+        return settled(self.engine, table, outcome, outcome.best, finer, loss_alone)
 
-    def make(self) -> publishing.Publication:
-        engine = self.engine
-        self.table, node = settled(engine, self.table, self.chosen)
-        self.bound = self.table.bound  # Inverse OLA publishes under the most private policy
-        self.encoding = self.table.encoding
-        recoding = AtNode(self.encoding, node.levels)
-        self.kept = publishing.keep_classes(engine, recoding)
+    def make(self, table: EncodedTable, choice: NodeChoice) -> NodePublication:
+        engine, table, node = self.engine, choice.table, choice.node
+        policy, recoding = table.bound.policy, AtNode(table.encoding, node.levels)
+        publishing.keep_classes(engine, recoding)
         withhold_persons(engine, recoding)
-        self.decision = _decide(engine, self.table, self.outcome, node)
-        self.row_count, self.attained = self.decision.rows.released, self.decision.attained
-        key, masked = self.request.pseudonym_key, self.decision.masked
-        publication = publishing.make_rows(engine, self.table, recoding, key, masked=masked)
-        published = publishing.PublishedNode(self.table, node, suppresses=True, finer=self.finer_nodes)
-        return replace(publication, node=published)
+        masks = policy.suppression == "mask" and node.suppressed_rows > 0
+        short = publishing.masked_rows_fall_short(engine, table, recoding) if masks else []
+        masked = masks and not short
+        attained = publishing.attained_at(engine, recoding)
+        groups = publishing.make_rows(engine, table, recoding, self.request.pseudonym_key, masked=masked)
+        published = publishing.PublishedNode(table, node, suppresses=True, finer=choice.finer)
+        return NodePublication(
+            bound=table.bound,
+            encoding=table.encoding,
+            groups=replace(groups, node=published),
+            rows=row_counts(table, node.suppressed_rows, masked=masked),
+            attained=attained,
+            notes=tuple(_notes(choice, short)),
+            table=table,
+            choice=choice,
+            masked=masked,
+        )
 
-    def compared(self) -> Beside:
-        bound, levels = self.bound, self.decision.node.levels
+    def reference(self, made: NodePublication) -> Beside:
+        bound, levels = made.bound, made.choice.node.levels
         node = bound.lattice.named(levels)
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
             return found
-        rows = with_individuals(AtNode(self.encoding, levels), self.kept, masked=self.decision.masked)
+        rows = with_individuals(AtNode(made.table.encoding, levels), KEPT_CLASSES, masked=made.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        earlier = self.request.earlier
+    def compare(
+        self, made: NodePublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        earlier, table = self.request.earlier, made.table
         if not earlier:
-            return []
-        recoding = AtNode(self.table.alone().encoding, self.decision.node.levels)
+            return Comparison()
+        recoding = AtNode(table.alone().encoding, made.choice.node.levels)
         present = NodeClasses.of(recoding, written.relation, len(earlier))
-        persons = persons_of_rows(present, self.table.encoding)
-        spec = self.table.encoding.spec
-        self.joint, differences = joint_shortfalls(self.engine, earlier, self.bound, spec, present, persons)
-        return differences
+        persons = persons_of_rows(present, table.encoding)
+        joint, differences = joint_shortfalls(self.engine, earlier, made.bound, table.encoding.spec, present, persons)
+        return Comparison(differences, joint)
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        found = report(self.table, self.decision, self.measured, into, seconds)
-        if self.joint is None:
-            return found
-        return found.model_copy(update={"joint": self.joint, "loss_alone": self.loss_alone})
+    def report(self, made: NodePublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        return report(made, measured, into, seconds)
 
 
-def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:
+def _notes(choice: NodeChoice, short: Sequence[PrivacyModel]) -> Iterator[str]:
+    """Write notes on a choice, and on suppressed rows that would not meet the models in ``short`` as one class."""
+    table, node = choice.table, choice.node
     policy = table.bound.policy
-    short: list[PrivacyModel] = []
-    if policy.suppression == "mask" and node.suppressed_rows:
-        short = publishing.masked_rows_fall_short(engine, table, AtNode(table.encoding, node.levels))
-    masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
-    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels, LOCALLY)]
-    notes += unknown_notes(policy, table.unknown)
+    yield from doubts(policy, choice.outcome)
+    yield from columns_at_the_top(table.context.lattice, node.levels, LOCALLY)
+    yield from unknown_notes(policy, table.unknown)
     if short:
-        models = ", ".join(str(model) for model in short)
+        models = ", ".join(map(str, short))
         rows = f"{node.suppressed_rows:,} suppressed rows"
-        notes.append(f"the {rows} were dropped, not masked: as one class they do not meet {models}")
+        yield f"the {rows} were dropped, not masked: as one class they do not meet {models}"
     if policy.row_weight is not None:
-        notes.append(f'entropy, lm and ncp count the weights of "{policy.row_weight}"; all other measures count rows')
-    counts = row_counts(table, node.suppressed_rows, masked=masked)
-    attained = publishing.attained_at(engine, AtNode(table.encoding, node.levels))
-    return Decision(outcome, node, masked, counts, attained, tuple(notes))
+        yield f'entropy, lm and ncp count the weights of "{policy.row_weight}"; all other measures count rows'
 
 
 def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:

@@ -15,8 +15,10 @@ from typing import Any
 from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import BlockingModel, Explanation, PolicyError, Relaxation, RelaxationKind, UnsatisfiableError
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import (
+from sqlanon.model.lattice import Levels, NodeSummary, with_level
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
+from sqlanon.nodes.counting import (
     Examination,
     attainable_bounds,
     examine_nodes,
@@ -27,9 +29,7 @@ from sqlanon.methods.shared.counting import (
     strictest_kept,
     threshold_field,
 )
-from sqlanon.model.lattice import Levels, NodeSummary, with_level
-from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import KAnonymity, PrivacyModel
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.problem import margin
 

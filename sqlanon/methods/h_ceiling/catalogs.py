@@ -44,8 +44,8 @@ from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, set
 from sqlanon.methods.h_ceiling.links import Link, Links
 from sqlanon.methods.h_ceiling.queries import catalog_error
 from sqlanon.methods.progress import Stopped
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, number
 

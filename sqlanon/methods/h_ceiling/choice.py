@@ -26,11 +26,11 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.h_ceiling.counterfeits import settings_of
 from sqlanon.methods.progress import Stopped
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import NodeCounter, node_summaries
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import KAnonymity
+from sqlanon.nodes.counting import NodeCounter, node_summaries
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import Inquiry, SearchOutcome
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, indexes, spread_downwards
 from sqlanon.search.forecast import POWER, forecast_of, lost_information

@@ -27,11 +27,11 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.mechanisms.source import Floats, RandomSource
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.queries import PRIOR_ROWS, Ancestors
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels, with_level
 from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling, entry_name
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import Relation, column, number, values
 

@@ -22,28 +22,30 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.sources import SystemSource
-from sqlanon.methods.base import Run
+from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.h_ceiling import catalogs, counterfeits, queries
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
+from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.h_ceiling.queries import invented_rows
 from sqlanon.methods.h_ceiling.report import CeilingReport, guarantee
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import only_checked
-from sqlanon.methods.shared.counting import node_summaries
-from sqlanon.methods.shared.publishing import Publication, attained_at, group_rows, keep_classes
-from sqlanon.methods.shared.reports import columns_at_the_top, report_at_node
-from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.methods.reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.lattice import Lattice, NodeSummary, total
 from sqlanon.model.methods.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.nodes.choice import only_checked
+from sqlanon.nodes.counting import node_summaries
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import number, values
+from sqlanon.release.publishing import attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
 
@@ -64,7 +66,10 @@ PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "
 
 
 @dataclass(frozen=True)
-class Facts:
+class FilledNode:
+    """A node below the ceiling, whose classes are filled up."""
+
+    filled: Filled
     outcome: SearchOutcome
     catalog: catalogs.Cataloged | None
     degree: float  # the largest degree of generalization of a row
@@ -72,7 +77,14 @@ class Facts:
     allowed_nodes: int  # the number of nodes that keep to the ceiling
 
 
-class HCeilingRun(Run):
+@dataclass(frozen=True, kw_only=True)
+class FilledPublication(SyntacticPublication):
+    """Rows at a node, counterfeits among them."""
+
+    choice: FilledNode
+
+
+class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
     """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
 
     is_random = True
@@ -106,14 +118,15 @@ class HCeilingRun(Run):
         refuse_wide(bound.lattice, str(bound.policy.method))
         return bound
 
-    def encode(self) -> None:
-        self.table = encode_table(self.engine, self.bound, label_losses=("lm",), may_be_empty=self.request.is_dry_run)
+    def encode(self) -> EncodedTable:
+        table = encode_table(self.engine, self.bound, label_losses=("lm",), may_be_empty=self.request.is_dry_run)
         counterfeits.put_entries(self.engine, self.bound.policy)
         if not self.request.is_dry_run:
-            counterfeits.refuse_rows(self.engine, self.table)
+            counterfeits.refuse_rows(self.engine, table)
+        return table
 
-    def search(self, stages: Stages) -> None:
-        engine, table = self.engine, self.table
+    def search(self, table: EncodedTable, stages: Stages) -> FilledNode:
+        engine = self.engine
         with stages.stage("search"):
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
             allowed = degrees <= (1 if self.settings.h is None else self.settings.h) + WITHIN
@@ -122,114 +135,124 @@ class HCeilingRun(Run):
                     f"no node keeps to the ceiling h = {self.settings.h:g}:",
                     [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
                 )
-            outcome, nodes = self._checked(allowed, errors, stages)
+            outcome, nodes = self._checked(table, allowed, errors, stages)
             candidate = None
             if self.settings.has_catalog_of_values:
                 candidate = catalogs.best_with_catalog(engine, table, nodes, self.random_source, self.stopped)
-                self.filled = candidate.filled
+                filled = candidate.filled
             else:
-                self.filled = counterfeits.fill(engine, table, nodes[0].levels, self.random_source)
-            (node,) = (node for node in nodes if node.levels == self.filled.levels)
-            outcome = in_place_of(outcome, node, self.filled.added.count)
+                filled = counterfeits.fill(engine, table, nodes[0].levels, self.random_source)
+            (node,) = (node for node in nodes if node.levels == filled.levels)
+            outcome = in_place_of(outcome, node, filled.added.count)
             stages.concluded(outcome)
-        if self.filled.added.suppressed:
-            degrees, errors = largest_degrees(engine, self.filled.true), level_errors(engine, self.filled.true)
-        index = table.context.lattice.index(self.filled.levels)
+        if filled.added.suppressed:
+            degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
+        index = table.context.lattice.index(filled.levels)
         catalog, error = (None, errors[index]) if candidate is None else (candidate.cataloged, candidate.error)
-        self.facts = Facts(outcome, catalog, float(degrees[index]), float(error), int(allowed.sum()))
+        return FilledNode(filled, outcome, catalog, float(degrees[index]), float(error), int(allowed.sum()))
 
-    def _checked(self, allowed: Mask, errors: Bounds, stages: Stages) -> tuple[SearchOutcome, list[NodeSummary]]:
+    def _checked(
+        self, table: EncodedTable, allowed: Mask, errors: Bounds, stages: Stages
+    ) -> tuple[SearchOutcome, list[NodeSummary]]:
         """Search, and return the outcome with the nodes that were checked, the best first; in a dry run the bottom."""
         if self.request.is_dry_run:
-            bottom = NodeSummary(self.table.context.lattice.bottom, 1, 1, 0, 0)
-            node_summaries(self.engine, self.table, [bottom.levels], asked="counts")
+            bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
+            node_summaries(self.engine, table, [bottom.levels], asked="counts")
             return only_checked(bottom, 0), [bottom]
-        return choose_node(self.engine, self.table.without_values(), allowed, errors, stages.checked, self.stopped)
+        return choose_node(self.engine, table.without_values(), allowed, errors, stages.checked, self.stopped)
 
-    def make(self) -> Publication:
-        engine, table, added = self.engine, self.filled.table, self.filled.added
-        self.encoding, recoding = table.encoding, AtNode(table.encoding, self.filled.levels)
+    def make(self, table: EncodedTable, choice: FilledNode) -> FilledPublication:
+        engine, filled, added, unknown = self.engine, choice.filled, choice.filled.added, table.unknown
+        table, recoding = filled.table, AtNode(filled.table.encoding, filled.levels)
         keep_classes(engine, recoding)
-        self.attained = attained_at(engine, recoding)
+        attained = attained_at(engine, recoding)
         # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.
-        publication = group_rows(
-            engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, self.filled)
+        groups = group_rows(engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, filled))
+        rows = table.context.row_count
+        return FilledPublication(
+            bound=table.bound,
+            encoding=table.encoding,
+            groups=groups,
+            rows=RowCounts(
+                source=rows + unknown.suppressed,
+                released=rows - added.suppressed + added.count,
+                masked=0,
+                dropped=added.suppressed,
+                unknown=unknown.suppressed,
+            ),
+            attained=attained,
+            notes=(
+                *(() if choice.outcome.proven_optimal else (UNPROVEN,)),
+                *columns_at_the_top(table.context.lattice, filled.levels),
+                *counterfeits.values_of_no_row(engine, table),
+                *unknown_notes(table.bound.policy, unknown),
+            ),
+            choice=choice,
         )
-        self.notes = (
-            *columns_at_the_top(table.context.lattice, self.filled.levels),
-            *counterfeits.values_of_no_row(engine, table),
-        )
-        self.row_count = table.context.row_count - added.suppressed + added.count
-        return publication
 
-    def companion_rows(self) -> Mapping[str, exp.Query]:
-        wanted = {CATALOG: catalogs.catalog_rows(self.filled)} if self.settings.has_catalog else {}
+    def companion_rows(self, made: FilledPublication) -> Mapping[str, exp.Query]:
+        filled = made.choice.filled
+        wanted = {CATALOG: catalogs.catalog_rows(filled)} if self.settings.has_catalog else {}
         if INVENTED in self.request.tables:
-            wanted[INVENTED] = invented_rows(self.encoding, self.filled.levels)
+            wanted[INVENTED] = invented_rows(filled.table.encoding, filled.levels)
         return wanted
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        catalog = companions.get(CATALOG)
-        return [] if catalog is None else catalogs.catalog_shortfalls(self.engine, self.filled, written, catalog)
+    def compare(
+        self, made: FilledPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        if (catalog := companions.get(CATALOG)) is None:
+            return Comparison()
+        return Comparison(catalogs.catalog_shortfalls(self.engine, made.choice.filled, written, catalog))
 
-    def record(self, report: Report, inputs: Inputs | None) -> Record:
+    def record(self, made: FilledPublication, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
         """Make the record, without what would distinguish counterfeits from true rows."""
         assert report.rows is not None
-        bound = self.filled.table.bound
-        policy = bound.policy
+        bound, policy = made.bound, made.bound.policy
         return record_by(
             policy,
             taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
             labels=NodeRecord(levels=report.node),
-            privacy=attained_bounds(policy, self.attained),
+            privacy=attained_bounds(policy, made.attained),
             rows=RowsRecord(released=report.rows.released),
             report=report.model_dump(mode="json", include=set(PUBLISHED)),
         )
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        table, levels, added = self.filled.table, self.filled.levels, self.filled.added
-        facts, catalog, settings = self.facts, self.facts.catalog, self.settings
-        unknown, released = table.unknown, self.measured.row_count
-        doubts = () if facts.outcome.proven_optimal else (UNPROVEN,)
+    def report(self, made: FilledPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        choice, catalog, settings = made.choice, made.choice.catalog, self.settings
+        table, levels, added = choice.filled.table, choice.filled.levels, choice.filled.added
         return report_at_node(
             CeilingReport,
             table,
             levels,
-            facts.outcome,
-            self.measured,
+            choice.outcome,
+            measured.measurement,
             into,
             seconds,
             quality=COUNTERFEITS,
             loss=added.count,
             losses={name: total(getattr(table.context.losses, name), levels) for name in ("lm", "ncp")},
-            rows=RowCounts(
-                source=table.context.row_count + unknown.suppressed,
-                released=released,
-                masked=0,
-                dropped=added.suppressed,
-                unknown=unknown.suppressed,
-            ),
+            rows=made.rows,
             suppressed_rows=added.suppressed,
             search=settings.name,
-            notes=(*doubts, *self.notes, *unknown_notes(table.bound.policy, unknown)),
+            notes=made.notes,
             ceiling=settings.h,
-            degree=facts.degree,
-            allowed_nodes=facts.allowed_nodes,
+            degree=choice.degree,
+            allowed_nodes=choice.allowed_nodes,
             counterfeits=added.count,
-            counterfeit_share=added.count / max(released, 1),
+            counterfeit_share=added.count / max(made.rows.released, 1),
             filled_classes=added.classes,
             fewest_true_rows=added.fewest_true_rows,
-            reconstruction_error=facts.error,
+            reconstruction_error=choice.error,
             catalog=settings.catalog,
             groups=None if catalog is None else catalog.groups,
             effective_k=None if catalog is None else catalog.effective_k,
         )
 
-    def guarantee(self, report: Report) -> Guarantee:
-        return guarantee(self.bound.policy, report, for_recipients=False)
+    def guarantee(self, made: FilledPublication, report: Report) -> Guarantee:
+        return guarantee(made.bound.policy, report, for_recipients=False)
 
-    def recorded_guarantee(self, report: Report) -> Guarantee:
-        return guarantee(self.bound.policy, report, for_recipients=True)
+    def recorded_guarantee(self, made: FilledPublication, report: Report) -> Guarantee:
+        return guarantee(made.bound.policy, report, for_recipients=True)
 
 
 def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:

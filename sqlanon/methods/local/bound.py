@@ -19,8 +19,8 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.recoding import SQL
 from sqlanon.methods.local.table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels, total
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes.classes import class_relation, within
 from sqlanon.queries.classes.grouping import NODE, by_keys, mask_column, masked_nodes
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, f, given_lists, number, select, subquery

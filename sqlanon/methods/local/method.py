@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Run
+from sqlanon.joint.beside import cells_beside, joint_shortfalls
+from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.local.bound import lower_bound
 from sqlanon.methods.local.classes import (
     LocalClasses,
@@ -22,21 +23,21 @@ from sqlanon.methods.local.peeling import Watch
 from sqlanon.methods.local.recoding import PerClass, make_aggregates, make_classes, recorded_classes
 from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, run_notes
 from sqlanon.methods.local.table import LocalTable, judges_no_classes, settings_of
-from sqlanon.methods.shared import publishing
-from sqlanon.methods.shared.cells import encode_table
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls
-from sqlanon.methods.shared.reports import report_of_classes, row_counts
-from sqlanon.methods.shared.unknown import refuse_too_many
+from sqlanon.methods.reports import report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.events import proven_gap
-from sqlanon.model.labels import LabelsRecord
+from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.release import Guarantee, Report
-from sqlanon.model.release.joint import JointClasses
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import refuse_too_many
+from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.release.earlier import persons_of_rows
 from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.release import publishing
 from sqlanon.verification.labels import unlisted_classes
 from sqlanon.verification.measure import Beside
 
@@ -50,7 +51,27 @@ Of ARX's Adult (2.5e8) it takes 3 CPU seconds, and the rest of the run 5 (tests.
 """
 
 
-class LocalRun(Run):
+@dataclass(frozen=True)
+class LocalChoice:
+    """Classes of the cells, and what is known of others."""
+
+    classes: LocalClasses
+    lower_bound: float | None  # of the loss of any recoding
+    loss_alone: float | None  # without the earlier releases
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPublication(SyntacticPublication):
+    """Rows at the labels of their classes."""
+
+    numbered: Encoding  # with the numbers of persons of earlier releases
+    table: EncodedTable  # without them
+    recoding: PerClass
+    choice: LocalChoice
+    class_list: ClassesRecord
+
+
+class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
     """Peel classes off the cells, and publish every row at the labels of its class."""
 
     takes_far_rows = True
@@ -58,8 +79,6 @@ class LocalRun(Run):
     is_repeatable = True
     report_class = LocalReport
     custodian_fields = PRIVATE
-    joint: JointClasses | None = None
-    loss_alone: float | None = None
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         """Refuse wide lattices, models of one node, and aggregates of texts or in columns that are there already."""
@@ -77,76 +96,86 @@ class LocalRun(Run):
         """The settings of the method."""
         return settings_of(self.bound.policy)
 
-    def encode(self) -> None:
+    def encode(self) -> EncodedTable:
         is_dry_run = self.request.is_dry_run
         spec = cells_beside(self.engine, self.bound, self.request.earlier)
-        self.counted = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=is_dry_run)
-        table = without_numbers(self.counted)
-        self.encoding = replace(table.encoding, beside=self.settings.aggregates)
-        self.table = replace(table, encoding=self.encoding)
+        table = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=is_dry_run)
         if not is_dry_run:
-            refuse_too_many(self.engine, self.bound, self.table.unknown, self.table.context.row_count)
+            refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
+        return table
 
-    def search(self, stages: Stages) -> None:
+    def search(self, table: EncodedTable, stages: Stages) -> LocalChoice:
+        loss_alone = None
         with stages.stage("search"):
             if self.request.earlier:
                 with self.engine.scratch():
-                    alone = found_classes(self.engine, self.counted.alone(), Watch(stopped=self.stopped))
-                self.loss_alone = alone.loss
-            self.classes = self._found(Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
-            self.lower_bound = self._least_loss()
+                    loss_alone = found_classes(self.engine, table.alone(), Watch(stopped=self.stopped)).loss
+            classes = self.classes(table, Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
+            return LocalChoice(classes, self._least_loss(table, classes), loss_alone)
 
-    def _found(self, watch: Watch) -> LocalClasses:
-        return found_classes(self.engine, self.counted, watch)
+    def classes(self, table: EncodedTable, watch: Watch) -> LocalClasses:
+        """Find the classes of the cells."""
+        return found_classes(self.engine, table, watch)
 
-    def _least_loss(self) -> float | None:
-        """What any recoding loses at least; None if it is not wanted, or not known within seconds."""
+    def _least_loss(self, table: EncodedTable, classes: LocalClasses) -> float | None:
+        """Bound the loss of any recoding from below, if that is wanted, or else if it takes seconds."""
         wanted = self.settings.lower_bound
         if self.request.earlier:
             return None
-        is_quick = self.classes.is_final and self.counted.cell_count * self.bound.lattice.size <= BOUNDED_WORK
+        is_quick = classes.is_final and table.cell_count * self.bound.lattice.size <= BOUNDED_WORK
         if not (is_quick if wanted is None else wanted):
             return None
-        return lower_bound(LocalTable.of(self.engine, self.counted))
+        return lower_bound(LocalTable.of(self.engine, table))
 
-    def make(self) -> publishing.Publication:
-        engine, recoding, left_out = self.engine, self._recoding, self.classes.left_out
-        self.masked = make_classes(engine, recoding, left_out, masks=self.bound.policy.suppression == "mask")
+    def make(self, table: EncodedTable, choice: LocalChoice) -> LocalPublication:
+        engine, left_out = self.engine, choice.classes.left_out
+        numbered, table = table.encoding, without_numbers(table)
+        encoding = replace(table.encoding, beside=self.settings.aggregates)
+        table, recoding = replace(table, encoding=encoding), PerClass(encoding, numbered.spec.earlier)
+        masked = make_classes(engine, recoding, left_out, masks=self.bound.policy.suppression == "mask")
         make_aggregates(engine, recoding, self.settings)
-        self.classes_record = recorded_classes(engine, recoding, left_out if self.masked else 0)
-        self.attained = publishing.attained_at(engine, recoding)
-        self.rows = row_counts(self.table, left_out, masked=self.masked)
-        self.row_count = self.rows.released
-        return publishing.make_rows(engine, self.table, recoding, self.request.pseudonym_key, masked=False)
+        class_list = recorded_classes(engine, recoding, left_out if masked else 0)
+        attained = publishing.attained_at(engine, recoding)
+        return LocalPublication(
+            bound=self.bound,
+            encoding=encoding,
+            groups=publishing.make_rows(engine, table, recoding, self.request.pseudonym_key, masked=False),
+            rows=row_counts(table, left_out, masked=masked),
+            attained=attained,
+            notes=tuple(run_notes(table, choice.classes)),
+            numbered=numbered,
+            table=table,
+            recoding=recoding,
+            choice=choice,
+            class_list=class_list,
+        )
 
-    @property
-    def _recoding(self) -> PerClass:
-        return PerClass(self.encoding, self.counted.encoding.spec.earlier)
-
-    def compared(self) -> Beside:
-        found = super().compared()
-        if self.bound.policy.individual is None:
+    def reference(self, made: LocalPublication) -> Beside:
+        found = super().reference(made)
+        if made.bound.policy.individual is None:
             return found
-        rows = with_individuals(self._recoding, KEPT_CLASSES, masked=False)
+        rows = with_individuals(made.recoding, KEPT_CLASSES, masked=False)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        differences = [*unlisted_classes(self.engine, written.relation, self.classes_record)]
+    def compare(
+        self, made: LocalPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        differences = [*unlisted_classes(self.engine, written.relation, made.class_list)]
         if not (earlier := self.request.earlier):
-            return differences
-        present = LocalReleasedClasses.of(self._recoding, written.relation, len(earlier))
-        encoding = self.counted.encoding
-        persons = persons_of_rows(present, encoding)
-        self.joint, of_joint = joint_shortfalls(self.engine, earlier, self.bound, encoding.spec, present, persons)
-        return [*differences, *of_joint]
+            return Comparison(differences)
+        present = LocalReleasedClasses.of(made.recoding, written.relation, len(earlier))
+        persons = persons_of_rows(present, made.numbered)
+        joint, of_joint = joint_shortfalls(self.engine, earlier, made.bound, made.numbered.spec, present, persons)
+        return Comparison([*differences, *of_joint], joint)
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        bound, classes, lattice = self.bound, self.classes, self.table.context.lattice
+    def report(self, made: LocalPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        bound, table, choice = made.bound, made.table, made.choice
+        classes, lattice = choice.classes, table.context.lattice
         names, quality = bound.policy.quasi_identifiers, bound.policy.quality.measure
-        found = report_of_classes(
+        return report_of_classes(
             LocalReport,
             bound,
-            self.measured,
+            measured.measurement,
             into,
             seconds,
             heights=lattice.named(lattice.heights),
@@ -154,39 +183,38 @@ class LocalRun(Run):
             quality=quality,
             loss=classes.loss,
             losses={quality: classes.loss},
-            rows=self.rows,
+            rows=made.rows,
             suppressed_rows=classes.left_out,
-            unknown_rows=dict(self.table.unknown.by_column),
+            unknown_rows=dict(table.unknown.by_column),
             search=self.settings.name,
             lattice_nodes=lattice.size,
             checked_nodes=classes.checked_nodes,
             proven_optimal=False,
-            lower_bound=self.lower_bound,
-            gap=proven_gap(classes.loss, self.lower_bound),
-            notes=tuple(run_notes(self.table, classes)),
-            after=self.measured.exposure,
+            lower_bound=choice.lower_bound,
+            gap=proven_gap(classes.loss, choice.lower_bound),
+            notes=made.notes,
+            after=measured.measurement.exposure,
             level_shares=dict(zip(names, map(tuple, classes.level_shares), strict=True)),
             used_nodes=classes.used_nodes,
             minimality_rows=classes.minimality.rows or None,
             minimality_cell_rows=classes.minimality.finest_rows or None,
+            joint=measured.joint,
+            loss_alone=choice.loss_alone,
         )
-        if self.joint is None:
-            return found
-        return found.model_copy(update={"joint": self.joint, "loss_alone": self.loss_alone})
 
-    def labels_record(self, report: Report) -> LabelsRecord:
-        return self.classes_record
+    def labels_record(self, made: LocalPublication, report: Report) -> ClassesRecord:
+        return made.class_list
 
-    def guarantee(self, report: Report) -> Guarantee:
+    def guarantee(self, made: LocalPublication, report: Report) -> Guarantee:
         assert isinstance(report, LocalReport)
-        return guarantee(self.bound.policy, report)
+        return guarantee(made.bound.policy, report)
 
 
 class LocalFitRun(LocalRun):
     """A run for partitions, whose classes hold for rows that are still to come."""
 
-    def _found(self, watch: Watch) -> LocalClasses:
-        return covering_classes_of(self.engine, self.counted, watch)
+    def classes(self, table: EncodedTable, watch: Watch) -> LocalClasses:
+        return covering_classes_of(self.engine, table, watch)
 
 
 def _misfits(bound: BoundPolicy, settings: LocalRecoding) -> Iterator[str]:

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
-from sqlanon.methods.shared.publishing import keep_classes
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
@@ -37,6 +36,7 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.release.rows import KEPT_CLASSES
 from sqlanon.queries.release.text_types import MASK
+from sqlanon.release.publishing import keep_classes
 
 CLASS_KEYS = Relation("anon_class_of_key", "cell")
 """The keys of the cells that are published, each once, with the number of their class."""

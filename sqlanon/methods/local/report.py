@@ -8,13 +8,13 @@ from pydantic import Field
 
 from sqlanon.methods.local.classes import LocalClasses
 from sqlanon.methods.local.table import settings_of
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.guarantee import CHOSEN_NODE
-from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
-from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
 from sqlanon.model.release.measurement import models_table
+from sqlanon.nodes.table import EncodedTable
+from sqlanon.nodes.unknown import unknown_notes
+from sqlanon.release.guarantee import CHOSEN_NODE
+from sqlanon.release.guarantee import guarantee as of_full_domain
 from sqlanon.report.document import Part, Table, paragraph, percent
 
 PRIVATE = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}

@@ -9,12 +9,12 @@ from functools import cached_property, partial
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Lattice, Levels, Table, total
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.earlier import number_of_key
 from sqlanon.queries.cells.encoding import ROW_COUNT, WEIGHT, Encoding
 from sqlanon.queries.classes.classes import class_relation, within

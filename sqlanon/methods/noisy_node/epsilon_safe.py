@@ -65,15 +65,15 @@ from sqlanon.methods.noisy_node.shared import (
     reach,
     sums,
 )
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.private.run import refusing_small_budgets
-from sqlanon.methods.shared.roll_up import RollUps
+from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.budget import as_float
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe, claimed_delta
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta_on_sample
+from sqlanon.nodes.roll_up import RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import row_sum
 from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
 from sqlanon.queries.classes.recoding import AtNode

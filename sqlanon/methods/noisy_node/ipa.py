@@ -36,6 +36,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
+from sqlanon.methods.base import Measured
+from sqlanon.methods.chance import drawn_unseen, noise_of_places, row_count
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     Algorithm,
@@ -43,18 +45,18 @@ from sqlanon.methods.noisy_node.shared import (
     Draws,
     Losses,
     NoisyNodeRun,
+    NoisyPublication,
     nodes_by_scores,
     public_node,
     reach,
     sums,
 )
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, row_count
-from sqlanon.methods.shared.private.run import refusing_small_budgets
-from sqlanon.methods.shared.roll_up import RollUps
+from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.roll_up import RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes.recoding import AtNode, Recoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
@@ -110,12 +112,14 @@ class NoisyCountsRun(NoisyNodeRun):
         method = noisy_counts(self.bound.policy)
         return THEOREMS[method.name, method.is_pure]
 
-    def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
-        super().verify(written, companions)
-        if noisy_counts(self.bound.policy).reveal_diagnostics:
-            node = self.bound.lattice.named(self.drawn.levels)
-            query = queries.diagnostics(self.bound.cells, node, written.relation)
-            self.diagnostics = self.engine.fetch(query, "diagnostics")[0]
+    def verify(
+        self, made: NoisyPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Measured:
+        measured, bound = super().verify(made, written, companions), made.bound
+        if not noisy_counts(bound.policy).reveal_diagnostics:
+            return measured
+        query = queries.diagnostics(bound.cells, bound.lattice.named(made.drawn.levels), written.relation)
+        return replace(measured, diagnostics=self.engine.fetch(query, "diagnostics")[0])
 
 
 SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"

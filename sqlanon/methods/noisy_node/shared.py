@@ -29,19 +29,21 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.private.chance import bounded_source, private_method, refuse_observed
-from sqlanon.methods.shared.private.run import PrivateRun, no_category
-from sqlanon.methods.shared.publishing import make_labels, released_sizes, row_mismatches
+from sqlanon.methods.base import Comparison, Measured
+from sqlanon.methods.chance import bounded_source, private_method, refuse_observed
+from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category
 from sqlanon.methods.stages import Stages
+from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import PrivateReport, Spent
+from sqlanon.model.release import PrivateReport, Report, Spent
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as queries
+from sqlanon.release.publishing import make_labels, released_sizes, row_mismatches
 from sqlanon.search.arrays import Mask, spread_downwards
 from sqlanon.search.informative import most_informative
 from sqlanon.search.problem import batches
@@ -158,51 +160,81 @@ def _refuse_unfit_types(bound: BoundPolicy) -> None:
             raise PolicyError(no_category(found))
 
 
-class NoisyNodeRun(PrivateRun):
+@dataclass(frozen=True)
+class PaidNodes:
+    """The cells of a table, what is known of its domain, and the draws that were paid for."""
+
+    table: EncodedTable
+    domains: Any
+    draws: Draws
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyPublication(PrivatePublication):
+    """Rows of the noisy counts of a node."""
+
+    drawn: DrawnNode
+    draws: Draws
+
+
+class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublication]):
     """Publish what is drawn of the counts of a node, paid for from the budget of the data set.
 
     Attributes:
         algorithm: how a node is drawn, and what is shown of it.
-        diagnostics: what is lost, measured on the true data, if the policy asks for it.
     """
 
     instead_of_node = 'it draws its node, or has a public one: write it as "node" of the method'
     instead_of_time_limit = "it scores every node; give it a public node, or maximum_levels"
     algorithm: ClassVar[Algorithm]
-    diagnostics: dict[str, float | None] | None = None
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
 
-    def encode(self) -> None:
+    def encode(self) -> EncodedTable:
         counted = bounded(self.engine, self.bound, self.chance.source)
         losses = self.algorithm.label_losses
-        self.table = encode_table(self.engine, self.bound, counted, label_losses=losses, may_be_empty=True)
+        return encode_table(self.engine, self.bound, counted, label_losses=losses, may_be_empty=True)
 
-    def charge(self) -> None:
-        self.domains = self.algorithm.public_domains(self.engine, self.table)
+    def charge(self, table: EncodedTable) -> PaidNodes:
+        domains = self.algorithm.public_domains(self.engine, table)
         wanted = node_method(self.bound.policy)
-        self.draws = Draws(wanted, self.chance.source, self.accountant.charge(wanted.budgets))
+        return PaidNodes(table, domains, Draws(wanted, self.chance.source, self.accountant.charge(wanted.budgets)))
 
-    def search(self, stages: Stages) -> None:
+    def search(self, table: PaidNodes, stages: Stages) -> DrawnNode:
         with stages.stage("search"):
-            (self.drawn,) = self.algorithm.drawn_nodes(self.engine, self.table, self.draws, self.domains)
+            (drawn,) = self.algorithm.drawn_nodes(self.engine, table.table, table.draws, table.domains)
+        return drawn
 
-    def make(self) -> None:
-        engine, drawn, self.encoding = self.engine, self.drawn, self.table.encoding
-        combinations = drawn.draw_counts()
-        recoding = AtNode(self.encoding, drawn.levels)
+    def make(self, table: PaidNodes, choice: DrawnNode) -> NoisyPublication:
+        engine, encoding = self.engine, table.table.encoding
+        combinations = choice.draw_counts()
+        recoding = AtNode(encoding, choice.levels)
         make_labels(engine, recoding)
-        engine.run(queries.equal_rows(recoding, combinations, with_left_over=drawn.with_left_over))
-        self.sizes = released_sizes(engine)
+        engine.run(queries.equal_rows(recoding, combinations, with_left_over=choice.with_left_over))
+        rows, groups = released_sizes(engine)
+        return NoisyPublication(
+            bound=self.bound,
+            encoding=encoding,
+            row_count=rows,
+            group_count=groups,
+            drawn=choice,
+            draws=table.draws,
+        )
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        return row_mismatches(self.engine, queries.unlike_what_was_drawn(self.encoding, written.relation))
+    def compare(
+        self, made: NoisyPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        assert made.encoding is not None
+        return Comparison(row_mismatches(self.engine, queries.unlike_what_was_drawn(made.encoding, written.relation)))
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> PrivateReport:
-        draws, drawn, lattice = self.draws, self.drawn, self.bound.lattice
+    def report(
+        self, made: NoisyPublication, measured: Measured, into: str, seconds: Mapping[str, float]
+    ) -> PrivateReport:
+        draws, drawn, lattice = made.draws, made.drawn, made.bound.lattice
         return self.private_report(
             PrivateReport,
+            made,
             into,
             seconds,
             spent=tuple(
@@ -214,8 +246,11 @@ class NoisyNodeRun(PrivateRun):
             heights=lattice.named(lattice.heights),
             node_is_public=not draws.method.chooses_node,
             lattice_nodes=lattice.size if draws.method.chooses_node else 1,
-            diagnostics=self.diagnostics,
+            diagnostics=measured.diagnostics,
         )
+
+    def labels_record(self, made: NoisyPublication, report: Report) -> LabelsRecord:
+        return NodeRecord(levels=report.node)
 
 
 MAX_ROWS = 1 << 32

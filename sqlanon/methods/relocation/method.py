@@ -6,7 +6,7 @@ Recipients learn how many rows are not true any more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
@@ -14,21 +14,23 @@ from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.base import Run
+from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.relocation.moving import Moves, changed_values, move
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
-from sqlanon.methods.shared.choice import choose_node, dry_run_choice, settled
-from sqlanon.methods.shared.counting import examine_nodes, node_summaries, share_of
-from sqlanon.methods.shared.guarantee import guarantee
-from sqlanon.methods.shared.publishing import Publication, PublishedNode, attained_at, group_rows, keep_classes
-from sqlanon.methods.shared.reports import Decision, columns_at_the_top, doubts
-from sqlanon.methods.shared.reports import report as report_of_node
-from sqlanon.methods.shared.unknown import unknown_notes
+from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts
+from sqlanon.methods.reports import report as report_of_node
 from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticRun
+from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report, RowCounts
+from sqlanon.nodes.choice import NodeChoice, choose_node, dry_run_choice, settled
+from sqlanon.nodes.counting import examine_nodes, node_summaries, share_of
+from sqlanon.nodes.table import EncodedTable, encode_table
+from sqlanon.nodes.unknown import unknown_notes
 from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.release.guarantee import guarantee
+from sqlanon.release.publishing import PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
 
 PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}
@@ -75,7 +77,15 @@ class RelocationReport(Report):
         )
 
 
-class RelocationRun(Run):
+@dataclass(frozen=True, kw_only=True)
+class RelocatedPublication(NodePublication):
+    """Rows at a node, some of them in the classes of others."""
+
+    moves: Moves
+    published: NodeSummary  # the node, with the rows that were moved where they are shown
+
+
+class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]):
     """Search for the node of least loss that has few outliers, move these, and verify what is written."""
 
     takes_far_rows = True
@@ -96,66 +106,72 @@ class RelocationRun(Run):
         refuse_inexact(bound)
         return bound
 
-    def encode(self) -> None:
+    def encode(self) -> EncodedTable:
         losses = tuple(dict.fromkeys(("lm", *self.bound.policy.quality.label_losses)))
-        is_dry_run = self.request.is_dry_run
-        self.table = encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=is_dry_run)
+        return encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=self.request.is_dry_run)
 
-    def search(self, stages: Stages) -> None:
-        engine, classes = self.engine, self.table.without_values()
+    def search(self, table: EncodedTable, stages: Stages) -> NodeChoice:
+        engine, classes = self.engine, table.without_values()
         if self.request.is_dry_run:
-            _, self.outcome, self.chosen = dry_run_choice(engine, classes)
-            return
+            return dry_run_choice(engine, classes)
         with stages.stage("search"):
-            self.outcome = choose_node(engine, classes, stages.checked, self.stopped)
-            stages.concluded(self.outcome)
-        if self.outcome.best is None:
+            outcome = choose_node(engine, classes, stages.checked, self.stopped)
+            stages.concluded(outcome)
+        if outcome.best is None:
             with stages.stage("explain"):
-                raise unsatisfiable(engine, classes, self.outcome)
-        _, self.chosen = settled(engine, classes, self.outcome.best)
+                raise unsatisfiable(engine, classes, outcome)
+        return settled(engine, classes, outcome, outcome.best)
 
-    def make(self) -> Publication:
-        engine, table, node = self.engine, self.table, self.chosen
-        policy = table.bound.policy
-        has_outliers = node.suppressed_rows > 0 or self.request.is_dry_run
-        moved, self.moves = table, Moves(0, 0, None, is_exact=True)
-        if has_outliers:
-            moved, self.moves = move(engine, table, node.levels)
+    def make(self, table: EncodedTable, choice: NodeChoice) -> RelocatedPublication:
+        engine, node, policy = self.engine, choice.node, table.bound.policy
+        moved, moves = table, Moves(0, 0, None, is_exact=True)
+        if node.suppressed_rows > 0 or self.request.is_dry_run:
+            moved, moves = move(engine, table, node.levels)
         recoding = AtNode(moved.encoding, node.levels)
         keep_classes(engine, recoding)
-        self.attained = attained_at(engine, recoding)
-        (self.published,) = node_summaries(engine, moved.without_values(), [node.levels])
-        publication = group_rows(engine, moved, recoding, masked=False)
-        self.encoding, self.row_count = moved.encoding, table.context.row_count
+        attained = attained_at(engine, recoding)
+        (published,) = node_summaries(engine, moved.without_values(), [node.levels])
+        groups = group_rows(engine, moved, recoding, masked=False)
         notes = (
-            *doubts(policy, self.outcome),
-            *_caveats(self.moves),
+            *doubts(policy, choice.outcome),
+            *_caveats(moves),
             *columns_at_the_top(table.context.lattice, node.levels),
             *unknown_notes(policy, table.unknown),
         )
-        unknown = table.unknown.suppressed
-        rows = RowCounts(source=self.row_count + unknown, released=self.row_count, masked=0, dropped=0, unknown=unknown)
-        self.decision = Decision(self.outcome, node, masked=False, rows=rows, attained=self.attained, notes=notes)
-        return replace(publication, table=table, node=PublishedNode(table, node, suppresses=False))
+        rows, unknown = table.context.row_count, table.unknown.suppressed
+        return RelocatedPublication(
+            bound=table.bound,
+            encoding=moved.encoding,
+            groups=replace(groups, table=table, node=PublishedNode(table, node, suppresses=False)),
+            rows=RowCounts(source=rows + unknown, released=rows, masked=0, dropped=0, unknown=unknown),
+            attained=attained,
+            notes=notes,
+            table=table,
+            choice=choice,
+            moves=moves,
+            published=published,
+        )
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        changed = changed_values(self.engine, self.table, written.relation)
-        return [f"it lacks the values of {changed:,} rows of the source"] if changed else []
+    def compare(
+        self, made: RelocatedPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        changed = changed_values(self.engine, made.table, written.relation)
+        return Comparison([f"it lacks the values of {changed:,} rows of the source"] if changed else [])
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        moves, published = self.moves, self.published
-        found = report_of_node(self.table, self.decision, self.measured, into, seconds)
+    def report(self, made: RelocatedPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        moves, published = made.moves, made.published
+        found = report_of_node(made, measured, into, seconds)
         losses = {**found.losses, **published.class_losses, "lm": published.lm, "ncp": published.ncp}
         return RelocationReport(
             **{**found.model_dump(), "losses": losses, "suppressed_rows": 0},
             limit=self.settings.limit,
             relocated_rows=moves.rows,
-            untruthful_share=moves.rows / max(self.measured.row_count, 1),
+            untruthful_share=moves.rows / max(measured.measurement.row_count, 1),
             relocated_classes=moves.classes,
             mean_distance=moves.mean_distance,
         )
 
-    def guarantee(self, report: Report) -> Guarantee:
+    def guarantee(self, made: RelocatedPublication, report: Report) -> Guarantee:
         """Promise what a full-domain release of k-anonymity does, without its truth."""
         policy = self.bound.policy
         assert isinstance(report, RelocationReport)

@@ -13,8 +13,8 @@ from operator import add
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
 from sqlanon.queries.cells.labels import has_bits
 from sqlanon.queries.classes.classes import KEPT, class_relation, within

@@ -8,11 +8,11 @@ import numpy as np
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.leaves import leaf_of
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.shared.leaves import leaf_of
 from sqlanon.methods.synthetic.beliefs import Columns, cells_of
 from sqlanon.methods.synthetic.domain import (
     CODES,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.leaves import LEAVES, make_leaves
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.leaves import LEAVES, make_leaves
 from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.model.methods.synthetic import MAX_BINS, Bins, Synthetic
 from sqlanon.queries.kit.named import Queries

@@ -18,8 +18,8 @@ from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.mechanisms.scales import rho_of, scale_in_rho
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed
-from sqlanon.methods.shared.private.run import no_category, refusing_small_budgets
+from sqlanon.methods.chance import bounded_source, refuse_observed
+from sqlanon.methods.private import no_category, refusing_small_budgets
 from sqlanon.methods.synthetic.beliefs import Columns, Structure, cells_of
 from sqlanon.methods.synthetic.cells import fine_counts, marginals, read_cells
 from sqlanon.methods.synthetic.choosing import (

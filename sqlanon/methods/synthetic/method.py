@@ -14,19 +14,21 @@ Source: McKenna, Mullins, Sheldon & Miklau 2022, as in spec/synthetic.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.base import TakesEnums
-from sqlanon.methods.shared.private.run import PrivateRun
+from sqlanon.mechanisms.accountant import RhoPortions
+from sqlanon.methods.base import Comparison, Measured, TakesEnums
+from sqlanon.methods.private import PrivatePublication, PrivateRun
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.synthetic import domain, rows
-from sqlanon.methods.synthetic.choosing import Chosen
+from sqlanon.methods.synthetic.choosing import Chosen, ErrorEstimate
 from sqlanon.methods.synthetic.domain import ModelledColumn
-from sqlanon.methods.synthetic.measuring import checked, counted, fractions_to_declare, measured
+from sqlanon.methods.synthetic.measuring import Counted, checked, counted, fractions_to_declare, measured
 from sqlanon.methods.synthetic.rows import Drawing
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.synthetic import Synthetic
@@ -66,7 +68,32 @@ WITHIN = (
 )
 
 
-class SyntheticRun(PrivateRun):
+@dataclass(frozen=True)
+class PaidTable:
+    """The counted cells of a table, and what pays for the measures of its marginals."""
+
+    counted: Counted
+    portions: RhoPortions
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A model of what was measured, and its distance from the table, if something was spent on that."""
+
+    chosen: Chosen
+    error: ErrorEstimate | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticPublication(PrivatePublication):
+    """Rows that were drawn from a model."""
+
+    table: PaidTable
+    fitted: FittedModel
+    drawing: Drawing
+
+
+class SyntheticRun(PrivateRun[Counted, PaidTable, FittedModel, SyntheticPublication]):
     """Publish rows that are drawn from a model of noisy marginals, paid for from the budget of the data set."""
 
     report_class = SyntheticReport
@@ -94,58 +121,63 @@ class SyntheticRun(PrivateRun):
             for found in self.bound.published_columns
         }
 
-    def encode(self) -> None:
-        self.counted = counted(self.engine, self.bound, self.chance.source)
+    def encode(self) -> Counted:
+        return counted(self.engine, self.bound, self.chance.source)
 
-    def charge(self) -> None:
-        self.portions = self.accountant.charge_in_rho(MARGINALS, self.settings.budget)
+    def charge(self, table: Counted) -> PaidTable:
+        return PaidTable(table, self.accountant.charge_in_rho(MARGINALS, self.settings.budget))
 
-    def search(self, stages: Stages) -> None:
+    def search(self, table: PaidTable, stages: Stages) -> FittedModel:
         with stages.stage("search"):
-            self.chosen, self.error = measured(self.counted, self.settings, self.portions, self.chance.source)
+            return FittedModel(*measured(table.counted, self.settings, table.portions, self.chance.source))
 
-    def make(self) -> None:
-        model, found = self.chosen.model, {each.name: each for each in self.bound.columns}
+    def make(self, table: PaidTable, choice: FittedModel) -> SyntheticPublication:
+        model, modelled = choice.chosen.model, table.counted.columns
+        found = {each.name: each for each in self.bound.columns}
         count = self.settings.rows or round(model.total)
         weights = {
-            column: rows.weights_within(counts, self.counted.columns[column].fine_codes, sigma)
-            for column, (counts, sigma) in self.chosen.fine.items()
+            column: rows.weights_within(counts, modelled[column].fine_codes, sigma)
+            for column, (counts, sigma) in choice.chosen.fine.items()
         }
         columns = [
             rows.DrawnColumn(each, found[each.name], column, weights.get(column))
-            for column, each in enumerate(self.counted.columns)
+            for column, each in enumerate(modelled)
         ]
-        self.drawing = rows.Drawing(columns, model.beliefs, count, self.chance.source.generator())
-        self.engine.put(rows.DRAWN, self.drawing.reader())
-        self.sizes = count, None
+        drawing = rows.Drawing(columns, model.beliefs, count, self.chance.source.generator())
+        self.engine.put(rows.DRAWN, drawing.reader())
+        return SyntheticPublication(bound=self.bound, row_count=count, table=table, fitted=choice, drawing=drawing)
 
-    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return rows.released(self.drawing.columns, self._published)
+    def released_rows(self, made: SyntheticPublication, takes_enums: TakesEnums) -> exp.Query:
+        return rows.released(made.drawing.columns, self._published)
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        made = rows.released(self.drawing.columns, self._published)
+    def compare(
+        self, made: SyntheticPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        drawn = rows.released(made.drawing.columns, self._published)
         here, there = (
             self.engine.fetch(rows.content(each, self._published), "what was written")[0]
-            for each in (exp.Subquery(this=made), written.relation)
+            for each in (exp.Subquery(this=drawn), written.relation)
         )
-        return [] if here == there else ["the rows differ from those that were drawn"]
+        return Comparison([] if here == there else ["the rows differ from those that were drawn"])
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
+    def report(self, made: SyntheticPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        portions, chosen, error = made.table.portions, made.fitted.chosen, made.fitted.error
         return self.private_report(
             SyntheticReport,
+            made,
             into,
             seconds,
             fractions_to_declare(self.bound),
-            spent=(Spent(step=MARGINALS, budget=self.portions.whole, position=self.portions.given[-1].position),),
+            spent=(Spent(step=MARGINALS, budget=portions.whole, position=portions.given[-1].position),),
             thresholds={},
-            rho=float(self.portions.rho),
-            measured=tuple(_measured_marginals(self.counted.columns, self.chosen, self.drawing)),
-            model_cells=self.chosen.model.beliefs.tree.cells,
-            mean_error=None if self.error is None else self.error.rows / 2,
-            error_sigma=None if self.error is None else self.error.sigma / 2,
+            rho=float(portions.rho),
+            measured=tuple(_measured_marginals(made.table.counted.columns, chosen, made.drawing)),
+            model_cells=chosen.model.beliefs.tree.cells,
+            mean_error=None if error is None else error.rows / 2,
+            error_sigma=None if error is None else error.sigma / 2,
         )
 
-    def labels_record(self, report: Report) -> LabelsRecord | None:
+    def labels_record(self, made: SyntheticPublication, report: Report) -> LabelsRecord | None:
         return None
 
     @property

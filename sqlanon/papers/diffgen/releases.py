@@ -54,21 +54,13 @@ TESTED = "tested"
 
 @dataclass(frozen=True)
 class Contender:
-    """What releases are made by.
+    """What releases are made by."""
 
-    Attributes:
-        method: in words.
-        settings: the method of its policy; rows as they are have none.
-        epsilon: of a release, if it is private.
-        specializations: how many were wanted, if that is a setting.
-        left_out: columns that it does without.
-    """
-
-    method: str
-    settings: MethodSettings | None = None
-    epsilon: str | None = None
-    specializations: int | None = None
-    left_out: tuple[str, ...] = ()
+    method: str  # in words
+    settings: MethodSettings | None = None  # the method of its policy; rows as they are have none
+    epsilon: str | None = None  # of a release, if it is private
+    specializations: int | None = None  # how many were wanted, if that is a setting
+    left_out: tuple[str, ...] = ()  # columns that it does without
 
     def __str__(self) -> str:
         """In words, as progress is reported."""
@@ -93,15 +85,10 @@ class Contender:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one release came to.
+    """What one release came to."""
 
-    Attributes:
-        accuracies: of a model, by name, trained on it.
-        combinations: how many there are of the labels and classes of DiffGen.
-    """
-
-    accuracies: Mapping[str, float]
-    combinations: int | None = None
+    accuracies: Mapping[str, float]  # of a model, by name, trained on it
+    combinations: int | None = None  # how many there are of the labels and classes of DiffGen
 
 
 def contenders() -> Iterator[Contender]:

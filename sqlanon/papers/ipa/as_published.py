@@ -21,9 +21,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsOfNodes, NoisyCountsRun
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
+from sqlanon.nodes.roll_up import RolledUp, RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
 from sqlanon.queries.kit.nodes import Relation, Step
@@ -66,19 +66,12 @@ MAX_COUNTERFEITS = 100_000_000
 
 @dataclass(frozen=True)
 class Perturbation:
-    """The numbers that chance gave for some classes.
+    """The numbers that chance gave for some classes."""
 
-    Attributes:
-        runs: which runs they are for.
-        thresholds: a class is kept if it has more rows; shape (runs, classes).
-        counterfeits: how many rows are added to a class that is kept; shape (runs, classes).
-        uniforms: a number between 0 and 1 for each of these rows, run after run, class after class.
-    """
-
-    runs: Integers
-    thresholds: Floats
-    counterfeits: Integers
-    uniforms: Floats
+    runs: Integers  # which runs they are for
+    thresholds: Floats  # a class is kept if it has more rows; shape (runs, classes)
+    counterfeits: Integers  # how many rows are added to a class that is kept; shape (runs, classes)
+    uniforms: Floats  # a number between 0 and 1 for each of these rows, run after run, class after class
 
     @classmethod
     def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:

@@ -94,17 +94,11 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class Contender:
-    """Releases to make, one for each seed if something is drawn.
+    """Releases to make, one for each seed if something is drawn."""
 
-    Attributes:
-        method: what makes them, in words.
-        policy: what is asked for.
-        epsilon: ε of a release, if it draws.
-    """
-
-    method: str
-    policy: Policy
-    epsilon: str | None = None
+    method: str  # what makes them, in words
+    policy: Policy  # what is asked for
+    epsilon: str | None = None  # ε of a release, if it draws
 
     def __str__(self) -> str:
         """In words, as progress is reported."""

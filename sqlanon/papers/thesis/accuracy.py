@@ -43,17 +43,11 @@ PUBLISHED_BASELINE = 0.8519
 
 @dataclass(frozen=True)
 class Design:
-    """Which columns incomes are predicted by.
+    """Which columns incomes are predicted by."""
 
-    Attributes:
-        name: in words.
-        quasi_identifiers: those that are generalized.
-        kept: those that stay as they are.
-    """
-
-    name: str
-    quasi_identifiers: tuple[str, ...]
-    kept: tuple[str, ...] = ()
+    name: str  # in words
+    quasi_identifiers: tuple[str, ...]  # those that are generalized
+    kept: tuple[str, ...] = ()  # those that stay as they are
 
     @property
     def predictors(self) -> tuple[str, ...]:

@@ -26,10 +26,10 @@ from sqlanon.methods.noisy_node.epsilon_safe import (
     rows_of_nodes,
 )
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, sums
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NODE
+from sqlanon.nodes.roll_up import RollUps
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.methods import EpsilonSafeAsPublished, Penalty
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.search.problem import batches

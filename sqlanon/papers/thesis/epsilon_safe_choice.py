@@ -24,11 +24,11 @@ from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
-from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.papers.methods import Penalty
 from sqlanon.papers.thesis import epsilon_safe_as_published as published
 from sqlanon.queries.noise.scores import WHOLE
@@ -69,21 +69,13 @@ MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05
 
 @dataclass(frozen=True)
 class Nodes:
-    """All nodes in lexicographic order, as a table has them.
+    """All nodes in lexicographic order, as a table has them."""
 
-    Attributes:
-        levels: the nodes.
-        row_count: rows of the table.
-        precision: what nodes lose, in [0, 1]; shape (nodes,).
-        suppressed: their rows in classes of too few; shape (nodes,).
-        scores: in rows, by the weight of a suppressed one; shape (nodes,) each.
-    """
-
-    levels: Sequence[Levels]
-    row_count: int
-    precision: Floats
-    suppressed: Integers
-    scores: Mapping[int, Floats]
+    levels: Sequence[Levels]  # the nodes
+    row_count: int  # rows of the table
+    precision: Floats  # what nodes lose, in [0, 1]; shape (nodes,)
+    suppressed: Integers  # their rows in classes of too few; shape (nodes,)
+    scores: Mapping[int, Floats]  # in rows, by the weight of a suppressed one; shape (nodes,) each
 
     @property
     def suppressed_shares(self) -> Floats:

@@ -62,21 +62,13 @@ RELEASED = "released"
 
 @dataclass(frozen=True)
 class Contender:
-    """Releases to make, one for each seed if something is drawn.
+    """Releases to make, one for each seed if something is drawn."""
 
-    Attributes:
-        part: their table of the summary.
-        method: what makes them, in words.
-        policy: what is asked for.
-        budget: what a release costs, None if it promises no differential privacy.
-        weight: of a suppressed row, if it has one.
-    """
-
-    part: str
-    method: str
-    policy: Policy
-    budget: Budget | None = None
-    weight: int | None = None
+    part: str  # their table of the summary
+    method: str  # what makes them, in words
+    policy: Policy  # what is asked for
+    budget: Budget | None = None  # what a release costs, None if it promises no differential privacy
+    weight: int | None = None  # of a suppressed row, if it has one
 
     def __str__(self) -> str:
         """In words, as progress is reported."""

@@ -46,10 +46,10 @@ from numpy.typing import NDArray
 from sqlanon.engines.duckdb import Compute
 from sqlanon.mechanisms.accountant import Charge, Portions
 from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
-from sqlanon.methods.shared.private.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise.combinations import DRAWN
@@ -119,7 +119,7 @@ class Draws:
     def _are_kept(self, counts: Integers, charge: Charge, runs: int) -> NDArray[np.bool_]:
         """Return by run which sets of children are kept; shape (runs, sets).
 
-        All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
+        All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.chance`).
         """
         rows = self.settings.rows_per_individual
         least = threshold(self.settings.set_threshold, charge.budget.epsilon, rows)
@@ -171,7 +171,7 @@ def draw_leaves(
 ) -> tuple[int, int]:
     """Draw the shown combinations of a cut with noise, in :data:`~.queries.SHOWN`.
 
-    All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.chance`).
+    All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.chance`).
 
     Returns:
         the number of combinations, and the least noisy count that is shown.

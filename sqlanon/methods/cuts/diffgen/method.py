@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.leaves import leaf_of
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.accountant import Portions
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
-from sqlanon.methods.base import TakesEnums
+from sqlanon.methods.base import Comparison, Measured, TakesEnums
+from sqlanon.methods.chance import bounded_source, refuse_observed, row_count
 from sqlanon.methods.cuts.diffgen import queries
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,
+    Chosen,
     CountedRows,
     Draws,
     draw_leaves,
@@ -29,16 +34,14 @@ from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import recorded_cut
 from sqlanon.methods.cuts.shared.pieces import ItemAxis
 from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
-from sqlanon.methods.shared.leaves import leaf_of
-from sqlanon.methods.shared.private.chance import bounded_source, refuse_observed, row_count
-from sqlanon.methods.shared.private.run import PrivateRun, no_category, refusing_small_budgets
-from sqlanon.methods.shared.publishing import released_sizes, row_mismatches
+from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.cuts import CUTS, DiffGen
 from sqlanon.model.release import PrivateReport, Report, Spent
 from sqlanon.queries.kit.nodes import cast, column
+from sqlanon.release.publishing import released_sizes, row_mismatches
 
 MAX_RECORDED_LABELS = 10_000
 """The labels of a cut that the record of its release may have; a companion table holds any number."""
@@ -60,7 +63,25 @@ class DiffGenReport(PrivateReport):
     combinations: int = Field(title="combinations of labels and class")
 
 
-class DiffGenRun(PrivateRun):
+@dataclass(frozen=True)
+class PaidPoints:
+    """The rows of a source as points, and what pays for draws of a cut and of noise."""
+
+    points: Points
+    portions: Portions
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffGenPublication(PrivatePublication):
+    """Rows of the noisy counts at a cut."""
+
+    table: PaidPoints
+    chosen: Chosen
+    combinations: int
+    threshold: int
+
+
+class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
     """Publish noisy counts of labels that were drawn, paid for from the budget of the data set."""
 
     takes_far_rows = True
@@ -90,66 +111,76 @@ class DiffGenRun(PrivateRun):
         sets = dict.fromkeys(self.settings.sets, "VARCHAR[]")
         return {**super().released_types, **sets, **dict.fromkeys(self.settings.added_columns, "BIGINT")}
 
-    def encode(self) -> None:
-        self.points = encode(self.engine, self.bound, bounded_source(self.engine, self.bound, self.chance.source))
+    def encode(self) -> Points:
+        return encode(self.engine, self.bound, bounded_source(self.engine, self.bound, self.chance.source))
 
-    def charge(self) -> None:
-        self.portions = self.accountant.charge_in_portions(self.settings.name, self.settings.budget)
+    def charge(self, table: Points) -> PaidPoints:
+        return PaidPoints(table, self.accountant.charge_in_portions(self.settings.name, self.settings.budget))
 
-    def search(self, stages: Stages) -> None:
-        points, settings = self.points, self.settings
+    def search(self, table: PaidPoints, stages: Stages) -> Chosen:
+        points, settings = table.points, self.settings
         with stages.stage("search"):
             evidence = CountedRows(self.engine, settings.utility)
-            draws = Draws(settings, self.chance.source, self.portions)
-            self.chosen = specialized(points.axes, points.classes, settings.specializations, evidence, draws)
+            draws = Draws(settings, self.chance.source, table.portions)
+            return specialized(points.axes, points.classes, settings.specializations, evidence, draws)
 
-    def make(self) -> None:
-        engine, points, cut = self.engine, self.points, self.chosen.cut
-        charge = self.portions.rest(LEAVES)
-        self.combinations, self.threshold = draw_leaves(
-            engine, cut, points.classes, self.settings, self.chance.source, charge
-        )
+    def make(self, table: PaidPoints, choice: Chosen) -> DiffGenPublication:
+        engine, bound, points, cut = self.engine, self.bound, table.points, choice.cut
+        charge = table.portions.rest(LEAVES)
+        combinations, threshold = draw_leaves(engine, cut, points.classes, self.settings, self.chance.source, charge)
         engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
         engine.put(queries.PLACES, queries.places(cut))
         engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
-        engine.run(queries.equal_rows(cut, points.classes, self.bound.published_columns, target_of(self.bound)))
-        self.sizes = released_sizes(engine)
+        engine.run(queries.equal_rows(cut, points.classes, bound.published_columns, target_of(bound)))
+        rows, groups = released_sizes(engine)
+        return DiffGenPublication(
+            bound=bound,
+            row_count=rows,
+            group_count=groups,
+            table=table,
+            chosen=choice,
+            combinations=combinations,
+            threshold=threshold,
+        )
 
-    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return labels.released(self.bound.published_columns, self.settings.count_column)
+    def released_rows(self, made: DiffGenPublication, takes_enums: TakesEnums) -> exp.Query:
+        return labels.released(made.bound.published_columns, self.settings.count_column)
 
-    def companion_rows(self) -> Mapping[str, exp.Query]:
+    def companion_rows(self, made: DiffGenPublication) -> Mapping[str, exp.Query]:
         return {name: labels.SQL.query("cut_rows") for name in self.companions}
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        columns, counts = self.bound.published_columns, self.settings.count_column
-        problems = row_mismatches(self.engine, labels.unlike_what_was_made(columns, written.relation, counts))
+    def compare(
+        self, made: DiffGenPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        columns, counts = made.bound.published_columns, self.settings.count_column
+        differences = row_mismatches(self.engine, labels.unlike_what_was_made(columns, written.relation, counts))
         if CUTS in companions:
             query = labels.unlike_cut(companions[CUTS].relation)
             if unlike := self.engine.fetch(query, "the cut that was written")[0]["unlike"]:
-                problems.append(f"the table of cuts differs in {unlike:,} rows from the cut of the release")
-        return problems
+                differences.append(f"the table of cuts differs in {unlike:,} rows from the cut of the release")
+        return Comparison(differences)
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
-        names = [axis.name for axis in self.points.axes]
-        given, spent = self.portions.given, dict[str, Fraction]()
+    def report(self, made: DiffGenPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        names = [axis.name for axis in made.table.points.axes]
+        given, spent = made.table.portions.given, dict[str, Fraction]()
         for charge in given:
             spent[charge.purpose] = spent.get(charge.purpose, Fraction(0)) + charge.budget.epsilon
         return self.private_report(
             DiffGenReport,
+            made,
             into,
             seconds,
             spent=tuple(
                 Spent(step=purpose, budget=Budget(epsilon), position=given[-1].position)
                 for purpose, epsilon in spent.items()
             ),
-            thresholds={LEAVES: self.threshold},
-            labels=dict(zip(names, self.chosen.cut.widths, strict=True)),
-            specialized=tuple(names[each.piece.position] for each in self.chosen.specializations),
-            combinations=self.combinations,
+            thresholds={LEAVES: made.threshold},
+            labels=dict(zip(names, made.chosen.cut.widths, strict=True)),
+            specialized=tuple(names[each.piece.position] for each in made.chosen.specializations),
+            combinations=made.combinations,
         )
 
-    def labels_record(self, report: Report) -> LabelsRecord | None:
+    def labels_record(self, made: DiffGenPublication, report: Report) -> LabelsRecord | None:
         if row_count(self.engine, labels.CUT) > MAX_RECORDED_LABELS:
             return None
         return recorded_cut(self.engine, self.settings.sets)

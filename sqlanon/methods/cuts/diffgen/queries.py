@@ -15,10 +15,10 @@ from itertools import accumulate
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.binding.leaves import LEAVES
 from sqlanon.methods.cuts.shared.labels import CUT
 from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import CLASS, POINTS, table, value_column, values_in
-from sqlanon.methods.shared.leaves import LEAVES
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries

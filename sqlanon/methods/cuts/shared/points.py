@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
@@ -26,7 +27,6 @@ from sqlanon.methods.cuts.shared.pieces import (
     TaxonomyAxis,
     taxonomy_levels,
 )
-from sqlanon.methods.shared.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.model.methods.cuts import Range
 from sqlanon.queries.cells.earlier import number_of_row, with_persons
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, EarlierClasses

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -10,13 +11,16 @@ from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.base import Run, TakesEnums
+from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
+from sqlanon.joint.cut_classes import cut_classes
+from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.cuts.shared import labels
 from sqlanon.methods.cuts.shared.labels import CUT, recorded_cut
 from sqlanon.methods.cuts.shared.pieces import Cut
 from sqlanon.methods.cuts.shared.points import (
     CLASS,
     POINTS,
+    Points,
     found_axes,
     no_number,
     read_rows,
@@ -24,17 +28,13 @@ from sqlanon.methods.cuts.shared.points import (
     values_in,
 )
 from sqlanon.methods.cuts.top_down.specialize import ROWS, SQL, Chosen, CountedParts, dry_run, mean_loss, specialized
-from sqlanon.methods.shared import guarantee as shared
-from sqlanon.methods.shared.cut_classes import cut_classes
-from sqlanon.methods.shared.earlier import cells_beside, joint_shortfalls, keys_of
-from sqlanon.methods.shared.publishing import Publication, row_mismatches
-from sqlanon.methods.shared.reports import report_of_classes
-from sqlanon.methods.shared.unknown import find_unknown_rows, unknown_notes
+from sqlanon.methods.reports import report_of_classes
 from sqlanon.methods.stages import Stages
-from sqlanon.model.labels import LabelsRecord
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts
-from sqlanon.model.release.joint import JointClasses
+from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, unknown_notes
 from sqlanon.queries.cells.earlier import ABSENT, absent_persons
 from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
@@ -54,18 +54,45 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.release.earlier import persons_beside
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
+from sqlanon.release import guarantee as shared
+from sqlanon.release.publishing import GroupedRows, row_mismatches
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
 
 
-class TopDownRun(Run):
+@dataclass(frozen=True)
+class PointTable:
+    """The rows of a source as points, at the places of their values on the axes of the predictors."""
+
+    points: Points
+    row_count: int
+    unknown: UnknownRows
+
+
+@dataclass(frozen=True)
+class CutChoice:
+    """A cut, and the one that was found without the earlier releases, if there are any."""
+
+    chosen: Chosen
+    alone: Chosen | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutPublication(SyntacticPublication):
+    """Rows at the labels of a cut."""
+
+    table: PointTable
+    chosen: Chosen
+    cut: CutRecord
+    loss: float
+    loss_alone: float | None
+
+
+class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
     """Specialize labels as long as every class has k rows, and publish all rows at the labels that are left."""
 
     takes_far_rows = True
     instead_of_node = "it chooses labels of several levels"
-    joint: JointClasses | None = None
-    alone: Chosen | None = None
-    loss_alone: float | None = None
 
     @property
     def settings(self) -> TopDownSpecialization:
@@ -77,103 +104,109 @@ class TopDownRun(Run):
         refuse_inexact(bound)
         return bound
 
-    def encode(self) -> None:
+    def encode(self) -> PointTable:
         engine, bound = self.engine, self.bound
         earlier = cells_beside(engine, bound, self.request.earlier).earlier
         (target,) = bound.policy.sensitive
-        self.unknown = find_unknown_rows(engine, bound.cells)
-        self.row_count = _row_count(engine, bound, target, may_be_empty=self.request.is_dry_run)
-        self.points = found_axes(engine, bound, self.settings.numeric)
-        read_rows(engine, self.points, bound.source, column(target), refuses_outside=True, earlier=earlier)
+        unknown = find_unknown_rows(engine, bound.cells)
+        row_count = _row_count(engine, bound, target, may_be_empty=self.request.is_dry_run)
+        points = found_axes(engine, bound, self.settings.numeric)
+        read_rows(engine, points, bound.source, column(target), refuses_outside=True, earlier=earlier)
         if earlier is not None:
             engine.run(absent_persons(POINTS, column(EARLIER)))
+        return PointTable(points, row_count, unknown)
 
-    def search(self, stages: Stages) -> None:
-        axes, is_joint = self.points.axes, bool(self.request.earlier)
+    def search(self, table: PointTable, stages: Stages) -> CutChoice:
+        engine, axes, is_joint = self.engine, table.points.axes, bool(self.request.earlier)
         with stages.stage("search"):
+            evidence = CountedParts(engine, is_joint=is_joint)
             if self.request.is_dry_run:
-                self.chosen = dry_run(axes, CountedParts(self.engine, is_joint=is_joint))
-                return
-            k, smallest = self.settings.k, self.row_count
-            evidence = CountedParts(self.engine, is_joint=is_joint)
-            if is_joint:
-                smallest = _smallest_joint_class(self.engine, self.bound)
-            self.chosen = specialized(axes, smallest, k, evidence, self.stopped)
-            if is_joint:
-                self.engine.drop(ROWS)
-                self.alone = specialized(axes, self.row_count, k, CountedParts(self.engine), self.stopped)
+                return CutChoice(dry_run(axes, evidence))
+            k, stopped = self.settings.k, self.stopped
+            if not is_joint:
+                return CutChoice(specialized(axes, table.row_count, k, evidence, stopped))
+            chosen = specialized(axes, _smallest_joint_class(engine, self.bound), k, evidence, stopped)
+            engine.drop(ROWS)
+            return CutChoice(chosen, specialized(axes, table.row_count, k, CountedParts(engine), stopped))
 
-    def make(self) -> Publication:
-        engine, bound = self.engine, self.bound
-        if self.alone is not None:
-            self._make_cut(self.alone)
-            self.loss_alone = mean_loss(engine, self.points.axes, self.alone, self.row_count)
+    def make(self, table: PointTable, choice: CutChoice) -> CutPublication:
+        engine, bound, unknown, loss_alone = self.engine, self.bound, table.unknown.suppressed, None
+        if choice.alone is not None:
+            loss_alone = self._make_cut(table, choice.alone)
             for made in (labels.GIVEN, labels.CUT):
                 engine.drop(made)
-        self._make_cut(self.chosen)
-        self.loss = mean_loss(engine, self.points.axes, self.chosen, self.row_count)
-        engine.run(equal_rows(self.chosen.cut, bound.published_columns))
-        self.cut, self.attained = recorded_cut(engine), [self.chosen.smallest]
-        return Publication(bound, self.row_count, bound.policy.quasi_identifiers)
+        loss = self._make_cut(table, choice.chosen)
+        engine.run(equal_rows(choice.chosen.cut, bound.published_columns))
+        rows = table.row_count
+        notes = () if choice.chosen.is_final else (STOPPED,)
+        return CutPublication(
+            bound=bound,
+            groups=GroupedRows(bound, rows, bound.policy.quasi_identifiers),
+            rows=RowCounts(source=rows + unknown, released=rows, masked=0, dropped=0, unknown=unknown),
+            attained=[choice.chosen.smallest],
+            notes=(*notes, *unknown_notes(bound.policy, table.unknown)),
+            table=table,
+            chosen=choice.chosen,
+            cut=recorded_cut(engine),
+            loss=loss,
+            loss_alone=loss_alone,
+        )
 
-    def _make_cut(self, chosen: Chosen) -> None:
-        self.engine.put(labels.GIVEN, labels.given_pieces(chosen.cut, self.points.ranges))
+    def _make_cut(self, table: PointTable, chosen: Chosen) -> float:
+        """Make the labels of a cut, and return what they lose."""
+        self.engine.put(labels.GIVEN, labels.given_pieces(chosen.cut, table.points.ranges))
         self.engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
+        return mean_loss(self.engine, table.points.axes, chosen, table.row_count)
 
-    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return labels.released(self.bound.published_columns)
+    def released_rows(self, made: CutPublication, takes_enums: TakesEnums) -> exp.Query:
+        return labels.released(made.bound.published_columns)
 
-    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
-        query = labels.unlike_what_was_made(self.bound.published_columns, written.relation)
-        differences, earlier = row_mismatches(self.engine, query), self.request.earlier
-        if earlier:
-            present = cut_classes(self.engine, self.bound, self.cut, written.relation, len(earlier))
-            keys = keys_of(self.bound, earlier[0].keys)
-            persons = persons_beside(present, keys, as_text=earlier[0].as_text)
-            found = joint_shortfalls(self.engine, earlier, self.bound, self.bound.cells, present, persons)
-            self.joint, joint_differences = found
-            differences += joint_differences
-        return differences
+    def compare(
+        self, made: CutPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
+    ) -> Comparison:
+        bound, earlier = made.bound, self.request.earlier
+        query = labels.unlike_what_was_made(bound.published_columns, written.relation)
+        differences = row_mismatches(self.engine, query)
+        if not earlier:
+            return Comparison(differences)
+        present = cut_classes(self.engine, bound, made.cut, written.relation, len(earlier))
+        persons = persons_beside(present, keys_of(bound, earlier[0].keys), as_text=earlier[0].as_text)
+        joint, of_joint = joint_shortfalls(self.engine, earlier, bound, bound.cells, present, persons)
+        return Comparison([*differences, *of_joint], joint)
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
+    def report(self, made: CutPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
         """Make the report.
 
         ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the
         values of a number are the steps of its range. It says how general labels are, not how well they predict.
         """
-        bound, chosen, unknown = self.bound, self.chosen, self.unknown
-        names = [axis.name for axis in self.points.axes]
+        bound, chosen = made.bound, made.chosen
+        names = [axis.name for axis in made.table.points.axes]
         return report_of_classes(
             Report,
             bound,
-            self.measured,
+            measured.measurement,
             into,
             seconds,
             heights=bound.lattice.named(bound.heights),
             quality="lm",
-            loss=self.loss,
-            losses={"lm": self.loss},
-            rows=RowCounts(
-                source=self.row_count + unknown.suppressed,
-                released=self.measured.row_count,
-                masked=0,
-                dropped=0,
-                unknown=unknown.suppressed,
-            ),
+            loss=made.loss,
+            losses={"lm": made.loss},
+            rows=made.rows,
             suppressed_rows=0,
-            unknown_rows=dict(unknown.by_column),
+            unknown_rows=dict(made.table.unknown.by_column),
             search=bound.policy.method.name,
-            notes=(*(() if chosen.is_final else (STOPPED,)), *unknown_notes(bound.policy, unknown)),
+            notes=made.notes,
             labels=dict(zip(names, chosen.cut.widths, strict=True)),
             specialized=tuple(names[each.piece.position] for each in chosen.specializations),
-            joint=self.joint,
-            loss_alone=self.loss_alone,
+            joint=measured.joint,
+            loss_alone=made.loss_alone,
         )
 
-    def labels_record(self, report: Report) -> LabelsRecord:
-        return self.cut
+    def labels_record(self, made: CutPublication, report: Report) -> CutRecord:
+        return made.cut
 
-    def guarantee(self, report: Report) -> Guarantee:
+    def guarantee(self, made: CutPublication, report: Report) -> Guarantee:
         (target,) = self.bound.policy.sensitive
         plain = shared.guarantee(self.bound.policy, report)
         return Guarantee(

@@ -11,12 +11,12 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.grouping import Grouping
@@ -51,26 +51,17 @@ TYPED_GROUPS = 0.25
 
 @dataclass(frozen=True)
 class PublishedNode:
-    """A node at which rows of the source are published, each at its own labels or suppressed.
+    """A node at which rows of the source are published, each at its own labels or suppressed."""
 
-    Attributes:
-        table: the cells of the source.
-        summary: the node.
-        suppresses: whether rows of classes that violate a privacy model are suppressed there.
-        finer: nodes that would have kept a quasi-identifier finer.
-    """
-
-    table: EncodedTable
+    table: EncodedTable  # the cells of the source
     summary: NodeSummary
-    suppresses: bool
-    finer: tuple[FinerNode, ...] = ()
+    suppresses: bool  # whether rows of classes that violate a privacy model are suppressed there
+    finer: tuple[FinerNode, ...] = ()  # nodes that would have kept a quasi-identifier finer
 
 
 @dataclass(frozen=True)
-class Publication:
+class GroupedRows:
     """Rows in groups of equal ones, and what they are made from.
-
-    A private method has none: whatever is counted of rows for the custodian would be outside its budget.
 
     Attributes:
         bound: the policy, bound to the source.
@@ -81,7 +72,7 @@ class Publication:
         table: the cells of the source, whose exposure is counted; None if that is not to be known.
         node: the node that is published. None if there is none, or if rows stand there that are not those of the
             source: what holds of these alone would distinguish them from the others.
-        groups: the relation of the groups.
+        relation: the groups.
     """
 
     bound: BoundPolicy
@@ -90,7 +81,7 @@ class Publication:
     identifier_counts: Mapping[str, int] | None = None
     table: EncodedTable | None = None
     node: PublishedNode | None = None
-    groups: exp.Expr = field(default_factory=lambda: EQUAL_ROWS.table)
+    relation: exp.Expr = field(default_factory=lambda: EQUAL_ROWS.table)
 
     @property
     def counted_identifiers(self) -> tuple[str, ...]:
@@ -103,11 +94,11 @@ class Publication:
         """One value of an identifier in how many is counted."""
         return max(self.source_rows // SIEVED_ROWS, 1)
 
-    def as_written(self, engine: Compute, written: exp.Expr) -> Publication:
+    def as_written(self, engine: Compute, written: exp.Expr) -> GroupedRows:
         """The same rows where they were written, if they are far: else each finding would make them from the source."""
-        if not engine.is_far(self.groups):
+        if not engine.is_far(self.relation):
             return self
-        return replace(self, groups=groups_as_written(self.bound.policy, self.labels, written))
+        return replace(self, relation=groups_as_written(self.bound.policy, self.labels, written))
 
 
 def groups_as_written(policy: Policy, labels: Sequence[str], written: exp.Expr) -> exp.Subquery:
@@ -187,7 +178,7 @@ def group_rows(
     is_examined: bool = True,
     with_added: Callable[[exp.Query], exp.Query] = lambda groups: groups,
     parameters: Sequence[object] = (),
-) -> Publication:
+) -> GroupedRows:
     """Make the table of the rows that a recoding publishes, of the classes that are kept and of the others if masked.
 
     They are written from a table because they come from it in their order without a sort: to repeat rows while they are
@@ -206,13 +197,13 @@ def group_rows(
         what findings need to know of these rows.
     """
     make_labels(engine, recoding)
-    publication = Publication(table.bound, table.context.row_count, table.encoding.label_columns)
-    names = publication.counted_identifiers if is_examined else ()
-    counts = identifier_counts(names, publication.one_in) if len(names) <= COUNTED_BESIDE else []
+    made = GroupedRows(table.bound, table.context.row_count, table.encoding.label_columns)
+    names = made.counted_identifiers if is_examined else ()
+    counts = identifier_counts(names, made.one_in) if len(names) <= COUNTED_BESIDE else []
     is_grouped, counted = _has_equal_rows(engine, table, counts)
     groups = equal_rows(recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
-    return replace(publication, identifier_counts=counted if counts else None)
+    return replace(made, identifier_counts=counted if counts else None)
 
 
 COUNTED_BESIDE = 50
@@ -224,7 +215,7 @@ NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
 
 def make_rows(
     engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
-) -> Publication:
+) -> GroupedRows:
     """Make the table of the rows that a recoding publishes, see :func:`group_rows`.
 
     Raises:
@@ -232,7 +223,7 @@ def make_rows(
     """
     columns = table.bound.policy.pseudonyms
     blocks = () if not columns else NO_KEY if key is None else key.blocks
-    publication = group_rows(engine, table, recoding, masked=masked, parameters=blocks)
+    made = group_rows(engine, table, recoding, masked=masked, parameters=blocks)
     if problems := list(pseudonym_problems(engine, EQUAL_ROWS.table, columns)):
         raise PolicyError(
             "the release would have several rows with the same pseudonym, so that what is known of each can be put "
@@ -240,7 +231,7 @@ def make_rows(
             "identifiers:",
             problems,
         )
-    return replace(publication, table=table)
+    return replace(made, table=table)
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:

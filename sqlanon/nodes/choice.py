@@ -6,19 +6,19 @@ Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import NodeCounter, SizesFirst, node_summaries
-from sqlanon.methods.shared.proofs import Proving, proofs_of
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.model.release import FinerNode
+from sqlanon.nodes.counting import NodeCounter, SizesFirst, node_summaries
+from sqlanon.nodes.proofs import Proving, proofs_of
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
 DRY_RUN_ATTAINABLE = 2.0
@@ -52,7 +52,7 @@ def choose_node(
 def choose_with_alternatives(
     engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
 ) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
-    """The same, and the nodes that keep a quasi-identifier finer: none if the most private node is searched for."""
+    """Choose a node and list those that keep a quasi-identifier finer, none if the most private one is searched for."""
     policy = table.bound.policy
     with engine.scratch():
         problem, counter = problem_and_counter(engine, table)
@@ -75,19 +75,37 @@ def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchPro
     return problem, counter
 
 
-def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
-    """The table under the policy that is to be published: Inverse OLA asks for the most private one.
+@dataclass(frozen=True)
+class NodeChoice:
+    """A node to publish at, searched for or given."""
 
-    Returns:
-        the table, and the chosen node under that policy with all its measures, which a search need not ask for.
+    table: EncodedTable  # the cells, under the policy that is published: Inverse OLA finds the most private one
+    node: NodeSummary  # the node under that policy, with all its measures
+    outcome: SearchOutcome  # of the search
+    finer: tuple[FinerNode, ...] = ()  # nodes that would have kept a quasi-identifier finer
+    loss_alone: float | None = None  # the loss of the best node without the earlier releases, None if there are none
+
+
+# More than six parameters: the result of a search, and what was found beside it.
+def settled(
+    engine: Compute,
+    table: EncodedTable,
+    outcome: SearchOutcome,
+    best: NodeSummary,
+    finer: tuple[FinerNode, ...] = (),
+    loss_alone: float | None = None,
+) -> NodeChoice:
+    """Count the measures of the best node that its search did not ask for, under the policy that is published.
 
     Raises:
         UnsatisfiableError: the most private release within the loss protects nobody.
     """
-    if best.attainable is None:
-        return table, best if best.class_losses else node_summaries(engine, table, [best.levels])[0]
-    reached = most_private(table, best.attainable)
-    return reached, node_summaries(engine, reached, [best.levels], as_asked=True)[0]
+    if best.attainable is not None:
+        table = most_private(table, best.attainable)
+        best = node_summaries(engine, table, [best.levels], as_asked=True)[0]
+    elif not best.class_losses:
+        best = node_summaries(engine, table, [best.levels])[0]
+    return NodeChoice(table, best, outcome, finer, loss_alone)
 
 
 def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
@@ -158,12 +176,8 @@ def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
     )
 
 
-def dry_run_choice(engine: Compute, table: EncodedTable) -> tuple[EncodedTable, SearchOutcome, NodeSummary]:
-    """The bottom of the lattice in place of a choice, with one row in one class: a dry run has no cells.
-
-    Returns:
-        the table under the policy that would be published, the outcome, and the node.
-    """
+def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
+    """Take the bottom of the lattice in place of a choice, with one row in one class: a dry run has no cells."""
     lattice, policy = table.context.lattice, table.bound.policy
     bottom = lattice.bottom
     NodeCounter(engine, table).show([bottom, lattice.top])
@@ -183,7 +197,7 @@ def dry_run_choice(engine: Compute, table: EncodedTable) -> tuple[EncodedTable, 
         suppressed_information=0,
         class_losses={each.name: 1 for each in policy.criteria.class_losses},
     )
-    return table, only_checked(node, policy.quality.loss(node, table.context)), node
+    return settled(engine, table, only_checked(node, policy.quality.loss(node, table.context)), node)
 
 
 MAX_SWAPS = 32

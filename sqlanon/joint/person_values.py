@@ -31,16 +31,11 @@ class PersonValues:
 
     Values of a person may change, so that each release has columns of its own for them; the rows of one unchanged table
     have them once.
-
-    Attributes:
-        names: the sensitive columns that policies look at, folded.
-        labelled: those whose labels policies compare, too.
-        is_by_person: whether a key identifies persons, whose values may change.
     """
 
-    names: tuple[str, ...]
-    labelled: frozenset[str]
-    is_by_person: bool
+    names: tuple[str, ...]  # the sensitive columns that policies look at, folded
+    labelled: frozenset[str]  # those whose labels policies compare, too
+    is_by_person: bool  # whether a key identifies persons, whose values may change
 
     @classmethod
     def of(cls, policies: Sequence[Policy], *, is_by_person: bool) -> PersonValues:

@@ -20,13 +20,13 @@ from typing import Any
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.roll_up import RolledUp, RollUps, roll_up
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
+from sqlanon.nodes.roll_up import RolledUp, RollUps, roll_up
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.classes import examination as examine
 from sqlanon.queries.classes import summaries as queries

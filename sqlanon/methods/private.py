@@ -8,18 +8,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import BudgetError, PolicyError, VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.base import Run
-from sqlanon.methods.shared.private.chance import Chance, private_method, unit_of
-from sqlanon.methods.shared.reports import report_of
+from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT
+from sqlanon.methods.chance import Chance, private_method, unit_of
+from sqlanon.methods.reports import report_of
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.methods.noisy import PrivateMethod
@@ -45,49 +46,56 @@ MAX_NAMED = 5
 NOT_PRIVATE = "NOT PRIVATE"
 
 
-class PrivateRun(Run):
+@dataclass(frozen=True, kw_only=True)
+class PrivatePublication(Publication):
+    """Rows that were drawn."""
+
+    row_count: int
+    group_count: int | None = None  # of equal rows, None where these are not counted
+
+
+DrawnT = TypeVar("DrawnT", bound=PrivatePublication)
+
+
+class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, ChoiceT, DrawnT]):
     """One run of a private method; its :meth:`charge` pays with its accountant.
 
     Attributes:
         instead_of_time_limit: what a user who gives a time limit can do.
         chance: where it draws from, and who pays.
-        sizes: how many rows are shown, and in how many groups of equal ones, None where these are not counted;
-            :meth:`make` sets it.
+        accountant: who charges the data set for what the policy spends.
     """
 
     is_private = True
     report_class: ClassVar[type[Report]] = PrivateReport
     instead_of_time_limit: ClassVar[str]
-    sizes: tuple[int, int | None]
+
+    def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
+        """See :meth:`Run.__init__`; find what is drawn with, and the account that pays.
+
+        Raises:
+            PolicyError: as there; or what was spent before is about another unit of privacy, or as
+                :meth:`Chance.found`.
+            EngineError: no ledger outlives the session, or another one is that of the warehouse.
+        """
+        super().__init__(engine, source, policy, request)
+        self.chance = Chance.found(engine, source, policy, request)
+        dataset, bound_policy = self.chance.dataset, self.bound.policy
+        self.accountant = Accountant(
+            self.chance.ledger,
+            dataset=dataset.name,
+            method=private_method(bound_policy).name,
+            policy_sha256=bound_policy.sha256(),
+            unit=unit_of(bound_policy, self.chance.individual),
+            sources=dataset.sources,
+            public=dataset.public,
+        )
 
     def refuse_request(self, policy: Policy) -> None:
         """See :meth:`Run.refuse_request`; what it chose within a time limit would depend on the clock."""
         super().refuse_request(policy)
         if self.request.stopped is not None:
             raise PolicyError(f"a private method takes no time limit: {self.instead_of_time_limit}")
-
-    def open_account(self, source: ResolvedSource, policy: Policy) -> None:
-        """Find what is drawn with, and the account that pays.
-
-        Raises:
-            PolicyError: what was spent before is about another unit of privacy, or as :meth:`Chance.found`.
-            EngineError: no ledger outlives the session, or another one is that of the warehouse.
-        """
-        self.chance = Chance.found(self.engine, source, policy, self.request)
-
-    @cached_property
-    def accountant(self) -> Accountant:
-        """Who charges the data set for what the policy spends."""
-        dataset, policy = self.chance.dataset, self.bound.policy
-        return Accountant(
-            self.chance.ledger,
-            dataset=dataset.name,
-            method=private_method(policy).name,
-            policy_sha256=policy.sha256(),
-            unit=unit_of(policy, self.chance.individual),
-            sources=dataset.sources,
-            public=dataset.public,
-        )
 
     @contextmanager
     def reporting_spend(self) -> Iterator[None]:
@@ -109,33 +117,28 @@ class PrivateRun(Run):
         columns = self.bound.published_columns
         return {each.name: "VARCHAR" if each.name in labels else each.traits.released_as for each in columns}
 
-    @abstractmethod
-    def charge(self) -> None: ...
-
-    @abstractmethod
-    def make(self) -> None: ...
-
-    def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
-        problems = self.differences(written, companions)
-        if problems:
+    def verify(self, made: DrawnT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
+        if problems := self.compare(made, written, companions).differences:
             raise VerificationError(
                 "what was written is not what was drawn; it was withdrawn, and what was spent is spent:", problems
             )
+        return Measured()
 
     def private_report(
         self,
         kind: type[APrivateReport],
+        made: PrivatePublication,
         into: str,
         seconds: Mapping[str, float],
         more_notes: Sequence[str] = (),
         **facts: Any,
     ) -> APrivateReport:
-        """The report of the run, with notes of the method and facts by the names of its fields."""
-        wanted, (rows, groups) = private_method(self.bound.policy), self.sizes
+        """Make the report of the run, with notes of the method and facts by the names of its fields."""
+        wanted = private_method(self.bound.policy)
         notes = [*more_notes]
         if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
             notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
-        if rows == 0:
+        if made.row_count == 0:
             notes.append(
                 "no count reached its threshold, so that the release has no rows: spend more, or generalize more"
             )
@@ -146,14 +149,14 @@ class PrivateRun(Run):
             seconds,
             stamp=NOT_PRIVATE if why_void(wanted, self.chance.is_private) else None,
             rows_per_individual=wanted.rows_per_individual,
-            released_rows=rows,
-            released_groups=groups,
+            released_rows=made.row_count,
+            released_groups=made.group_count,
             opened_account=self.chance.opened_account,
             notes=tuple(notes),
             **facts,
         )
 
-    def record(self, report: Report, inputs: Inputs | None) -> Record:
+    def record(self, made: DrawnT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
         """See :meth:`Run.record`; what reveals more of the data is not in it: its inputs, or how long a stage took."""
         assert isinstance(report, PrivateReport)
         ledger = self.chance.ledger
@@ -163,11 +166,11 @@ class PrivateRun(Run):
             stamp=report.stamp,
             ledger_sha256=None if ledger is None else ledger.head(),
             taxonomy_sha256=self.bound.taxonomy_hashes,
-            labels=self.labels_record(report),
+            labels=self.labels_record(made, report),
             report=report.model_dump(mode="json", exclude=hidden),
         )
 
-    def guarantee(self, report: Report) -> Guarantee:
+    def guarantee(self, made: DrawnT, report: Report) -> Guarantee:
         assert isinstance(report, PrivateReport)
         return private_guarantee(self.bound, report, self.theorem, self.chance, self.conditions)
 

@@ -17,14 +17,14 @@ from operator import itemgetter
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.publishing import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import IdentifyingPair, RevealingColumn
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.release import dependencies
 from sqlanon.queries.release import findings as queries
 from sqlanon.queries.source import Traits
+from sqlanon.release.publishing import PublishedNode
 
 NEARLY_UNIQUE = 0.5
 """Columns are nearly unique if this share of the rows, or more, have values that few rows have."""
@@ -72,23 +72,14 @@ MAX_COUNTED = 20
 
 @dataclass(frozen=True)
 class KeptValues:
-    """The values of kept columns.
+    """The values of kept columns."""
 
-    Attributes:
-        groups: the published rows in groups of equal ones.
-        traits: the types of the columns of the source, by name.
-        row_count: how many published rows there are.
-        estimates: by column, about how many values it has.
-        fewer_than: a value is rare if fewer rows have it.
-        rare_shares: by column that is nearly unique, the share of rows with a rare value.
-    """
-
-    groups: exp.Expr
-    traits: Mapping[str, Traits]
-    row_count: int
-    estimates: dict[str, int]
-    fewer_than: int
-    rare_shares: dict[str, float]
+    groups: exp.Expr  # the published rows in groups of equal ones
+    traits: Mapping[str, Traits]  # the types of the columns of the source, by name
+    row_count: int  # how many published rows there are
+    estimates: dict[str, int]  # by column, about how many values it has
+    fewer_than: int  # a value is rare if fewer rows have it
+    rare_shares: dict[str, float]  # by column that is nearly unique, the share of rows with a rare value
 
     @property
     def one_in(self) -> int:

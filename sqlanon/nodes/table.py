@@ -11,9 +11,9 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.queries.cells.earlier import absent_persons, number_of_key
 from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
 from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information

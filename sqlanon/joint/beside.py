@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.shared.common_persons import few_in_common, refuse_strangers
-from sqlanon.methods.shared.joint_values import (
+from sqlanon.joint.common_persons import few_in_common, refuse_strangers
+from sqlanon.joint.person_values import (
     PersonValues,
     count_compared,
     failing_classes,
@@ -19,7 +19,7 @@ from sqlanon.methods.shared.joint_values import (
     judge_persons,
     refuse_unmet,
 )
-from sqlanon.methods.shared.persons import (
+from sqlanon.joint.persons import (
     EarlierRelease,
     find_persons,
     joint_classes,

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, is_below
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import distinct_others, rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows

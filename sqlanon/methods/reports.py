@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.base import Measured
+from sqlanon.methods.syntactic import SyntacticPublication
 from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.events import proven_gap
-from sqlanon.model.lattice import Lattice, Levels, NodeSummary, total
+from sqlanon.model.lattice import Lattice, Levels, total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
 from sqlanon.model.taxonomy.arguments import listed
+from sqlanon.nodes.choice import NodeChoice
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SearchOutcome
 
 AReport = TypeVar("AReport", bound=Report)
@@ -99,44 +102,38 @@ GIVEN = "given"
 NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What is to be published: the node, what becomes of suppressed rows, and what the kept classes attain."""
+@dataclass(frozen=True, kw_only=True)
+class NodePublication(SyntacticPublication):
+    """Rows at a node of the lattice, whose suppressed rows are dropped or ``masked``."""
 
-    outcome: SearchOutcome
-    node: NodeSummary
-    masked: bool
-    rows: RowCounts
-    attained: list[float]
-    notes: tuple[str, ...]
+    table: EncodedTable
+    choice: NodeChoice
+    masked: bool = False
 
 
-def report(
-    table: EncodedTable,
-    decision: Decision,
-    measurement: Measurement,
-    into: str,
-    seconds: Mapping[str, float],
-) -> Report:
-    policy, node, outcome = table.bound.policy, decision.node, decision.outcome
+def report(made: NodePublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+    table, node, outcome = made.table, made.choice.node, made.choice.outcome
+    policy = table.bound.policy
     return report_at_node(
         Report,
         table,
         node.levels,
         outcome,
-        measurement,
+        measured.measurement,
         into,
         seconds,
         quality=policy.quality.measure,
         loss=policy.quality.loss(node, table.context),
         # Losses of classes were counted over joint classes; the release has other classes.
         losses={**({} if policy.held_with else node.class_losses), "lm": node.lm, "ncp": node.ncp},
-        rows=decision.rows,
+        rows=made.rows,
         suppressed_rows=node.suppressed_rows,
         search=found_by(policy, outcome),
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
-        notes=decision.notes,
-        after=measurement.exposure,
+        notes=made.notes,
+        after=measured.measurement.exposure,
+        joint=measured.joint,
+        loss_alone=made.choice.loss_alone,
     )
 
 

@@ -9,12 +9,11 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.shared.cells import encode_taxonomies, make_cells
-from sqlanon.methods.shared.persons import differing_classes, joint_classes
-from sqlanon.methods.shared.publishing import PublishedNode
-from sqlanon.methods.shared.unknown import find_unknown_rows
+from sqlanon.joint.persons import differing_classes, joint_classes
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.nodes.table import encode_taxonomies, make_cells
+from sqlanon.nodes.unknown import find_unknown_rows
 from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.cells.rows import cell_counts
 from sqlanon.queries.cells.unknown import UNKNOWN
@@ -22,6 +21,7 @@ from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.release import earlier as queries
 from sqlanon.queries.release.released_classes import NodeClasses
+from sqlanon.release.publishing import PublishedNode
 
 LABELS, CELLS = Relation("anon_labels_of_both", "node"), Relation("anon_cells_of_both", "cell")
 """Those of all columns, beside those of the run."""
@@ -50,17 +50,11 @@ class ReleaseAtNode:
 
 @dataclass(frozen=True)
 class WrittenRelease:
-    """The release of a run.
-
-    Attributes:
-        written: it.
-        classes: those that it has, with the cells of its source.
-        k: what its policy asks for.
-    """
+    """The release of a run."""
 
     written: ResolvedSource
-    classes: NodeClasses
-    k: int
+    classes: NodeClasses  # of the release, with the cells of its source
+    k: int  # that its policy asks for
 
     @property
     def levels(self) -> Levels:

@@ -20,12 +20,12 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.shared.cells import encode_taxonomies
-from sqlanon.methods.shared.joint_values import PersonValues, cells_with, judge_persons, with_numbers
-from sqlanon.methods.shared.unknown import find_unknown_rows
+from sqlanon.joint.person_values import PersonValues, cells_with, judge_persons, with_numbers
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
+from sqlanon.nodes.table import encode_taxonomies
+from sqlanon.nodes.unknown import find_unknown_rows
 from sqlanon.queries.cells.earlier import reference
 from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
 from sqlanon.queries.cells.unknown import UNKNOWN
@@ -79,7 +79,7 @@ def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list
     for place, release in enumerate(releases):
         bound, labels = release.bound, release.labels
         if isinstance(labels, CutRecord):
-            from sqlanon.methods.shared.cut_classes import cut_classes
+            from sqlanon.joint.cut_classes import cut_classes
 
             found.append(cut_classes(engine, bound, labels, release.released, place))
         elif not isinstance(labels, NodeRecord):

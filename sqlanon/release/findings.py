@@ -9,15 +9,6 @@ from typing import Any
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.kept_columns import (
-    KeptValues,
-    identifying_pairs,
-    nearly_unique_columns,
-    released_values,
-    revealing_columns,
-)
-from sqlanon.methods.shared.publishing import Publication, PublishedNode
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import (
     Exposure,
@@ -28,9 +19,18 @@ from sqlanon.model.release import (
     SuppressedGroup,
     Suppression,
 )
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes import examination
 from sqlanon.queries.kit.nodes import counted_rows, select
 from sqlanon.queries.release import findings as queries
+from sqlanon.release.kept_columns import (
+    KeptValues,
+    identifying_pairs,
+    nearly_unique_columns,
+    released_values,
+    revealing_columns,
+)
+from sqlanon.release.publishing import GroupedRows, PublishedNode
 
 MAX_GROUPS = 20
 """Labels that the level has at most at which a quasi-identifier is looked at."""
@@ -41,34 +41,28 @@ MIN_GROUP_ROWS = 30
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found of a publication.
+    """What was found of a publication."""
 
-    Attributes:
-        findings: what the policy leaves open.
-        notes: on columns that are nearly unique.
-        before: how exposed the rows of the source are; None if that was not counted.
-    """
-
-    findings: Findings
-    notes: tuple[str, ...]
-    before: Exposure | None
+    findings: Findings  # what the policy leaves open
+    notes: tuple[str, ...]  # on columns that are nearly unique
+    before: Exposure | None  # how exposed the rows of the source are; None if that was not counted
 
 
-def examine(engine: Compute, publication: Publication) -> Examined:
+def examine(engine: Compute, groups: GroupedRows) -> Examined:
     """What the policy of a run leaves open on its published rows."""
-    node, bound = publication.node, publication.bound
-    kept = released_values(engine, bound.policy, bound.traits, publication.groups)
+    node, bound = groups.node, groups.bound
+    kept = released_values(engine, bound.policy, bound.traits, groups.relation)
     released = examine_kept(engine, kept)
     revealing, columns_left = ([], []) if node is None else revealing_columns(engine, node, kept)
     changes = {
-        "repeated_identifiers": tuple(_repeated_identifiers(engine, publication)),
-        "homogeneous_columns": tuple(_homogeneous_columns(engine, publication)),
+        "repeated_identifiers": tuple(_repeated_identifiers(engine, groups)),
+        "homogeneous_columns": tuple(_homogeneous_columns(engine, groups)),
         "revealing_columns": tuple(revealing),
         "suppression": () if node is None else tuple(suppression(engine, node)),
         "finer_nodes": () if node is None else node.finer,
         "unexamined_columns": tuple(columns_left),
     }
-    before = None if publication.table is None else _exposure(engine, publication.table)
+    before = None if groups.table is None else _exposure(engine, groups.table)
     return replace(released, findings=released.findings.model_copy(update=changes), before=before)
 
 
@@ -98,13 +92,13 @@ def _exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
     return Exposure(**found) if found["k"] else None
 
 
-def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator[RepeatedIdentifier]:
-    bound, names, one_in = publication.bound, publication.counted_identifiers, publication.one_in
+def _repeated_identifiers(engine: Compute, groups: GroupedRows) -> Iterator[RepeatedIdentifier]:
+    bound, names, one_in = groups.bound, groups.counted_identifiers, groups.one_in
     if not names:
         return
-    found = publication.identifier_counts
+    found = groups.identifier_counts
     if found is None:
-        found = _identifier_counts(engine, publication)
+        found = _identifier_counts(engine, groups)
     for place, name in enumerate(names):
         values, filled = found[f"values_{place}"] * one_in, found[f"filled_{place}"]
         if found[f"values_{place}"] < found[f"rows_{place}"]:
@@ -122,9 +116,9 @@ def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator
             )
 
 
-def _identifier_counts(engine: Compute, publication: Publication) -> Mapping[str, int]:
+def _identifier_counts(engine: Compute, groups: GroupedRows) -> Mapping[str, int]:
     """What ``queries.identifier_counts`` has, by a scan of the source; Spark unnests no two lists at once."""
-    bound, names, one_in = publication.bound, publication.counted_identifiers, publication.one_in
+    bound, names, one_in = groups.bound, groups.counted_identifiers, groups.one_in
     if engine.is_far(bound.source):
         counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
         return engine.fetch(counts, "values of identifiers")[0]
@@ -137,13 +131,13 @@ def _identifier_counts(engine: Compute, publication: Publication) -> Mapping[str
     }
 
 
-def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[HomogeneousColumn]:
-    policy = publication.bound.policy
+def _homogeneous_columns(engine: Compute, groups: GroupedRows) -> Iterator[HomogeneousColumn]:
+    policy = groups.bound.policy
     protected = {column for model in policy.privacy for column in model.columns}
     names = [name for name in policy.sensitive if name not in protected]
     if not names:
         return
-    query = queries.homogeneous_rows(publication.groups, publication.labels, publication.bound.traits, names)
+    query = queries.homogeneous_rows(groups.relation, groups.labels, groups.bound.traits, names)
     found = engine.fetch(query, "classes with a single value")[0]
     if not found["rows"]:
         return

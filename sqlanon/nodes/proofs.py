@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.methods.shared.counting import SizesFirst
-from sqlanon.methods.shared.roll_up import ClassCounts
 from sqlanon.model.lattice import Levels, NodeSummary, is_below
+from sqlanon.nodes.counting import SizesFirst
+from sqlanon.nodes.roll_up import ClassCounts
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes.intervals import (
     CELLS,
     first_cells,

@@ -1,0 +1,68 @@
+"""Methods that publish classes which meet syntactic privacy models: what they release is measured, and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.methods.base import ChoiceT, Measured, Publication, Run, TableT
+from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.record import Inputs, Record, ReportRecord
+from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.publish.provenance import release_record
+from sqlanon.release.guarantee import guarantee
+from sqlanon.verification.measure import Beside, measured_beside
+from sqlanon.verification.verify import refuse_shortfalls, verify
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntacticPublication(Publication):
+    """Rows whose classes meet the privacy models of a policy."""
+
+    rows: RowCounts  # what became of the rows of the source
+    attained: Sequence[float]  # what the published classes attain by the bounds of the policy
+    notes: tuple[str, ...] = ()  # for the report, a sentence each
+
+
+ClassesT = TypeVar("ClassesT", bound=SyntacticPublication)
+
+
+class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, ChoiceT, ClassesT]):
+    """A run of a method that chooses classes by counts of rows, and draws nothing that costs a budget."""
+
+    def charge(self, table: TableT) -> TableT:
+        return table
+
+    def verify(self, made: ClassesT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
+        found = verify(self.engine, written, made.bound.policy, self.reference(made))
+        comparison = self.compare(made, written, companions)
+        if not self.request.is_dry_run:
+            refuse_shortfalls(found, made.rows.released, comparison.differences)
+        return Measured(found.measurement, comparison.joint)
+
+    def reference(self, made: ClassesT) -> Beside:
+        """Return what the release is compared with when it is measured."""
+        bound = made.bound
+        return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
+
+    def record(self, made: ClassesT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
+        assert report.rows is not None
+        models = measured.measurement.models
+        return release_record(
+            made.bound.policy,
+            made.bound.taxonomy_hashes,
+            self.labels_record(made, report),
+            # Joint classes, which are a part of its own, are for the custodian.
+            [each.attained for each in models] if self.request.earlier else made.attained,
+            report.rows,
+            report=ReportRecord(**report.model_dump(mode="json", exclude=set(self.custodian_fields))),
+            made_from=inputs,
+        )
+
+    def labels_record(self, made: ClassesT, report: Report) -> LabelsRecord | None:
+        return NodeRecord(levels=report.node)
+
+    def guarantee(self, made: ClassesT, report: Report) -> Guarantee:
+        return guarantee(made.bound.policy, report)

@@ -16,13 +16,13 @@ from sqlanon.errors import (
     UnsatisfiableError as UnsatisfiableError,
     VerificationError as VerificationError,
 )
-from sqlanon.mechanisms.opendp import OpenDPSource as OpenDPSource
+from sqlanon.chance.opendp import OpenDPSource as OpenDPSource
 from sqlanon.model.sampled_classes import (
     delta as delta,
     maximum_beta as maximum_beta,
     minimum_k as minimum_k,
 )
-from sqlanon.mechanisms.sources import SeededSource as SeededSource
+from sqlanon.chance.word_sources import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease

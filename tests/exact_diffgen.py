@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from sqlanon.chance.accountant import Accountant, Charge, Portions
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.evaluation.exact import permute_and_flip
-from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.cuts.diffgen.draws import (
     CHOICES,
     ITEM_SETS,
@@ -21,7 +21,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
     SetOfChildren,
     specialized,
 )
-from sqlanon.methods.cuts.shared.pieces import Axis, Piece
+from sqlanon.methods.cuts.shared.cut_pieces import Axis, Piece
 from sqlanon.model.methods.cuts import DiffGen
 
 Path = tuple[Any, ...]

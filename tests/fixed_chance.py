@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sqlanon as sa
-from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.chance.exact import Floats, Integers
 from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE
 
 

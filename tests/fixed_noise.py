@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sqlanon.mechanisms.accountant import Charge, RhoCharge
-from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.chance.accountant import Charge, RhoCharge
+from sqlanon.chance.exact import Floats, Integers, Probability
 
 
 class FixedNoise:

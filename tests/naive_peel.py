@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from sqlanon.methods.local.table import UNITS
+from sqlanon.methods.local.local_table import UNITS
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Lattice
 from tests import oracle

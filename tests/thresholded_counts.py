@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from sqlanon.mechanisms.discrete_laplace import Mass, Tail
-from sqlanon.mechanisms.scales import scale_for
+from sqlanon.chance.discrete_laplace import Mass, Tail
+from sqlanon.chance.scales import scale_for
 
 Cell = tuple[str, str]
 """A class and a value."""

@@ -22,9 +22,9 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sqlanon.chance.random_source import RandomSource
     from sqlanon.engines.duckdb import Connection, OpenedDatabase
     from sqlanon.engines.relations import Source
-    from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release
     from sqlanon.run.explain import ExplainedSteps

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from typer import BadParameter, Option
 
 if TYPE_CHECKING:
-    from sqlanon.mechanisms.sources import SeededSource
+    from sqlanon.chance.word_sources import SeededSource
     from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -127,7 +127,7 @@ def _tables(given: Sequence[str]) -> dict[str, str]:
 
 
 def _seeded(seed: int) -> SeededSource:
-    from sqlanon.mechanisms.sources import SeededSource
+    from sqlanon.chance.word_sources import SeededSource
 
     return SeededSource(seed)
 

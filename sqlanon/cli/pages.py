@@ -252,7 +252,7 @@ def _member(name: str, member: Any) -> str:
 
 def _methods(member: type) -> dict[str, Any]:
     """The methods and properties for users that a class has of this package, in the order in which they are defined."""
-    if member.__module__.startswith("sqlanon.mechanisms"):
+    if member.__module__.startswith("sqlanon.chance"):
         return {}  # the draws of a source, which methods call
     kinds = [kind for kind in member.__mro__ if kind.__module__.startswith("sqlanon.") and kind not in SHARED]
     found = {name: each for kind in reversed(kinds) for name, each in vars(kind).items() if not name.startswith("_")}

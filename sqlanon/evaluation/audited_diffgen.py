@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
+from sqlanon.chance.accountant import Accountant, Portions
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.mechanisms import AuditedPolicy, shown
-from sqlanon.mechanisms.accountant import Accountant, Portions
-from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.chance import bounded_source
+from sqlanon.methods.cuts.diffgen.diffgen_queries import SHOWN
+from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode, settings_of
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,
     Chosen,
@@ -27,9 +29,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
     draw_leaves,
     specialized,
 )
-from sqlanon.methods.cuts.diffgen.method import checked, encode, settings_of
-from sqlanon.methods.cuts.diffgen.queries import SHOWN
-from sqlanon.methods.cuts.shared.pieces import Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.noise.combinations import INDEX, NOISY, runs_by_outcome

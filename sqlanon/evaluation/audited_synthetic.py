@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
+from sqlanon.chance.accountant import Accountant
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.evaluation.mechanisms import AuditedPolicy
-from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.synthetic.domain import settings_of
 from sqlanon.methods.synthetic.measuring import checked, counted, measured
 

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.chance.accountant import Accountant, Charge
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.scales import difference_sensitivity, scale_for
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.mechanisms import AuditedPolicy
-from sqlanon.mechanisms.accountant import Accountant, Charge
-from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
-from sqlanon.mechanisms.source import Integers
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of

@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.chance.accountant import Accountant
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.frames import is_stream
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
-from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import method_of
 from sqlanon.methods.chance import private_method
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
@@ -225,7 +225,7 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
     if not policy.has_private_method:
         raise PolicyError("the policy has no private method: there is no ε to audit")
     if source is None:
-        from sqlanon.mechanisms.opendp import OpenDPSource
+        from sqlanon.chance.opendp import OpenDPSource
 
         source = OpenDPSource()
     module, _, name = AUDITED.get(policy.method.name, f"{__name__}:AuditedPolicy").partition(":")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.chance.scales import epsilon_of
 from sqlanon.errors import BudgetError, PolicyError
-from sqlanon.mechanisms.scales import epsilon_of
 from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
 from sqlanon.model.datasets import KnownSource, dataset_of_files, dataset_of_table
 from sqlanon.model.ledger import Entry, secret
@@ -31,14 +31,14 @@ class Account:
 
     - As (Σε, Σδ), basic composition (Rogers, Roth, Ullman & Vadhan 2016).
     - In ρ. A charge that has ρ noted is ρ-zCDP, and one of (ε, 0) is ε²/2-zCDP (Bun & Steinke 2016, proposition 1.4).
-      All of them together are Σρ-zCDP (:class:`sqlanon.mechanisms.accountant.RhoPortions`; Feldman & Zrnic 2021), which
+      All of them together are Σρ-zCDP (:class:`sqlanon.chance.accountant.RhoPortions`; Feldman & Zrnic 2021), which
       is (ε, δ)-differential privacy for every δ above 0, at an ε that grows as the square root of the number of runs.
 
     A cap bounds one of the two sums, as its row says. It must not bound whichever is smaller at the time: a charge
     without ρ can only be added to (Σε, Σδ), and whether one comes may depend on what was released. Then some of the
     possible histories keep the cap by one sum and the others by the other one, each of these sets of histories may
     fail with δ, and together they fail with up to 2δ. Where all charges have the ρ of their (ε, δ), Σρ is the smaller
-    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.mechanisms.scales.rho_of`), so
+    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.chance.scales.rho_of`), so
     that it is convex, and ρ(ε) + ρ(ε') <= ρ(ε + ε') + ρ(0), where ρ(0) is of the order of δ².
     """
 

@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+from sqlanon.chance.accountant import Expense
+from sqlanon.chance.scales import rho_of
+from sqlanon.chance.word_sources import nonce
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.retries import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
@@ -23,9 +26,6 @@ from sqlanon.ledger.accounts import (
     with_keyed_fingerprints,
     with_new_sources,
 )
-from sqlanon.mechanisms.accountant import Expense
-from sqlanon.mechanisms.scales import rho_of
-from sqlanon.mechanisms.sources import nonce
 from sqlanon.model.budget import Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource, dataset_named
 from sqlanon.model.ledger import START, Entry, Kind, chained, first_broken, head

@@ -32,8 +32,8 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.release.publishing import GroupedRows, released_rows
 
 if TYPE_CHECKING:
+    from sqlanon.chance.random_source import RandomSource
     from sqlanon.joint.persons import EarlierRelease
-    from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.pseudonym_key import PseudonymKey
     from sqlanon.model.release.joint import JointClasses
     from sqlanon.publish.targets import Target
@@ -322,16 +322,16 @@ AnyRun: TypeAlias = Run[Any, Any, Any, Any]
 
 
 METHODS = {
-    "full-domain": "sqlanon.methods.full_domain.method:FullDomainRun",
-    "local-recoding": "sqlanon.methods.local.method:LocalRun",
+    "full-domain": "sqlanon.methods.full_domain.full_domain_run:FullDomainRun",
+    "local-recoding": "sqlanon.methods.local.local_run:LocalRun",
     "ipa": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
     "histogram": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
-    "h-ceiling": "sqlanon.methods.h_ceiling.method:HCeilingRun",
-    "diffgen": "sqlanon.methods.cuts.diffgen.method:DiffGenRun",
+    "h-ceiling": "sqlanon.methods.h_ceiling.h_ceiling_run:HCeilingRun",
+    "diffgen": "sqlanon.methods.cuts.diffgen.diffgen_run:DiffGenRun",
     "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe:EpsilonSafeRun",
-    "synthetic": "sqlanon.methods.synthetic.method:SyntheticRun",
-    "relocation": "sqlanon.methods.relocation.method:RelocationRun",
-    "top-down-specialization": "sqlanon.methods.cuts.top_down.method:TopDownRun",
+    "synthetic": "sqlanon.methods.synthetic.synthetic_run:SyntheticRun",
+    "relocation": "sqlanon.methods.relocation.relocation_run:RelocationRun",
+    "top-down-specialization": "sqlanon.methods.cuts.top_down.top_down_run:TopDownRun",
 }
 """The module and the class of each method, by name."""
 

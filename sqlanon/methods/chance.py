@@ -13,15 +13,16 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.chance.accountant import Charge, Ledger
+from sqlanon.chance.discrete_laplace import empty_cell_probability
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.opendp import OpenDPSource
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.ledger.datasets import DataSet, charged, open_ledger
-from sqlanon.mechanisms.accountant import Charge, Ledger
-from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
-from sqlanon.mechanisms.opendp import OpenDPSource
-from sqlanon.mechanisms.source import Integers, RandomSource
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.methods.noisy import PrivateMethod

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.chance.accountant import Accountant
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import BudgetError, PolicyError, VerificationError, with_spent
-from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT
 from sqlanon.methods.chance import Chance, private_method, unit_of
 from sqlanon.methods.reports import report_of

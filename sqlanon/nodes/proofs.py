@@ -25,8 +25,7 @@ from sqlanon.queries.classes.intervals import (
 )
 from sqlanon.queries.kit.nodes import PreparedQuery, counted_rows
 from sqlanon.search import Inquiry
-from sqlanon.search.evidence import Proof
-from sqlanon.search.problem import Answers
+from sqlanon.search.problem import Answers, Proof
 
 DECISIVE = 0.1
 """The share of rows that scores suppress beyond the sizes of classes, halfway up the lattice, from which on intervals

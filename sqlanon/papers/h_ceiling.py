@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.queries import TRUTH, query_errors, weighted
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
-from sqlanon.mechanisms.sources import SeededSource
-from sqlanon.methods.h_ceiling.report import CeilingReport
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.methods.h_ceiling import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.policy.policy import Policy

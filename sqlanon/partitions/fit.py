@@ -21,9 +21,9 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError, TaxonomyError
 from sqlanon.methods.base import AnyRun, Request
-from sqlanon.methods.full_domain.method import FullDomainRun
-from sqlanon.methods.local.method import LocalFitRun, LocalPublication
-from sqlanon.methods.local.recoding import PerClass
+from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
+from sqlanon.methods.local.class_labels import PerClass
+from sqlanon.methods.local.local_run import LocalFitRun, LocalPublication
 from sqlanon.methods.progress import Progress, Stopped, never, silent
 from sqlanon.methods.reports import NodePublication, found_by
 from sqlanon.methods.stages import Stages

@@ -16,9 +16,9 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.paths import folder_columns
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError
-from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass
-from sqlanon.methods.local.recoding import SQL as LOCAL
-from sqlanon.methods.local.table import CLASS
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
+from sqlanon.methods.local.class_labels import SQL as LOCAL
+from sqlanon.methods.local.local_table import CLASS
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit

@@ -262,7 +262,7 @@ def _make_again(labels: LabelsRecord) -> MakeAgain | None:
     """What makes the classes of a release again whose labels do not say which class a row is in."""
     if not isinstance(labels, ClassesRecord):
         return None
-    from sqlanon.methods.local.classes import rows_made_again
+    from sqlanon.methods.local.local_classes import rows_made_again
 
     return rows_made_again
 

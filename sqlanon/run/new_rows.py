@@ -11,8 +11,8 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass
-from sqlanon.methods.local.recoding import SQL as LOCAL
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
+from sqlanon.methods.local.class_labels import SQL as LOCAL
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for

@@ -6,7 +6,7 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
-from sqlanon.methods.local.bound import estimated_loss
+from sqlanon.methods.local.least_loss import estimated_loss
 from sqlanon.methods.progress import silent
 from sqlanon.methods.stages import Stages
 from sqlanon.model.methods.full_domain import FullDomain

@@ -3,14 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from sqlanon.model.methods.full_domain import AlgorithmName
-from sqlanon.search.datafly import datafly
-from sqlanon.search.exhaustive import exhaustive
-from sqlanon.search.incognito import incognito
-from sqlanon.search.inverse_ola import inverse_ola
-from sqlanon.search.ola import ola
+from sqlanon.search.ola import inverse_ola, ola
 from sqlanon.search.optimal.search import optimal as optimal_search
 from sqlanon.search.problem import Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
-from sqlanon.search.samarati import samarati
+from sqlanon.search.published import datafly, exhaustive, incognito, samarati
 
 SEARCHES: Mapping[AlgorithmName, Callable[[SearchProblem], Search]] = {
     "optimal": optimal_search,

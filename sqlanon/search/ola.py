@@ -1,12 +1,13 @@
-"""OLA, optimal lattice anonymization: the k-minimal nodes by divide and conquer, then the best of them.
+"""OLA, optimal lattice anonymization, and Inverse OLA: minimal or maximal nodes by divide and conquer.
 
 Source: El Emam et al. 2009; Mazzone 2019, section 4.3; exactly spec/ola.md (b). Sound for monotonic privacy models and
-monotonic losses only: what is ruled out, and that the best node is a minimal one, follow from monotonicity.
+monotonic losses only: what is ruled out, and that the best node is a minimal one, follow from monotonicity. Inverse OLA
+(Mazzone 2019, section 4.4) needs a privacy that does not decrease when a node is generalized, as the largest k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -15,7 +16,18 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index, Mask, above, below, minimal
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import Answer, Part, Search, SearchProblem, SearchStopped
+from sqlanon.search.problem import (
+    Answer,
+    Answers,
+    Inquiry,
+    Part,
+    Search,
+    SearchOutcome,
+    SearchProblem,
+    SearchStopped,
+    batches,
+    margin,
+)
 
 OPEN, HOLDS, FAILS = 0, 1, -1
 
@@ -118,3 +130,122 @@ def ola(problem: SearchProblem) -> Search:
         minimal = tuple(lattice.node(index) for index in sublattices.tags.minimal())
         return knowledge.outcome([checked[levels] for levels in minimal], minimal)
     return knowledge.outcome()
+
+
+Maximal = Generator[Inquiry, Answers, tuple[Levels, ...]]
+
+
+def inverse_ola(problem: SearchProblem) -> Search:
+    """Find the maximal acceptable nodes, and take the one that can be made most private.
+
+    Acceptable is a loss of at most ``max_loss``, with a tolerance of 1e-12 (relative if the loss is larger than 1).
+    If the loss is known without a check, only the maximal acceptable nodes are checked. Only nodes that satisfy the
+    policy count. Ties go to the smaller loss, then to lexicographic order.
+
+    The loss of a node that would have to suppress rows is taken as if it need not: only so are losses that count
+    suppressed rows monotonic where nothing may be suppressed.
+    """
+    acceptable = _Acceptable(problem)
+    with suppress(SearchStopped):
+        acceptable.maximal = yield from acceptable.find_maximal()
+        for batch in batches(levels for levels in acceptable.maximal if levels not in acceptable.checked):
+            for summary in (yield acceptable.ask(batch)):
+                acceptable.learn(summary)
+        return acceptable.outcome(over=True)
+    return acceptable.outcome(over=False)
+
+
+class _Acceptable:
+    """The state of one search: the nodes that were checked, and the maximal acceptable ones once they are known."""
+
+    def __init__(self, problem: SearchProblem) -> None:
+        assert problem.max_loss is not None
+        self.maximal: tuple[Levels, ...] | None = None
+        self.checked: dict[Levels, NodeSummary] = {}
+        self._problem = problem
+        self._lattice = problem.context.lattice
+        region = DenseRegion(problem)
+        self._known = region.known
+        self._knowledge = Knowledge(problem, region, monotonic=True)
+        self._largest_loss = problem.max_loss + margin(problem.max_loss)
+        self._satisfying: list[NodeSummary] = []
+
+    def ask(self, nodes: Sequence[Levels]) -> Inquiry:
+        """Ask for the summaries of some nodes."""
+        return self._knowledge.ask(nodes)
+
+    def learn(self, summary: NodeSummary) -> bool:
+        """Take note of a checked node; says whether its loss is acceptable."""
+        self.checked[summary.levels] = summary
+        satisfies = self._knowledge.learn(summary)
+        # Where this search is sound, the bound is the loss of a node that satisfies.
+        bound = self._problem.quality.bound_above(summary, self._problem.context)
+        acceptable = bound <= self._largest_loss
+        if satisfies and acceptable:
+            self._satisfying.append(summary)
+        return acceptable
+
+    def find_maximal(self) -> Maximal:
+        """The acceptable nodes with none above them, in lexicographic order.
+
+        What is acceptable is closed downwards, so the lattice is searched upside down.
+        """
+        if self._problem.quality.known:
+            mirrored = list(minimal(np.flip(self._known <= self._largest_loss)))
+        else:
+            sublattices = Sublattices(self._lattice.shape, self._holds)
+            top, bottom = self._mirror(self._lattice.top), self._mirror(self._lattice.bottom)
+            # The bottom first: if its loss is too large, that is the whole answer.
+            if (yield from sublattices.holds(bottom)):
+                yield from sublattices.search(top, bottom)
+            mirrored = sublattices.tags.minimal()
+        return tuple(sorted(self._mirrored(index) for index in mirrored))
+
+    def outcome(self, *, over: bool) -> SearchOutcome:
+        """The most private of the maximal nodes, or of all acceptable ones that were checked before these are known."""
+        ties = self._most_private()
+        return SearchOutcome(
+            best=ties[0] if ties else None,
+            loss=self._problem.loss(ties[0]) if ties else None,
+            ties=tuple(summary.levels for summary in ties),
+            checked_nodes=self._knowledge.checked_nodes,
+            closest=self._knowledge.closest,
+            proven_optimal=over and bool(ties),
+            lower_bound=None,
+            unsatisfiable=over and not ties,
+            maximal_nodes=self.maximal,
+        )
+
+    def _holds(self, index: Index) -> Answer:
+        """Whether the loss of the node at a mirrored place is acceptable; no query if its known bound is too large."""
+        levels = self._mirrored(index)
+        if self._known[self._lattice.index(levels)] > self._largest_loss:
+            return False
+        (summary,) = yield self.ask([levels])
+        return self.learn(summary)
+
+    def _mirror(self, levels: Levels) -> Index:
+        return tuple(most - level for most, level in zip(self._lattice.top, levels, strict=True))
+
+    def _mirrored(self, index: Index) -> Levels:
+        return tuple(most - step for most, step in zip(self._lattice.top, index, strict=True))
+
+    def _most_private(self) -> list[NodeSummary]:
+        """The nodes to publish: the best first, the others that are as private in lexicographic order."""
+        candidates = [summary for summary in self._satisfying if self.maximal is None or summary.levels in self.maximal]
+        if not candidates:
+            return []
+        most = max(map(_attainable, candidates))
+        ties = sorted(
+            (summary for summary in candidates if _attainable(summary) >= most - margin(most)),
+            key=lambda summary: summary.levels,
+        )
+        loss = min(map(self._problem.loss, ties))
+        best = next(summary for summary in ties if self._problem.loss(summary) <= loss + margin(loss))
+        ties.remove(best)
+        return [best, *ties]
+
+
+def _attainable(summary: NodeSummary) -> float:
+    assert summary.attainable is not None
+    return summary.attainable

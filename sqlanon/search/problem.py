@@ -190,3 +190,11 @@ def batches(nodes: Iterable[Levels], size: int | None = None) -> Iterator[list[L
     remaining = iter(nodes)
     while batch := list(itertools.islice(remaining, BATCH_SIZE if size is None else size)):
         yield batch
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is known of an interval."""
+
+    suppressed_rows: int  # rows that every node of it suppresses at least
+    summary: NodeSummary  # its most general node, without what it loses

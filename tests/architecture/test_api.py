@@ -24,7 +24,7 @@ MAX_PARAMETERS = 6
 REASON = "# More than six parameters: "
 SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
 CASTS = ("cast", "Cast", "TryCast")
-SOURCES_OF_CHANCE = {f"sqlanon/mechanisms/{name}.py" for name in ("opendp", "sources")}
+SOURCES_OF_CHANCE = {f"sqlanon/chance/{name}.py" for name in ("opendp", "word_sources")}
 MODULES_OF_CHANCE = re.compile(r"(random|secrets|uuid|opendp|numpy\.random)(\.|$)")
 CHANCE_IN_PYTHON = re.compile(
     r"\b(urandom|getrandom|np\.random|numpy\.random|exp\.(?:Rand|Randn|Uuid|TableSample))\b"
@@ -37,7 +37,7 @@ CHANCE_IN_SQL = re.compile(
 NO_DRAWS = {
     "sqlanon/engines/types.py": ['"UUID"'],  # the name of a type
     "sqlanon/engines/duckdb/writer.py": ['"UUID"'],  # the name of a type
-    "sqlanon/mechanisms/source.py": ["np.random"],  # the type of a generator
+    "sqlanon/chance/random_source.py": ["np.random"],  # the type of a generator
     "sqlanon/partitions/sidecar.py": ["f.uuid"],  # the name of an entry, which says nothing of any row
 }
 SQL_KEYWORDS = re.compile(
@@ -253,7 +253,7 @@ class TestModules:
     def test_only_the_accountant_makes_charges(self, modules: list[Module]) -> None:
         """So that nothing is drawn that was not paid."""
         charges = {"Charge", "Portions", "RhoCharge", "RhoPortions"}
-        assert {each.name for each in modules if charges & each.called} == {"sqlanon/mechanisms/accountant.py"}
+        assert {each.name for each in modules if charges & each.called} == {"sqlanon/chance/accountant.py"}
 
     def test_no_sql_is_put_together_as_text(self, modules: list[Module]) -> None:
         assert [f"{each.name}:{line}" for each in modules for line in each.lines_with_sql] == []
@@ -285,7 +285,7 @@ def test_no_statement_draws() -> None:
 def test_the_check_for_chance_finds_some() -> None:
     for name in ("random", "secrets", "opendp.prelude", "numpy.random", "uuid.uuid4"):
         assert MODULES_OF_CHANCE.match(name)
-    assert not MODULES_OF_CHANCE.match("sqlanon.mechanisms.opendp")
+    assert not MODULES_OF_CHANCE.match("sqlanon.chance.opendp")
     for text in (
         "os.urandom(8)",
         "np.random.default_rng()",

@@ -44,7 +44,7 @@ Path("policy.toml").write_text({POLICY!r})
 COMMAND_RUN = "run people.csv --policy policy.toml --taxonomy age=age.csv --into out.parquet --json"
 NOISE = """
 import sqlanon
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.chance.accountant import Charge
 
 charge = Charge("counts", sqlanon.Budget("1"), None)
 source = sqlanon.OpenDPSource()

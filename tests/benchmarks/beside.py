@@ -23,9 +23,9 @@ from unittest import mock
 import numpy as np
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import RhoPortions
-from sqlanon.mechanisms.scales import scale_in_rho
-from sqlanon.mechanisms.source import RandomSource
+from sqlanon.chance.accountant import RhoPortions
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_in_rho
 from sqlanon.methods.synthetic import measuring
 from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.methods.synthetic.choosing import (

@@ -21,8 +21,8 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
+from sqlanon.chance.accountant import Accountant
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
-from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.noisy_node import ipa as scoring
 from sqlanon.model.methods.noisy import CELLS, NODE
 from sqlanon.nodes.counting import NodeCounter

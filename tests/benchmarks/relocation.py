@@ -18,8 +18,9 @@ from typing import Any
 from unittest.mock import patch
 
 import sqlanon as sa
-from sqlanon.methods.relocation import method, moving
-from sqlanon.methods.relocation.method import RelocationReport
+from sqlanon.methods.relocation import moving
+from sqlanon.methods.relocation import relocation_run as method
+from sqlanon.methods.relocation.relocation_run import RelocationReport
 from tests.benchmarks.lakes import blow_up, load_taxonomies
 from tests.conftest import ARX_COLUMNS
 

@@ -55,7 +55,7 @@ CONSTANTS = {
     "BATCH_SIZE": ("search.problem", ("small", "big")),
     "SMOOTHING": ("search.forecast", ("small", "big")),
     "INFORMATION_SCALE": ("search.forecast", ("small", "big")),
-    "MIN_TARGET": ("search.optimal.expected", ("big",)),
+    "MIN_TARGET": ("search.forecast", ("big",)),
     "SAFETY": ("search.optimal.branching", ("small", "big")),
     "MIN_GAIN": ("search.optimal.branching", ("small", "big")),
     "WORTH": ("search.optimal.branching", ("small", "big")),

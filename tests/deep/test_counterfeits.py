@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.h_ceiling.report import CeilingReport
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from tests import oracle
 from tests.attackers import CLASSIFIERS, Floats, Published, area, link, published, suspicion
 from tests.conftest import data_folder

@@ -8,11 +8,10 @@ from __future__ import annotations
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.accountant import Charge
+from sqlanon.chance.exact import Integers, Probability
 from sqlanon.methods.cuts.diffgen import draws
-from sqlanon.methods.cuts.shared.pieces import Piece
+from sqlanon.methods.cuts.shared.cut_pieces import Piece
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 
 RUNS = 10_000

@@ -8,7 +8,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.cuts.diffgen.draws import Scored
-from sqlanon.methods.cuts.shared.pieces import Piece
+from sqlanon.methods.cuts.shared.cut_pieces import Piece
 from tests import exact_diffgen
 from tests.full.test_diffgen_losses import worst_loss
 from tests.naive_diffgen import Case

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.exact import Integers
 from sqlanon.methods.noisy_node import epsilon_safe as draws
 from sqlanon.queries.kit.named import Queries
 from tests.full.test_epsilon_safe_audits import policy

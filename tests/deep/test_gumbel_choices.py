@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlanon.mechanisms.source import RandomSource
+from sqlanon.chance.random_source import RandomSource
 from tests.full.test_samplers import refuse_gumbel_choice, source
 
 __all__ = ["source"]

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.h_ceiling.report import CeilingReport
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from tests.conftest import data_folder
 from tests.stories.test_h_ceiling_release import SEED
 

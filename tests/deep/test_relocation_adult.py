@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.relocation.method import RelocationReport
+from sqlanon.methods.relocation.relocation_run import RelocationReport
 from tests.conftest import reading
 
 QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import RhoCharge
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.accountant import RhoCharge
+from sqlanon.chance.exact import Integers
 from tests.full.test_synthetic_audits import CONFIDENCE, DECIDING
 from tests.synthetic_pairs import PAIRS, SHARES, Pair, audited
 

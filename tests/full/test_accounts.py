@@ -16,11 +16,11 @@ import pytest
 from sqlglot import parse_one
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Expense
 from sqlanon.cli.sessions import writing
 from sqlanon.ledger import table
 from sqlanon.ledger.accounts import known, owners
 from sqlanon.ledger.datasets import open_ledger
-from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.queries.noise import scores

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Expense
 from sqlanon.engines.duckdb.reading import lineage
 from sqlanon.ledger.accounts import known
 from sqlanon.ledger.datasets import DataSet, charged, open_ledger
-from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon
 from tests.engines import engine_of

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.scales import difference_sensitivity
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.accountant import Charge
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.scales import difference_sensitivity
 from sqlanon.model.base import KINDS
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.release import PrivateReport

@@ -282,7 +282,8 @@ class TestReplacing:
     def test_a_release_that_falls_short_is_not_committed(self, released: sa.Session) -> None:
         before = state()
         short = mock.patch(
-            "sqlanon.methods.full_domain.method.FullDomainRun.verify", side_effect=sa.VerificationError("short")
+            "sqlanon.methods.full_domain.full_domain_run.FullDomainRun.verify",
+            side_effect=sa.VerificationError("short"),
         )
         with short, pytest.raises(sa.VerificationError):
             released.anonymize("people.parquet", COARSE, TABLE, replace=True)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.audited_diffgen import Remembered
-from sqlanon.methods.cuts.diffgen.method import checked, encode, settings_of
+from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode, settings_of
 from tests.effort import examples
 from tests.engines import engine_of
 from tests.exact_diffgen import Path, path_probabilities

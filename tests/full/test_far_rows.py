@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.methods.full_domain.method import FullDomainRun
+from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.run import demo
 from tests.far_stays import FEW, POLICIES, SEARCHED, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
 from tests.reports import alone

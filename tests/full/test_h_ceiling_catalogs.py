@@ -14,7 +14,9 @@ import sqlglot
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.h_ceiling import catalogs, method, queries
+from sqlanon.methods.h_ceiling import catalogs
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling import h_ceiling_run as method
 from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT

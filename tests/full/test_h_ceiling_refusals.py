@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from tests.stories.test_h_ceiling_release import people_policy, rows_of, run, session_of_people
 
 PAIRS = [{"sex": "m", "disease": "d0"}, {"age": "[0, 5)", "sex": "f", "disease": "d1"}]

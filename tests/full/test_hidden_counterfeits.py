@@ -13,9 +13,9 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.chance.exact import Floats, Integers
+from sqlanon.methods.h_ceiling.ceiling_queries import CHANCES, KNOWN, value_column, with_labels
 from sqlanon.methods.h_ceiling.counterfeits import fill, put_entries
-from sqlanon.methods.h_ceiling.queries import CHANCES, KNOWN, value_column, with_labels
 from sqlanon.nodes.table import encode_table
 from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import aliased, column, select

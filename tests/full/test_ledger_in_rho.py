@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Accountant, RhoPortions
+from sqlanon.chance.scales import epsilon_of, rho_of
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.ledger.accounts import Account
 from sqlanon.ledger.datasets import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.mechanisms.accountant import Accountant, RhoPortions
-from sqlanon.mechanisms.scales import epsilon_of, rho_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import first_broken
 from tests.commands import sqlanon

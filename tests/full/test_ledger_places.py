@@ -48,7 +48,7 @@ import os, signal, sys
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import BudgetError
-from sqlanon.mechanisms.accountant import Expense
+from sqlanon.chance.accountant import Expense
 from sqlanon.model.budget import Budget
 from sqlanon.ledger.datasets import open_ledger
 

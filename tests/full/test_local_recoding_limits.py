@@ -40,7 +40,7 @@ def test_a_lower_bound_is_asked_for_or_quick(session: sa.Session, monkeypatch: p
     quick = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released").report
     assert 0 < quick.lower_bound < quick.loss
     assert "more than the least" in quick.search_in_words
-    monkeypatch.setattr("sqlanon.methods.local.method.BOUNDED_WORK", 1)
+    monkeypatch.setattr("sqlanon.methods.local.local_run.BOUNDED_WORK", 1)
     slow = session.anonymize("people", policy_of(sa.KAnonymity(25)), "released", replace=True).report
     assert slow.lower_bound is None
     method = sa.LocalRecoding(lower_bound=True)
@@ -56,7 +56,7 @@ def test_tables_of_hardly_any_rows(session: sa.Session) -> None:
 
 
 def test_lattices_of_very_many_nodes_are_refused(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlanon.methods.local.method.MAX_NODES", 39)
+    monkeypatch.setattr("sqlanon.methods.local.local_run.MAX_NODES", 39)
     with pytest.raises(sa.PolicyError, match='the lattice has 50 nodes, more than the 39 that method "local-recoding"'):
         session.anonymize("people", policy_of(sa.KAnonymity(4)), "released")
 
@@ -105,7 +105,7 @@ class TestHints:
         def limited(engine: Any, publication: Any) -> float | None:
             for most in ("MAX_CELLS", "MAX_NODES"):
                 with monkeypatch.context() as patch:
-                    patch.setattr(f"sqlanon.methods.local.bound.{most}", 10)
+                    patch.setattr(f"sqlanon.methods.local.least_loss.{most}", 10)
                     of_large_tables.append(local_loss(engine, publication))
             return local_loss(engine, publication)
 

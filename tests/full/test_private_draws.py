@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Accountant, Charge
-from sqlanon.mechanisms.probability import Probability, bounds
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.accountant import Accountant, Charge
+from sqlanon.chance.exact import Integers, Probability, bounds
 from sqlanon.methods.base import Run
 from sqlanon.methods.noisy_node.ipa import draw_counts, public_domains, thresholds
 from sqlanon.methods.noisy_node.shared import Draws, prepared

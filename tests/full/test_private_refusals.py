@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms import opendp
+from sqlanon.chance import opendp
 from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise
 from tests.stories import test_private_runs

@@ -1,6 +1,6 @@
 """The privacy loss of all draws for synthetic rows, exactly: on all small tables and their neighbours, draw by draw.
 
-The proof of :class:`sqlanon.mechanisms.accountant.RhoPortions` asks two things of a run: given what was drawn before,
+The proof of :class:`sqlanon.chance.accountant.RhoPortions` asks two things of a run: given what was drawn before,
 neighbours draw the next output by distributions whose Rényi divergence is at most α times the portion, at every order
 α; and the portions add up to no more than ρ. Here both are computed. What was drawn before is scripted, so that it is
 the same on both tables, and nearly all of ρ is put on each kind of draw in turn: no draw hides behind another.
@@ -20,8 +20,8 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Accountant, RhoCharge
-from sqlanon.mechanisms.scales import scale_in_rho
+from sqlanon.chance.accountant import Accountant, RhoCharge
+from sqlanon.chance.scales import scale_in_rho
 from sqlanon.methods.synthetic import choosing
 from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.methods.synthetic.choosing import GRID, Problem, candidates_of

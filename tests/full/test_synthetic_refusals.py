@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import RhoCharge
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.accountant import RhoCharge
+from sqlanon.chance.exact import Integers
 from sqlanon.methods.synthetic import choosing, fitting, measuring
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
 from tests.stories.test_synthetic import Silent, make_warehouse, policy

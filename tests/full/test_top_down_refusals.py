@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.cuts.shared import labels
+from sqlanon.methods.cuts.shared import cut_labels as labels
 from tests.stories import test_top_down
 from tests.stories.test_top_down import policy_of
 

@@ -29,10 +29,10 @@ import pytest
 from pyarrow import fs
 
 import sqlanon as sa
+from sqlanon.chance.accountant import RhoCharge
+from sqlanon.chance.exact import Integers
 from sqlanon.engines.lakes import store
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.mechanisms.accountant import RhoCharge
-from sqlanon.mechanisms.source import Integers
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.fixed_noise import FixedNoise

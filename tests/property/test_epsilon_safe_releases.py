@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.chance.exact import Integers
 from sqlanon.engines.duckdb import Engine
-from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.noisy_node import epsilon_safe as method
 from sqlanon.methods.noisy_node.epsilon_safe import scores
 from sqlanon.methods.noisy_node.shared import prepared

@@ -18,10 +18,10 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.h_ceiling import catalogs as candidates
 from sqlanon.methods.h_ceiling.catalogs import Candidate
-from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, FewestCounterfeits
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
+from sqlanon.methods.h_ceiling.ceiling_search import OUT_OF_LIMIT, FewestCounterfeits
+from sqlanon.methods.h_ceiling.h_ceiling_run import Profiles, degrees_of, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.links import Links
-from sqlanon.methods.h_ceiling.method import Profiles, degrees_of, largest_degrees, level_errors
-from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.model.lattice import Lattice
 from sqlanon.nodes.table import encode_table
 from sqlanon.papers.h_ceiling import losses

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.mechanisms.source import Integers
+from sqlanon.chance.exact import Integers
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

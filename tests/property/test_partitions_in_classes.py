@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.local.table import UNITS
+from sqlanon.methods.local.local_table import UNITS
 from tests import oracle
 from tests.brute_force import Labels
 from tests.effort import examples

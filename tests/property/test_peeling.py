@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.local.table import UNITS
+from sqlanon.methods.local.local_table import UNITS
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.privacy import PrivacyModel
 from tests.effort import examples

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.methods.relocation import moving
-from sqlanon.methods.relocation.method import RelocationReport
+from sqlanon.methods.relocation.relocation_run import RelocationReport
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

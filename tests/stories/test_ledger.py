@@ -17,11 +17,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Accountant, Expense
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.datasets import dataset_of, open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
 from sqlanon.model.datasets import dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken

@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 import sqlanon as sa
-from sqlanon.methods.h_ceiling.report import guarantee
+from sqlanon.methods.h_ceiling.ceiling_report import guarantee
 from sqlanon.model.release.release_report import ReleaseReport
 from sqlanon.report.console import rendered
 from sqlanon.run import reported_release

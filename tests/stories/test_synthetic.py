@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
+from sqlanon.chance.accountant import RhoCharge
+from sqlanon.chance.exact import Integers
 from sqlanon.evaluation import AverageQuery
-from sqlanon.mechanisms.accountant import RhoCharge
-from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.synthetic import choosing, measuring
 from tests.commands import sqlanon
 

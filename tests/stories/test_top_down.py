@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.cuts.top_down.method import STOPPED
+from sqlanon.methods.cuts.top_down.top_down_run import STOPPED
 from tests.commands import sqlanon
 from tests.naive_diffgen import Labels
 from tests.naive_top_down import Case, Naive, gain

@@ -8,7 +8,7 @@ import numpy as np
 
 import sqlanon as sa
 from sqlanon.methods.cuts.diffgen.draws import Scored, groups, threshold
-from sqlanon.methods.cuts.shared.pieces import (
+from sqlanon.methods.cuts.shared.cut_pieces import (
     Cut,
     ItemAxis,
     NumericAxis,

@@ -18,20 +18,20 @@ from opendp import domains, measurements, metrics
 from opendp.mod import enable_features
 
 import sqlanon as sa
-from sqlanon.errors import BudgetError
-from sqlanon.mechanisms import opendp
-from sqlanon.mechanisms import sources as seeded
-from sqlanon.mechanisms.accountant import Charge, require_covered
-from sqlanon.mechanisms.discrete_laplace import (
+from sqlanon.chance import opendp
+from sqlanon.chance import word_sources as seeded
+from sqlanon.chance.accountant import Charge, require_covered
+from sqlanon.chance.discrete_laplace import (
     Mass,
     Tail,
     empty_cell_probability,
     pure_threshold,
     threshold,
 )
-from sqlanon.mechanisms.probability import bounds, complement, exponential, is_at_most
-from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, difference_sensitivity, scale_for
-from sqlanon.mechanisms.source import RandomSource
+from sqlanon.chance.exact import bounds, complement, exponential, is_at_most
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import LARGEST_SCALE, SMALLEST_SCALE, difference_sensitivity, scale_for
+from sqlanon.errors import BudgetError
 
 DELTAS = [Fraction(text) for text in ("1e-4", "1e-5", "1e-6", "1e-8", "1e-9")]
 TABLE = {

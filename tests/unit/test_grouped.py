@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.chance import grouped
+from sqlanon.chance.accountant import Accountant, Charge
+from sqlanon.chance.exact import Words, below_each
+from sqlanon.chance.grouped import Weights, grouped_choice
+from sqlanon.chance.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
 from sqlanon.evaluation.exact import smallest_epsilon
-from sqlanon.mechanisms import grouped
-from sqlanon.mechanisms.accountant import Accountant, Charge
-from sqlanon.mechanisms.grouped import Weights, grouped_choice
-from sqlanon.mechanisms.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
-from sqlanon.mechanisms.words import Words, below_each
 from tests.unit.test_words import WORD, Script
 
 PRECISE = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -272,7 +272,7 @@ class TestCosts:
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("0"), sensitivity=1)
         with pytest.raises(ValueError, match="sensitivity"):
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("1"), sensitivity=0)
-        monkeypatch.setattr("sqlanon.mechanisms.sources.scale_for", lambda _, doubled: doubled / 2)
+        monkeypatch.setattr("sqlanon.chance.word_sources.scale_for", lambda _, doubled: doubled / 2)
         with pytest.raises(sa.BudgetError, match=r"it would cost ε = 2, but 1.9 was paid"):
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("1.9"), sensitivity=3)
 

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.joint.common_persons import few_in_common, refuse_strangers
+from sqlanon.joint.beside import few_in_common, refuse_strangers
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.queries.source import ColumnOrigin

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Charge
+from sqlanon.chance.discrete_laplace import empty_cell_probability
 from sqlanon.ledger.datasets import DataSet
-from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.methods.chance import (
     drawn_unseen,
     individual_of,

@@ -12,11 +12,11 @@ import duckdb
 import pytest
 
 import sqlanon as sa
+from sqlanon.chance.accountant import Expense
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.datasets import open_ledger, read_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import ROW, Budget, Unit
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.ledger import START

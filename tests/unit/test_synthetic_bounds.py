@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Accountant
+from sqlanon.chance.accountant import Accountant
 from sqlanon.methods.synthetic.choosing import ERROR, NoisyMarginal, Problem, candidates_of, chosen, largest_noise
 
 Floats = NDArray[np.float64]

@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions
+from sqlanon.chance.accountant import Accountant, RhoCharge, RhoPortions
 from sqlanon.methods.synthetic import choosing
 from sqlanon.methods.synthetic.beliefs import Columns
 from sqlanon.methods.synthetic.choosing import GRID, Problem, candidates_of, chosen, distance_on_grid, estimated_error
-from sqlanon.methods.synthetic.rows import weights_within
+from sqlanon.methods.synthetic.drawn_rows import weights_within
 
 SIZES = (2, 2)
 WEIGHTS = candidates_of(SIZES, {(0, 1): 1}, 100)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sqlanon.methods.synthetic.beliefs import Beliefs, Columns, JunctionTree, Structure, cells_of, mask_of
+from sqlanon.methods.synthetic.drawn_rows import drawn
 from sqlanon.methods.synthetic.fitting import Measurement, fitted, total_of
-from sqlanon.methods.synthetic.rows import drawn
 
 Numbers = NDArray[Any]
 SIZES = (3, 4, 2, 5, 3)

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.mechanisms import words
-from sqlanon.mechanisms.discrete_laplace import Tail
-from sqlanon.mechanisms.probability import Interval, bounds, power_ceiling, power_floor
-from sqlanon.mechanisms.words import binomial, cumulative_bounds
+from sqlanon.chance import exact as words
+from sqlanon.chance.discrete_laplace import Tail
+from sqlanon.chance.exact import Interval, binomial, bounds, cumulative_bounds, power_ceiling, power_floor
 
 WORD = st.integers(0, 2**64 - 1)
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.mechanisms import opendp
-from sqlanon.mechanisms.accountant import Accountant, RhoCharge, RhoPortions, require_rho
-from sqlanon.mechanisms.scales import LARGEST_SCALE, RHO_ROUNDING, cost_in_rho, epsilon_of, rho_of, scale_in_rho
+from sqlanon.chance import opendp
+from sqlanon.chance.accountant import Accountant, RhoCharge, RhoPortions, require_rho
+from sqlanon.chance.scales import LARGEST_SCALE, RHO_ROUNDING, cost_in_rho, epsilon_of, rho_of, scale_in_rho
 
 
 def portions(epsilon: str, delta: str = "1e-6") -> RhoPortions:

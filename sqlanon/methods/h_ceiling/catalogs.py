@@ -33,16 +33,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.h_ceiling import queries
-from sqlanon.methods.h_ceiling.choice import DIGITS
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling.ceiling_queries import catalog_error
+from sqlanon.methods.h_ceiling.ceiling_search import DIGITS
 from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, settings_of
 from sqlanon.methods.h_ceiling.links import Link, Links
-from sqlanon.methods.h_ceiling.queries import catalog_error
 from sqlanon.methods.progress import Stopped
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.nodes.table import EncodedTable

@@ -22,11 +22,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from sqlanon.chance.exact import Floats
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.mechanisms.source import Floats, RandomSource
-from sqlanon.methods.h_ceiling import queries
-from sqlanon.methods.h_ceiling.queries import PRIOR_ROWS, Ancestors
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling.ceiling_queries import PRIOR_ROWS, Ancestors
 from sqlanon.model.lattice import Levels, with_level
 from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling, entry_name
 from sqlanon.model.names import folded

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.methods.local.class_labels import covering_classes
+from sqlanon.methods.local.local_table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.methods.local.peeling import TAKEN
-from sqlanon.methods.local.recoding import covering_classes
-from sqlanon.methods.local.table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.classes.classes import class_relation
 from sqlanon.queries.classes.earlier import IS_SHOWN, with_shown

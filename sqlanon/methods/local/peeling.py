@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.methods.local.table import CLASS, KEY, LocalTable, make_empty, settings_of
+from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty, settings_of
 from sqlanon.methods.progress import Stopped, never
 from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, row_sum
 from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from sqlanon.methods.local.local_table import CLASS, KEY, LEVELS, PARTS
 from sqlanon.methods.local.parts import CHANGED, LOSSES, MEMBERS, OUT, Parts
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.methods.local.table import CLASS, KEY, LEVELS, PARTS
 from sqlanon.model.bounds import CLASS_SIZE, Bound
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.classes import class_relation, measure_of, within

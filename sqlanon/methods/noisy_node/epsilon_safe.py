@@ -48,10 +48,11 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.scales import scale_for
-from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     Algorithm,

@@ -23,12 +23,13 @@ import numpy as np
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
+from sqlanon.chance.accountant import Charge
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.scales import scale_for
-from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.chance import bounded_source, private_method, refuse_observed
 from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category
@@ -44,8 +45,7 @@ from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as queries
 from sqlanon.release.publishing import make_labels, released_sizes, row_mismatches
-from sqlanon.search.arrays import Mask, spread_downwards
-from sqlanon.search.informative import most_informative
+from sqlanon.search.arrays import Mask, most_informative, spread_downwards
 from sqlanon.search.problem import batches
 
 

@@ -10,9 +10,9 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.leaves import leaf_of
 from sqlanon.binding.unknown_values import unknown_values
+from sqlanon.chance.exact import Integers
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.synthetic.beliefs import Columns, cells_of
 from sqlanon.methods.synthetic.domain import (
     CODES,

@@ -14,9 +14,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.mechanisms.accountant import RhoPortions
-from sqlanon.mechanisms.scales import scale_in_rho
-from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.chance.accountant import RhoPortions
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import scale_in_rho
 from sqlanon.methods.synthetic.beliefs import Columns, Floats, JunctionTree, cells_of
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.chance.accountant import RhoPortions
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import rho_of, scale_in_rho
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import BudgetError, PolicyError
-from sqlanon.mechanisms.accountant import RhoPortions
-from sqlanon.mechanisms.scales import rho_of, scale_in_rho
-from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.chance import bounded_source, refuse_observed
 from sqlanon.methods.private import no_category, refusing_small_budgets
 from sqlanon.methods.synthetic.beliefs import Columns, Structure, cells_of

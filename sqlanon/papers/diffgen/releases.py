@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.mechanisms.sources import SeededSource
-from sqlanon.methods.cuts.diffgen.method import DiffGenReport
+from sqlanon.methods.cuts.diffgen.diffgen_run import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cuts import COUNT, DiffGen, TopDownSpecialization, Utility
 from sqlanon.model.methods.noisy import Histogram

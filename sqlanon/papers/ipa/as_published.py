@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sqlanon.chance.exact import Floats, Integers
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsOfNodes, NoisyCountsRun
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
 from sqlanon.model.lattice import Levels

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.evaluation.queries import query_errors, stroke_queries
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA, Histogram
 from sqlanon.model.policy.policy import Policy

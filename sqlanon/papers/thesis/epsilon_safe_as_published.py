@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from sqlanon.chance.exact import Floats, Integers
 from sqlanon.engines.duckdb import Compute
-from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.noisy_node.epsilon_safe import (
     EpsilonSafeRun,
     SampledClasses,

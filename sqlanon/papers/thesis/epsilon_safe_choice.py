@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.chance.exact import Floats, Integers
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
-from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.model.lattice import Levels

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.evaluation.results import Row
-from sqlanon.mechanisms.sources import SeededSource
 from sqlanon.model.budget import Budget
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.epsilon_safe import EpsilonSafe

@@ -17,8 +17,8 @@ from sqlanon.model.lattice import Levels as Node
 from sqlanon.model.lattice import Table
 from sqlanon.model.level_tables import padded
 from sqlanon.search.arrays import Bounds, Mask
+from sqlanon.search.forecast import ExpectedRows
 from sqlanon.search.optimal.boxes import Batch, Boxes, steps_of
-from sqlanon.search.optimal.expected import ExpectedRows
 from sqlanon.search.optimal.facts import Levels, Places
 from sqlanon.search.problem import SearchProblem
 

@@ -25,13 +25,12 @@ from contextlib import suppress
 import numpy as np
 
 from sqlanon.model.lattice import Levels, is_below
-from sqlanon.search.evidence import Proof
+from sqlanon.search.forecast import ExpectedRows
 from sqlanon.search.knowledge import Knowledge, check
 from sqlanon.search.optimal.boxes import Batch, Boxes
 from sqlanon.search.optimal.branching import Branching, as_nodes
-from sqlanon.search.optimal.expected import ExpectedRows
 from sqlanon.search.optimal.facts import Facts
-from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
+from sqlanon.search.problem import BATCH_SIZE, Part, Proof, Search, SearchProblem, SearchStopped, margin
 
 FEW_NODES = 16
 """The most nodes that are all checked at once where no others are left: to choose among them takes more queries."""

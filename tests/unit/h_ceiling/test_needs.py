@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sqlanon.methods.h_ceiling.choice import OUT_OF_LIMIT, FewestCounterfeits, Need, need_of
+from sqlanon.methods.h_ceiling.ceiling_search import OUT_OF_LIMIT, FewestCounterfeits, Need, need_of
 from sqlanon.model.lattice import NodeSummary
 
 Sizes = tuple[int, ...]

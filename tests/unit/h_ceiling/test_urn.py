@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.chance.exact import Floats, Integers
 from sqlanon.methods.h_ceiling.counterfeits import PRIOR_ROWS, drawn_from_urns
 
 K = 4

@@ -43,13 +43,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.chance.accountant import Charge, Portions
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
-from sqlanon.mechanisms.accountant import Charge, Portions
-from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
-from sqlanon.methods.cuts.diffgen import queries
+from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
 from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.pieces import Axis, Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, Partitions, Piece, Specialization
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise.combinations import DRAWN

@@ -18,7 +18,7 @@ from sqlanon.binding.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cuts.shared.pieces import (
+from sqlanon.methods.cuts.shared.cut_pieces import (
     Axis,
     ItemAxis,
     NumericAxis,

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.labels import CUT
-from sqlanon.methods.cuts.shared.pieces import Axis, Cut, NumericAxis, Piece, Specialization
+from sqlanon.methods.cuts.shared.cut_labels import CUT
+from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, NumericAxis, Piece, Specialization
 from sqlanon.methods.progress import Stopped, never
 from sqlanon.queries.cells.encoding import EARLIER
 from sqlanon.queries.kit.macros import table_call

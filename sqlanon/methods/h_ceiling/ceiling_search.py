@@ -32,9 +32,19 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.nodes.counting import NodeCounter, node_summaries
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import Inquiry, SearchOutcome
-from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, indexes, spread_downwards
+from sqlanon.search.arrays import (
+    Bounds,
+    Counts,
+    Index,
+    Mask,
+    above,
+    below,
+    count_below,
+    indexes,
+    most_informative,
+    spread_downwards,
+)
 from sqlanon.search.forecast import POWER, forecast_of, lost_information
-from sqlanon.search.informative import count_below, most_informative
 from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12

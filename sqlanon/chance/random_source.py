@@ -6,13 +6,10 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.mechanisms.accountant import Charge, RhoCharge
-from sqlanon.mechanisms.probability import Probability
+from sqlanon.chance.accountant import Charge, RhoCharge
+from sqlanon.chance.exact import Floats, Integers, Probability
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
 """What draws of post-processing are made with: see :meth:`RandomSource.generator`."""
 

@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
+from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.word_sources import SystemSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.mechanisms.source import RandomSource
-from sqlanon.mechanisms.sources import SystemSource
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.h_ceiling import catalogs, counterfeits, queries
-from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
+from sqlanon.methods.h_ceiling import catalogs, counterfeits
+from sqlanon.methods.h_ceiling import ceiling_queries as queries
+from sqlanon.methods.h_ceiling.ceiling_queries import invented_rows
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
+from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled
-from sqlanon.methods.h_ceiling.queries import invented_rows
-from sqlanon.methods.h_ceiling.report import CeilingReport, guarantee
 from sqlanon.methods.reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
+from sqlanon.methods.local.local_table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy

@@ -11,9 +11,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.mechanisms.probability import exponential, power_ceiling, power_floor
-from sqlanon.mechanisms.source import Integers
-from sqlanon.mechanisms.words import WORD, Words, below_each, one_word
+from sqlanon.chance.exact import WORD, Integers, Words, below_each, exponential, one_word, power_ceiling, power_floor
 
 MAX_CANDIDATES = 2**62 - 1
 TOO_FAR = 88  # the exponent from which on e^-x is taken for 0 at first: it is below 2^-126 there

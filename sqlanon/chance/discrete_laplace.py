@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlanon.mechanisms.probability import Interval, Probability, exponential, is_at_most
-from sqlanon.mechanisms.scales import scale_for
+from sqlanon.chance.exact import Interval, Probability, exponential, is_at_most
+from sqlanon.chance.scales import scale_for
 
 
 @dataclass(frozen=True)

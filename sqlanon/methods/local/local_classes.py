@@ -10,11 +10,11 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.joint.persons import EarlierRelease
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass, make_classes
+from sqlanon.methods.local.local_table import CLASS, UNITS, LocalTable
 from sqlanon.methods.local.parts import Parts
 from sqlanon.methods.local.peeling import Minimality, Peeling, Watch
-from sqlanon.methods.local.recoding import CLASS_LABELS, PerClass, make_classes
 from sqlanon.methods.local.settling import settle, settle_or_stay
-from sqlanon.methods.local.table import CLASS, UNITS, LocalTable
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.pieces import Cut, ItemAxis, Piece, TaxonomyAxis
+from sqlanon.methods.cuts.shared.cut_pieces import Cut, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import Range, interval_label, written
 from sqlanon.queries.cells.encoding import ROW_COUNT

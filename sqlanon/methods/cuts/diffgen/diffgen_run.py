@@ -11,14 +11,15 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.leaves import leaf_of
+from sqlanon.chance.accountant import Portions
+from sqlanon.chance.scales import difference_sensitivity, scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.accountant import Portions
-from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.chance import bounded_source, refuse_observed, row_count
-from sqlanon.methods.cuts.diffgen import queries
+from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
+from sqlanon.methods.cuts.diffgen.diffgen_queries import SQL
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,
     Chosen,
@@ -29,10 +30,9 @@ from sqlanon.methods.cuts.diffgen.draws import (
     sensitivity,
     specialized,
 )
-from sqlanon.methods.cuts.diffgen.queries import SQL
-from sqlanon.methods.cuts.shared import labels
-from sqlanon.methods.cuts.shared.labels import recorded_cut
-from sqlanon.methods.cuts.shared.pieces import ItemAxis
+from sqlanon.methods.cuts.shared import cut_labels as labels
+from sqlanon.methods.cuts.shared.cut_labels import recorded_cut
+from sqlanon.methods.cuts.shared.cut_pieces import ItemAxis
 from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
 from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.stages import Stages

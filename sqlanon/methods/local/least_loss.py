@@ -17,8 +17,8 @@ from operator import add
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.local.recoding import SQL
-from sqlanon.methods.local.table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
+from sqlanon.methods.local.class_labels import SQL
+from sqlanon.methods.local.local_table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
 from sqlanon.model.lattice import Levels, total
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.classes.classes import class_relation, within

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from sqlanon.methods.local.classes import LocalClasses
-from sqlanon.methods.local.table import settings_of
+from sqlanon.methods.local.local_classes import LocalClasses
+from sqlanon.methods.local.local_table import settings_of
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
 from sqlanon.model.release.measurement import models_table

@@ -4,8 +4,8 @@ The conversation with the database: up go cells and marginals, down come rows.
 
 Why it is private. Neighbours differ by the rows of one individual; at most m of them are counted, so that a marginal
 differs by m in L1 and in L2 norm, and a score by m times the largest weight, as whole numbers of a public grid. Noise
-and choices cost what :func:`sqlanon.mechanisms.scales.scale_in_rho` says, whatever was drawn before, and all together
-no more than ρ (:class:`sqlanon.mechanisms.accountant.RhoPortions`). The model and the rows are made of what was drawn
+and choices cost what :func:`sqlanon.chance.scales.scale_in_rho` says, whatever was drawn before, and all together
+no more than ρ (:class:`sqlanon.chance.accountant.RhoPortions`). The model and the rows are made of what was drawn
 alone.
 
 Source: McKenna, Mullins, Sheldon & Miklau 2022, as in spec/synthetic.md.
@@ -20,16 +20,17 @@ from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.chance.accountant import RhoPortions
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.mechanisms.accountant import RhoPortions
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.private import PrivatePublication, PrivateRun
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.synthetic import domain, rows
+from sqlanon.methods.synthetic import domain
+from sqlanon.methods.synthetic import drawn_rows as rows
 from sqlanon.methods.synthetic.choosing import Chosen, ErrorEstimate
 from sqlanon.methods.synthetic.domain import ModelledColumn
+from sqlanon.methods.synthetic.drawn_rows import Drawing
 from sqlanon.methods.synthetic.measuring import Counted, checked, counted, fractions_to_declare, measured
-from sqlanon.methods.synthetic.rows import Drawing
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.release import PrivateReport, Report, Spent

@@ -12,7 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sqlanon.mechanisms.source import Generator, Integers
+from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import Generator
 from sqlanon.methods.synthetic.beliefs import Beliefs, Floats, cells_of
 from sqlanon.methods.synthetic.cells import SQL
 from sqlanon.methods.synthetic.domain import ModelledColumn, published_type, whole_edges

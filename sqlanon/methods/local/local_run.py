@@ -11,18 +11,18 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.local.bound import lower_bound
-from sqlanon.methods.local.classes import (
+from sqlanon.methods.local.class_labels import PerClass, make_aggregates, make_classes, recorded_classes
+from sqlanon.methods.local.least_loss import lower_bound
+from sqlanon.methods.local.local_classes import (
     LocalClasses,
     LocalReleasedClasses,
     covering_classes_of,
     found_classes,
     without_numbers,
 )
+from sqlanon.methods.local.local_report import PRIVATE, LocalReport, guarantee, run_notes
+from sqlanon.methods.local.local_table import LocalTable, judges_no_classes, settings_of
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.methods.local.recoding import PerClass, make_aggregates, make_classes, recorded_classes
-from sqlanon.methods.local.report import PRIVATE, LocalReport, guarantee, run_notes
-from sqlanon.methods.local.table import LocalTable, judges_no_classes, settings_of
 from sqlanon.methods.reports import report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun

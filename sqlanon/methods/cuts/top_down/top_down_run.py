@@ -14,9 +14,9 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
 from sqlanon.joint.cut_classes import cut_classes
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
-from sqlanon.methods.cuts.shared import labels
-from sqlanon.methods.cuts.shared.labels import CUT, recorded_cut
-from sqlanon.methods.cuts.shared.pieces import Cut
+from sqlanon.methods.cuts.shared import cut_labels as labels
+from sqlanon.methods.cuts.shared.cut_labels import CUT, recorded_cut
+from sqlanon.methods.cuts.shared.cut_pieces import Cut
 from sqlanon.methods.cuts.shared.points import (
     CLASS,
     POINTS,

@@ -14,12 +14,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.chance import exact as words
+from sqlanon.chance import grouped
+from sqlanon.chance.accountant import Charge, RhoCharge, require_covered, require_rho
+from sqlanon.chance.exact import Floats, Integers, Probability
+from sqlanon.chance.random_source import Generator, RandomSource
+from sqlanon.chance.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms import grouped, words
-from sqlanon.mechanisms.accountant import Charge, RhoCharge, require_covered, require_rho
-from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
-from sqlanon.mechanisms.source import Floats, Generator, Integers, RandomSource
 from sqlanon.model.extras import how_to_install
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+from sqlanon.chance.scales import rho_of
 from sqlanon.errors import BudgetError
-from sqlanon.mechanisms.scales import rho_of
 from sqlanon.model.budget import ROW, Budget, Unit, spelled
 from sqlanon.model.datasets import KnownSource
 

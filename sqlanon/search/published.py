@@ -1,0 +1,171 @@
+"""Searches as they were published, for comparison; and every node of the lattice.
+
+Those of Samarati and Incognito are sound for monotonic privacy models only, Incognito for monotonic losses only, too;
+Datafly is a heuristic, which over-generalizes.
+
+Source: Mazzone 2019, section 4.3.4; and what each names.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+
+import numpy as np
+
+from sqlanon.model.lattice import Levels, LossContext, NodeSummary
+from sqlanon.search.arrays import Mask, indexes
+from sqlanon.search.dense import DenseRegion, region_of
+from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.ola import Tags, at_height
+from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, batches
+
+
+def datafly(problem: SearchProblem) -> Search:
+    """Generalize the quasi-identifier with the most distinct labels until a node satisfies.
+
+    The paper stops when at most k rows would be suppressed; here the suppression limit of the policy decides, as it
+    does for every search. That no node satisfies is proven only if the failure of the top proves it.
+
+    Source: Sweeney 1997 and 2002.
+    """
+    knowledge = Knowledge(problem, region_of(problem))
+    with suppress(SearchStopped):
+        for levels in _walk(problem.context):
+            (summary,) = yield knowledge.ask([levels])
+            if knowledge.learn(summary):
+                break
+    return knowledge.outcome()
+
+
+def _walk(context: LossContext) -> Iterator[Levels]:
+    """The nodes from the bottom to the top, each one level above the one before.
+
+    Labels are counted before suppression. Among equal counts the paper's choice is open, the thesis' random; the first
+    quasi-identifier of the policy goes first here.
+    """
+    levels, top = context.lattice.bottom, context.lattice.top
+    yield levels
+    while levels != top:
+        labels = [
+            counts[level] if level < most else 0
+            for counts, level, most in zip(context.losses.distinct_labels, levels, top, strict=True)
+        ]
+        chosen = labels.index(max(labels))
+        levels = (*levels[:chosen], levels[chosen] + 1, *levels[chosen + 1 :])
+        yield levels
+
+
+def samarati(problem: SearchProblem) -> Search:
+    """Find the satisfying nodes of least height, and take the one of least loss.
+
+    The paper takes any of them, or one by a preference of the user; the loss is ours. As in the paper a height is
+    left once a node there satisfies; the rest of the least height is checked at the end, to compare losses. The node
+    need not be optimal: one of larger height may lose less. A stopped search returns the best of what it checked.
+
+    Source: Samarati 2001. A height above a satisfying node has one, too, if privacy models are monotonic.
+    """
+    knowledge = Knowledge(problem, region_of(problem), monotonic=True)
+    heights = _Heights(knowledge)
+    bottom, top = problem.context.lattice.bottom, problem.context.lattice.top
+    least, most = sum(bottom), sum(top)
+    with suppress(SearchStopped):
+        while least < most:
+            middle = (least + most) // 2
+            yield from heights.check_until_one_satisfies(middle)
+            if heights.satisfying[middle]:
+                most = middle
+            else:
+                least = middle + 1
+        yield from heights.check_rest(least)
+        return knowledge.outcome(heights.satisfying[least])
+    return knowledge.outcome()
+
+
+class _Heights:
+    """The nodes by height: those still to check, and those that satisfy."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.satisfying: dict[int, list[NodeSummary]] = defaultdict(list)
+        self._knowledge = knowledge
+        self._unchecked: dict[int, Iterator[list[Levels]]] = {}
+
+    def check_until_one_satisfies(self, height: int) -> Part:
+        """Check the nodes of a height, batch by batch, until a batch has a satisfying one."""
+        for batch in self._batches(height):
+            yield from self._check(height, batch)
+            if self.satisfying[height]:
+                return
+
+    def check_rest(self, height: int) -> Part:
+        """Check the nodes of a height that were not checked yet."""
+        for batch in self._batches(height):
+            yield from self._check(height, batch)
+
+    def _check(self, height: int, batch: list[Levels]) -> Part:
+        for summary in (yield self._knowledge.ask(batch)):
+            if self._knowledge.learn(summary):
+                self.satisfying[height].append(summary)
+
+    def _batches(self, height: int) -> Iterator[list[Levels]]:
+        lattice = self._knowledge.problem.context.lattice
+        if height not in self._unchecked:
+            self._unchecked[height] = batches(at_height(lattice.bottom, lattice.top, height))
+        return self._unchecked[height]
+
+
+def incognito(problem: SearchProblem) -> Search:
+    """Find the minimal satisfying nodes, and take the best of them.
+
+    A node of a subset is checked as the node of the whole lattice that has the other quasi-identifiers at their
+    maximum. So every node of the lattice belongs to one subset, that of the quasi-identifiers below their maximum, and
+    no check is repeated. The top, the only node of the empty subset, comes first. The properties of the paper are tags
+    of this one lattice:
+
+    - subset property and a-priori join: a node that fails rules out all below it, in the lattices of larger subsets
+      too; what is left for a subset is what the join of the smaller ones leaves;
+    - generalization property: a node that satisfies marks all above it; the paper's listing marks the direct ones.
+
+    The lattice of a subset is searched breadth-first from below, which is also the order of the paper's roll-up;
+    subsets of one size advance together. The paper leaves the choice among the satisfying nodes to any criterion;
+    here it is the loss, and the tie rule of all searches.
+
+    Source: LeFevre, DeWitt and Ramakrishnan 2005, section 3.
+    """
+    lattice = problem.context.lattice
+    knowledge = Knowledge(problem, DenseRegion(problem), monotonic=True)
+    tags = Tags(lattice.shape)
+    satisfying: dict[Levels, NodeSummary] = {}
+    with suppress(SearchStopped):
+        for group in _breadth_first(lattice.shape):
+            for batch in batches(lattice.node(index) for index in indexes(group & tags.open())):
+                for summary in (yield knowledge.ask(batch)):
+                    holds = knowledge.learn(summary)
+                    tags.set(lattice.index(summary.levels), holds=holds)
+                    if holds:
+                        satisfying[summary.levels] = summary
+        minimal = tuple(lattice.node(index) for index in tags.minimal())
+        return knowledge.outcome([satisfying[levels] for levels in minimal], minimal)
+    return knowledge.outcome()
+
+
+def _breadth_first(shape: tuple[int, ...]) -> Iterator[Mask]:
+    """All nodes, in groups without comparable nodes: by the size of their subset, then by height."""
+    subset_sizes = reduce(np.add.outer, [(np.arange(count) < count - 1).astype(np.int64) for count in shape])
+    heights = reduce(np.add.outer, [np.arange(count) for count in shape])
+    for size in range(len(shape) + 1):
+        of_size = subset_sizes == size
+        for height in np.unique(heights[of_size]):
+            yield of_size & (heights == height)
+
+
+def exhaustive(problem: SearchProblem) -> Search:
+    """Check every node, in lexicographic order, and take the best."""
+    knowledge = Knowledge(problem, DenseRegion(problem))
+    with suppress(SearchStopped):
+        for batch in batches(problem.context.lattice.nodes()):
+            for summary in (yield knowledge.ask(batch)):
+                knowledge.learn(summary)
+    return knowledge.outcome()

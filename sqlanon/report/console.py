@@ -38,7 +38,7 @@ BAR_STYLES = ("dim", "yellow", "green")
 
 
 def rendered(document: Document) -> list[RenderableType]:
-    """What rich prints of a document; its title is what the user has just typed."""
+    """Make what rich prints of a document, without its title, which the user has just typed."""
     return _OnConsole().render(document)
 
 

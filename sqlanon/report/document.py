@@ -214,7 +214,7 @@ class Renderer(ABC, Generic[Shown]):
     """A way to show documents: what is made of each kind of part. Figures and charts are tables, if need be."""
 
     def render(self, document: Document) -> list[Shown]:
-        """All parts of a document, in their order."""
+        """Show all parts of a document, in their order."""
         return [*map(self.part, document.parts)]
 
     def part(self, part: Part) -> Shown:
@@ -266,17 +266,17 @@ def paragraph(*texts: str | Text) -> Paragraph:
 
 
 def side_by_side(*parts: Part) -> SideBySide:
-    """Parts in columns of their own."""
+    """Place parts in columns of their own."""
     return SideBySide(tuple(("plain", (part,)) for part in parts))
 
 
 def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
-    """Facts in words, each with its value."""
+    """List facts in words, each with its value."""
     return Table((), [(what, in_words(value)) for what, value in rows], numbers=(1,), title=title)
 
 
 def notes(heading: str, sentences: Iterable[str]) -> tuple[Notes, ...]:
-    """A list under a heading; nothing without sentences.
+    """List sentences under a heading; nothing without sentences.
 
     Of many sentences that differ in a column and in numbers alone, the first names other columns and stands for all.
     """
@@ -303,7 +303,7 @@ def _first_name(sentence: str) -> str:
 
 
 def _kind(sentence: str) -> str:
-    """A sentence about a column without its name and its numbers; any other as it is."""
+    """Return a sentence about a column without its name and its numbers, and any other as it is."""
     name = _first_name(sentence)
     return NAME_OR_NUMBER.sub(lambda found: found[1] or "0", sentence.replace(name, "_")) if name else sentence
 
@@ -313,27 +313,27 @@ def strong(words: str) -> Text:
 
 
 def count(number: int | None) -> str:
-    """``12,345``; a dash for nothing."""
+    """Spell a number as ``12,345``; a dash for nothing."""
     return "–" if number is None else f"{number:,}"
 
 
 def percent(share: float | None) -> str:
-    """``12.3 %``; a dash for nothing."""
+    """Spell a share as ``12.3 %``; a dash for nothing."""
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def short_percent(share: float) -> str:
-    """``20 %``, ``1.33 %``."""
+    """Spell a share as ``20 %`` or ``1.33 %``."""
     return f"{100 * share:.3g} %"
 
 
 def figure(number: float | None) -> str:
-    """A loss or an attained measure in six digits."""
+    """Spell a loss or an attained measure in six digits."""
     return "–" if number is None else f"{number:,.6g}"
 
 
 def in_words(value: Any) -> str:
-    """A value of JSON in lines: a line per item."""
+    """Spell a value of JSON in lines: a line per item."""
     match value:
         case None:
             return "–"
@@ -351,5 +351,5 @@ def in_words(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control characters spelled out: names come from files that others have made."""
+    """Spell out the control characters of a text: names come from files that others have made."""
     return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)

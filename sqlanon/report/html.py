@@ -30,7 +30,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(document: Document) -> str:
-    """The page, in UTF-8."""
+    """Render a document as a page, in UTF-8."""
     title, parts = escaped(document.title), "".join(AsHtml().render(document))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -42,7 +42,7 @@ def page(document: Document) -> str:
 
 @cache
 def style() -> str:
-    """The colours and forms of all pages."""
+    """Return the colours and forms of all pages."""
     return "".join(map(svg.asset, ("picture.css", "page.css")))
 
 
@@ -54,7 +54,7 @@ class AsHtml(Renderer[str]):
     caption = "<caption>"
 
     def look(self, name: str) -> str:
-        """The attribute that makes an element look like a class of the style sheet."""
+        """Return the attribute that makes an element look like a class of the style sheet."""
         return f' class="{name}"' if name else ""
 
     def paragraph(self, part: Paragraph) -> str:
@@ -105,7 +105,7 @@ class AsHtml(Renderer[str]):
         return svg.drawn(part)
 
     def block(self, place: int, share: float | None = None) -> str:
-        """A part of a bar by its place, or its colour in a legend."""
+        """Render a part of a bar by its place, or its colour in a legend."""
         width = "" if share is None else f' style="width:{100 * share:.2f}%"'
         return f'<i class="b{place}"{width}></i>'
 
@@ -113,7 +113,7 @@ class AsHtml(Renderer[str]):
         return svg.strips(cell, printable(name))
 
     def _row(self, table: Table, row: Sequence[Cell]) -> str:
-        """The cells of a row; the first one is its heading."""
+        """Render the cells of a row; the first one is its heading."""
         name = row[0].words if isinstance(row[0], Text) else str(row[0])
         cells = []
         for place, cell in enumerate(row):
@@ -141,5 +141,5 @@ class AsHtml(Renderer[str]):
 
 
 def escaped(text: str) -> str:
-    """A text as it stands in a page."""
+    """Escape a text as it stands in a page."""
     return html.escape(printable(text))

@@ -25,12 +25,12 @@ FRAME_HEIGHT = 900
 
 
 def fragment(document: Document) -> str:
-    """The parts of a document, without its title."""
+    """Render the parts of a document, without its title."""
     return "".join(_InNotebook().render(document))
 
 
 def framed(page: str, title: str) -> str:
-    """A whole page in a frame of its own, whose script sees nothing of the notebook."""
+    """Put a whole page in a frame of its own, whose script sees nothing of the notebook."""
     return (
         f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" srcdoc="{html.escape(page)}" '
         f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'

@@ -159,7 +159,7 @@ class Contract(Result):
 
 
 def contract(engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]) -> Contract:
-    """The contract of a release; see :meth:`sqlanon.Session.contract`."""
+    """Describe a release as a contract; see :meth:`sqlanon.Session.contract`."""
     found, record, policy = recorded_release(engine, release, resolve)
     promise = record.promise
     made_by = f"Released by method {policy.method.name}, described by sqlanon {installed_version()}."
@@ -194,7 +194,7 @@ def _columns(engine: Engine, found: Published, record: Record, policy: Policy) -
 
 
 def _checks(engine: Engine, found: Published, policy: Policy) -> Iterator[ContractCheck]:
-    """The bounds that neither the source, nor a population, nor a column that was dropped is needed for."""
+    """List the bounds that neither the source, nor a population, nor a column that was dropped is needed for."""
     if policy.has_private_method or policy.population is not None or policy.individual is not None:
         return
     classes, comparison = MeasuredClasses(policy.quasi_identifiers), Comparison(engine.taxonomy)
@@ -211,7 +211,7 @@ def as_yaml(value: Mapping[str, Any]) -> str:
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """A mapping or a list that is not empty, without indentation."""
+    """Write a mapping or a list that is not empty, without indentation."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if _is_block(item):
@@ -234,12 +234,12 @@ def _is_block(value: Any) -> bool:
 
 
 def _is_literal(words: str) -> bool:
-    """Whether a text of several lines can stand as it is."""
+    """Return whether a text of several lines can stand as it is."""
     lines = words.split("\n")
     return len(lines) > 1 and all(line and line.isprintable() and not line[0].isspace() for line in lines)
 
 
 def _scalar(value: Any) -> str:
-    """As JSON, which YAML reads, with an escape of YAML for signs that it does not take as they are."""
+    """Write a value as JSON, which YAML reads, with an escape of YAML for signs that it does not take."""
     written = json.dumps(value, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)

@@ -149,7 +149,7 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
 
 
 def demo_policy() -> Policy:
-    """The policy of the demonstration: 5-anonymity, 2-diverse diagnoses, at most 5 % suppressed."""
+    """Read the policy of the demonstration: 5-anonymity, 2-diverse diagnoses, at most 5 % suppressed."""
     return Policy(**tomllib.loads(POLICY_TOML))
 
 

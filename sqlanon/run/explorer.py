@@ -137,7 +137,7 @@ class Explorer(Result):
         )
 
     def _data(self, policy_k: int, command: Sequence[str]) -> str:
-        """The nodes as the page has them: losses as differences, which are short, and names and labels as shown."""
+        """Write the nodes for the page: losses as differences, which are short, and names and labels as shown."""
         content = self.model_dump(mode="json")
         for nodes in (content["nodes"], *content["others"]):
             nodes["losses"] = [after - before for before, after in itertools.pairwise((0, *nodes["losses"]))]
@@ -171,7 +171,7 @@ class Explorer(Result):
 
 
 def _hash(text: str) -> str:
-    """What allows this text in a page, and no other."""
+    """Return what allows this text in a page, and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -221,7 +221,7 @@ def explorer(
 
 
 def _takes(policy: Policy, k: int) -> bool:
-    """Whether the method of a policy takes k-anonymity with another k."""
+    """Return whether the method of a policy takes k-anonymity with another k."""
     try:
         policy.with_k(k)
     except PolicyError:
@@ -247,7 +247,7 @@ def _shown(engine: Engine, node_count: int, asked: tuple[int, ...], k: int, unit
 def _at_other_k(
     engine: Engine, shown: ExploredNodes, other_ks: Sequence[int], k: int, unit: float
 ) -> Iterator[NodesAtK]:
-    """The nodes at each k that some of them attain."""
+    """List the nodes at each k that some of them attain."""
     positions = {place: position for position, place in enumerate(shown.places)}
     for position, other in enumerate(other_ks, start=1):
         query = SQL.query("nodes_at", nodes=NODES, position=position, asked=other, k=k)
@@ -262,7 +262,7 @@ def _at_other_k(
 
 
 def _columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:
-    """The columns, with the labels of one value at each level: of a value that k rows have, or of a declared one."""
+    """Show the labels of one value of each column at each level: of a value of k rows, or of a declared one."""
     bound, encoding, lattice = table.bound, table.encoding, table.context.lattice
     policy, names = bound.policy, bound.policy.taxonomy_columns
     declared = [name for name, shape in zip(names, bound.shapes, strict=True) if shape.domain == "declared"]

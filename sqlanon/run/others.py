@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from sqlanon.binding.bound import BoundPolicy
@@ -81,7 +81,7 @@ def other_releases(
     target: str,
     beside: Sequence[Row] = (),
 ) -> Iterator[Others]:
-    """The other releases of the data sets of a run, with tables of their labels for the time of a block.
+    """Find the other releases of the data sets of a run, with tables of their labels for the time of a block.
 
     These are made before the transaction of the run, which a file that cannot be read any more would end. ``target`` is
     the target of the run as the list has it, whose present release is replaced; ``beside`` are releases of the same
@@ -106,10 +106,34 @@ def other_releases(
 def examined_beside(
     engine: Compute, examined: Examined, others: Others, node: PublishedNode | None, written: ResolvedSource
 ) -> Examined:
-    """What was found of a publication at a node, with what the written release shows together with others."""
+    """Add what a written release shows together with others to what was found of its publication at a node."""
+
+    @cache
+    def own_cells() -> WrittenRelease:
+        assert node is not None
+        return written_release(engine, node, written)
+
+    @cache
+    def more_cells() -> WrittenRelease | str:
+        assert others.with_more_columns is not None
+        return with_more_columns(engine, own_cells(), others.with_more_columns)
+
+    def compared(other: ReleaseAtNode) -> OtherRelease:
+        assert node is not None
+        policy, rows = node.table.bound.policy, node.table.context.row_count + node.table.unknown.suppressed
+        if policy.suppression == "mask" and node.summary.suppressed_rows:
+            return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
+        if other.source_rows not in (None, rows):
+            reason = f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
+            return OtherRelease(release=other.name, reason=f"{reason}; {WITH_ITS_SOURCE}")
+        release = more_cells() if len(other.levels) > len(node.summary.levels) else own_cells()
+        joint = release if isinstance(release, str) else joint_classes_with(engine, release, other)
+        if isinstance(joint, str):
+            return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
+        return _judged(policy, other.name, joint, policy.privacy)
+
     with engine.scratch():
-        compared = _Comparison(engine, node, written, others.with_more_columns)
-        found = tuple(each if isinstance(each, OtherRelease) else compared.to(each) for each in others.found)
+        found = tuple(each if isinstance(each, OtherRelease) else compared(each) for each in others.found)
     update = {"other_releases": found, "uncompared_releases": others.left}
     return replace(examined, findings=examined.findings.model_copy(update=update))
 
@@ -117,7 +141,7 @@ def examined_beside(
 def others_of(
     engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str
 ) -> tuple[tuple[OtherRelease, ...], int]:
-    """The other releases of the data set of one that was published, and how many older ones are on the list.
+    """Compare a published release with others of its data set, and count older ones that are on the list.
 
     Those that were held together with it are left out, which their own policies name. ``source`` is the data set,
     unchanged, and ``name`` is what the user calls the release.
@@ -134,7 +158,7 @@ def others_of(
 def latest_others(
     engine: Engine, policy: Policy, datasets: Sequence[str], own: Iterable[str], beside: Sequence[Row] = ()
 ) -> tuple[Sequence[ListedRelease], int]:
-    """The latest releases of data sets that a policy does not name, and how many targets of older ones are on the list.
+    """Find the latest releases of data sets that a policy does not name, and count the targets of older ones.
 
     ``own`` are the names that the release of the policy may have on the list, and ``beside`` releases of the same files
     that the list does not have.
@@ -154,7 +178,7 @@ def latest_others(
 
 
 def reason_of(error: SqlanonError) -> str:
-    """Why a release is not compared."""
+    """Return why a release is not compared."""
     return "; ".join(getattr(error, "problems", ())) or str(error)
 
 
@@ -162,7 +186,7 @@ def reason_of(error: SqlanonError) -> str:
 def _compared_by_rows(
     engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str, other: ListedRelease
 ) -> OtherRelease | None:
-    """Another release with the joint classes of both, or the reason why they are not known; None if held together."""
+    """Return another release with the joint classes of both, or why they are not known; None if held together."""
     found = _read(engine, other)
     if isinstance(found, str):
         return OtherRelease(release=other.target, reason=found)
@@ -182,7 +206,7 @@ def _compared_by_rows(
 
 
 def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[PrivacyModel]) -> OtherRelease:
-    """Another release by the joint classes of both, with what holds them together if the policy takes it.
+    """Judge another release by the joint classes of both; propose to hold them together if the policy takes it.
 
     ``unjudged`` are models that joint classes were not judged by; k-anonymity is not one of them.
     """
@@ -194,7 +218,7 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
 
 
 def _read(engine: Engine, other: ListedRelease) -> tuple[Published, Record, Policy] | str:
-    """A release of the list with its record and its policy; or why it is not looked at."""
+    """Read a release of the list with its record and its policy; or return why it is not looked at."""
     if other.state == "unseen":
         return "it cannot be looked at from this session"
     if other.fit_sha256 is not None:
@@ -206,59 +230,19 @@ def _read(engine: Engine, other: ListedRelease) -> tuple[Published, Record, Poli
 
 
 def _name_of(engine: Engine, other: ListedRelease) -> str:
-    """What a release of the list is called from any schema."""
+    """Return the name of a release of the list in any schema."""
     table = table_called(other.target, engine.warehouse.name)
     return other.target if table is None else table_named([table.catalog, table.db, table.name])
 
 
 def _held_with_others(record: Record) -> str | None:
-    """Why a release that was held together with others is not compared; None if it was not."""
+    """Return why a release that was held together with others is not compared; None if it was not."""
     names = enumerated(f'"{each.release}"' for each in record.earlier)
     return f"it was held together with {names}: name all of them in earlier" if names else None
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """The release of a run, compared with others."""
-
-    engine: Compute
-    node: PublishedNode | None
-    written: ResolvedSource
-    with_more: BoundPolicy | None
-
-    def to(self, other: ReleaseAtNode) -> OtherRelease:
-        """The other release, with the joint classes or the reason why they are not known."""
-        assert self.node is not None
-        policy = self.node.table.bound.policy
-        if policy.suppression == "mask" and self.node.summary.suppressed_rows:
-            return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
-        joint = self._joint(other)
-        if isinstance(joint, str):
-            return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
-        return _judged(policy, other.name, joint, policy.privacy)
-
-    def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
-        assert self.node is not None
-        rows = self.node.table.context.row_count + self.node.table.unknown.suppressed
-        if other.source_rows not in (None, rows):
-            return f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
-        has_more = len(other.levels) > len(self.node.summary.levels)
-        release = self._release_with_more if has_more else self._release
-        return release if isinstance(release, str) else joint_classes_with(self.engine, release, other)
-
-    @cached_property
-    def _release(self) -> WrittenRelease:
-        assert self.node is not None
-        return written_release(self.engine, self.node, self.written)
-
-    @cached_property
-    def _release_with_more(self) -> WrittenRelease | str:
-        assert self.with_more is not None
-        return with_more_columns(self.engine, self._release, self.with_more)
-
-
 def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
-    """Why nothing can be compared with the release of a run."""
+    """Return why nothing can be compared with the release of a run; None if something can."""
     policy = bound.policy
     if not isinstance(policy.method, FullDomain):
         return "only releases of full domains are compared with others that earlier does not name"
@@ -272,7 +256,7 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
-    """A release of the list with its record, spelled like the columns of the source; or why it is not compared."""
+    """Find a release of the list, spelled like the columns of the source; or return why it is not compared."""
     read = _read(engine, other)
     if isinstance(read, str):
         return read
@@ -294,7 +278,7 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
 
 
 def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[dict[str, Found | str], dict[str, Found]]:
-    """The releases without those that treat a column otherwise, and the columns that some have besides those of a run.
+    """Refuse releases that treat a column otherwise, and find the columns that others have besides those of a run.
 
     Of two releases that treat one of these otherwise than each other, the second one is not compared.
     """
@@ -314,14 +298,14 @@ def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[di
 
 
 def _treatments(policy: Policy, hashes: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
-    """What becomes of the values of each quasi-identifier."""
+    """Return what becomes of the values of each quasi-identifier."""
     given = (hashes, policy.bottom_coding, policy.top_coding)
     at_top = policy.columns_with("top")
     return {name: (*(each.get(name) for each in given), name in at_top) for name in policy.quasi_identifiers}
 
 
 def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Mapping[str, Found]) -> BoundPolicy | str:
-    """The policy of a run with more quasi-identifiers, bound to its source; or why that cannot be."""
+    """Bind the policy of a run with more quasi-identifiers to its source; or return why that cannot be."""
     policies = {
         **dict.fromkeys(bound.policy.quasi_identifiers, bound.policy),
         **{name: found.policy for name, found in more.items()},
@@ -357,7 +341,7 @@ def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Ma
 def _at_node(
     engine: Engine, target: str, found: Found | str, own: BoundPolicy, both: BoundPolicy | str, made: Relation
 ) -> ReleaseAtNode | OtherRelease:
-    """A release at a node of the lattice of a run, or with more columns, after the table of its labels was made."""
+    """Make the table of labels of a release, at a node of the lattice of a run or with more columns."""
     if isinstance(found, str):
         return OtherRelease(release=target, reason=found)
     has_more = not {*found.policy.quasi_identifiers} <= {*own.policy.quasi_identifiers}

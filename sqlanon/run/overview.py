@@ -39,7 +39,7 @@ class Overview(Result):
 
 
 def overview(engine: Compute) -> Overview:
-    """The tables and views of the current database, without those of sqlanon.
+    """List the tables and views of the current database, without those of sqlanon.
 
     Raises:
         EngineError: the database is closed.
@@ -59,7 +59,7 @@ def overview(engine: Compute) -> Overview:
 
 
 def _kind(comment: str | None) -> str:
-    """What the provenance in a comment says that a table is."""
+    """Return what a table is by the provenance in its comment."""
     try:
         record = Record.parse(comment)
     except RecordError:

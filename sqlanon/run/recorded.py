@@ -35,7 +35,7 @@ HELP = "joint classes count labels alone; generalize the column in each of them,
 def recorded_release(
     engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource], *, hashes_rows: bool = True
 ) -> tuple[Published, Record, Policy]:
-    """A release as it is found (:func:`published`), its record, and the policy that is recorded.
+    """Find a release (:func:`published`), its record, and the policy that is recorded.
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
@@ -64,7 +64,7 @@ class ShownColumn:
 
     # guarded: tests/unit/test_guarded_releases.py
     def is_same_as(self, other: ShownColumn) -> bool:
-        """Whether both are one column by their names, or are references to the same one."""
+        """Return whether both are one column by their names, or are references to the same one."""
         if folded(self.name) == folded(other.name):
             return True
         if self.origin is None or other.origin is None or folded(self.origin.name) != folded(other.origin.name):
@@ -77,7 +77,7 @@ class ShownColumn:
 def shown_columns(
     engine: Engine, policy: Policy, source: ResolvedSource, found: Iterable[str] = ()
 ) -> tuple[ShownColumn, ...]:
-    """The columns of a release.
+    """Describe the columns of a release.
 
     Args:
         engine: the database.
@@ -98,7 +98,7 @@ def shown_columns(
 
 # guarded: tests/unit/test_guarded_releases.py
 def of_several_roles(*releases: tuple[str, Sequence[ShownColumn]]) -> Iterator[str]:
-    """The columns that some releases generalize and others publish otherwise, a sentence for each.
+    """Name the columns that some releases generalize and others publish otherwise, a sentence for each.
 
     Args:
         releases: what each is called, and its columns.

@@ -63,7 +63,7 @@ class ReportRequest:
 def release_report(
     engine: Engine, release: Source, asked: ReportRequest, resolve: Callable[[Source], ResolvedSource]
 ) -> ReleaseReport:
-    """The report of a release, by what the user calls it; ``resolve`` finds what the user names.
+    """Report on a release, by what the user calls it; ``resolve`` finds what the user names.
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
@@ -143,7 +143,7 @@ def release_report(
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:
-    """A recorded policy with what records leave out: files of taxonomies, and sources and keys of earlier releases."""
+    """Add to a recorded policy what records leave out: files of taxonomies, sources and keys of earlier releases."""
     changes: dict[str, Any] = {"taxonomies": given.taxonomies, "csv": given.csv or recorded.csv}
     named = [without_place(each.release) for each in given.held_with]
     if named and named == [each.release for each in recorded.held_with]:
@@ -154,7 +154,7 @@ def _with_places(recorded: Policy, given: Policy) -> Policy:
 def examined_release(
     engine: Engine, found: Published, record: Record, policy: Policy, source: ResolvedSource | None
 ) -> Examined:
-    """The findings and notes of a release: by itself, or beside its source.
+    """Find what a release leaves open: by itself, or beside its source.
 
     Without the source they follow from the released rows and k alone. Those of a private release are its recorded
     notes: whatever was counted beside its source would be outside its budget.
@@ -177,7 +177,7 @@ def examined_release(
 
 
 def _alone(engine: Engine, found: Published, policy: Policy) -> Examined:
-    """What the kept columns show that the release still has."""
+    """Find what the kept columns show that the release still has."""
     described = {folded(each.name): each.traits for each in engine.describe(found.source.relation)}
     kept = policy.model_copy(
         update={
@@ -193,7 +193,7 @@ def _alone(engine: Engine, found: Published, policy: Policy) -> Examined:
 def _beside(
     engine: Engine, found: Published, record: Record, policy: Policy, source: ResolvedSource
 ) -> tuple[Examined, tuple[str, ...]]:
-    """What is found beside the source, and why something is missing."""
+    """Find what the release leaves open beside its source, and why something is missing."""
     bound = prepare(engine, source, policy, has_earlier=True)
     node: PublishedNode | None = None
     problems: tuple[str, ...] = ()
@@ -237,7 +237,7 @@ def _search_of(facts: Mapping[str, Any]) -> str:
 def _facts(
     record: Record, reported: Mapping[str, Any], policy: Policy, source: ResolvedSource | None
 ) -> dict[str, Any]:
-    """What is not measured: other partitions of a fit, what the method adds, and how files of the source are read."""
+    """List what is not measured: partitions of a fit, what the method adds, and how files of the source are read."""
     facts: dict[str, Any] = {}
     if (fit := record.fit) is not None:
         facts["partitions published with the fit"] = fit.partitions
@@ -253,7 +253,7 @@ def _facts(
 
 
 def _policy_text(fields: Mapping[str, Any]) -> str:
-    """A policy as JSON: a line for each of its fields that is not empty, and one for each taxonomy."""
+    """Write a policy as JSON: a line for each of its fields that is not empty, and one for each taxonomy."""
     said = {name: value for name, value in fields.items() if value not in (None, {}, [])}
     lines = []
     for name, value in said.items():

@@ -66,7 +66,7 @@ class ReportedRelease:
     recorded_taxonomies: Collection[str]  # columns whose taxonomies the record has in full, not as the name of a file
 
     def exposure_before(self) -> Exposure | None:
-        """How exposed the rows of the source are."""
+        """Count how exposed the rows of the source are."""
         if self.policy.has_private_method:
             return None
         found = self._sizes_before
@@ -75,21 +75,21 @@ class ReportedRelease:
         return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
 
     def sizes(self) -> Iterator[ClassSizes]:
-        """The rows by the size of their class."""
+        """Count the rows by the size of their class."""
         if self.policy.has_private_method:
             return
         after = size_counts(self.engine, self.found.source, self.policy)
         yield from class_sizes(after, self._sizes_before, self.policy.criteria.k)
 
     def alternatives(self) -> Alternatives | None:
-        """What else could have been published of the source."""
+        """Count what else could have been published of the source."""
         assert self.source is not None
         assert self._levels is not None
         nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
         return alternatives_of(nodes, self._levels)
 
     def columns(self) -> Iterator[ReportedColumn]:
-        """The columns of the source by role; quasi-identifiers have labels, and levels if taxonomies are known."""
+        """Describe the columns by role; quasi-identifiers have labels, and levels if taxonomies are known."""
         for field, role in ROLES.items():
             for name in getattr(self.policy, field):
                 if role == "quasi-identifier":
@@ -127,7 +127,7 @@ class ReportedRelease:
         )
 
     def _kept(self, name: str, role: str) -> ReportedColumn:
-        """A column whose values are released as they are."""
+        """Describe a column whose values are released as they are."""
         vanished = self._vanished_values(name)
         if role == "insensitive":
             return ReportedColumn(name=name, role=role, **self._shown_labels(vanished, {}, {}))
@@ -144,7 +144,7 @@ class ReportedRelease:
         after: Mapping[str | None, int],
         before: Mapping[str | None, int],
     ) -> dict[str, Any]:
-        """Labels that vanished, of as many rows as may be shown, how many others did, and the most frequent ones."""
+        """List labels that vanished, of as many rows as may be shown, how many others did, and the most frequent."""
         k = self._min_shown_count
         many = [row for row in vanished if row["label_rows"] >= k][:MAX_LABELS]
         others = [row for row in vanished if row not in many]
@@ -159,7 +159,7 @@ class ReportedRelease:
         }
 
     def _vanished_labels(self, name: str) -> list[dict[str, Any]]:
-        """The labels of the source that no row of the release is under."""
+        """Find the labels of the source that no row of the release is under."""
         if self.source is None or self.policy.has_private_method or self.record.labels is None:
             return []
         levels = self._levels
@@ -188,7 +188,7 @@ class ReportedRelease:
         )
 
     def _unused_labels(self, name: str) -> tuple[int, int] | None:
-        """The labels of the released level that no row has, and all of them; None if the rows decided which there are.
+        """Count the labels of the released level that no row has, and all; None if the rows decided which there are.
 
         It follows from the release and from the taxonomy that its recorded policy declares.
         """
@@ -206,7 +206,7 @@ class ReportedRelease:
         return row["unused"], row["labels"]
 
     def examples(self) -> tuple[ExampleRow, ...]:
-        """A few rows of the source whose classes are released, each with its labels."""
+        """Pick a few rows of the source whose classes are released, each with its labels."""
         levels, policy, source = self._levels, self.policy, self.source
         # Elsewhere a row of a class need not stand in the release, or nobody knows which one it is.
         if not isinstance(policy.method, FullDomain) or source is None or levels is None:
@@ -248,12 +248,12 @@ class ReportedRelease:
         )
 
     def _labels_after(self, name: str) -> dict[str | None, int]:
-        """The labels of the release that are not rare, with their rows, the most frequent first."""
+        """Count the rows of labels of the release that are not rare, the most frequent first."""
         found = self._label_rows(self.found.source.relation, name)
         return {label: rows for label, rows in found.items() if rows >= self._min_shown_count}
 
     def _labels_before(self, name: str) -> dict[str | None, int]:
-        """The rows of the source under each label of the released level."""
+        """Count the rows of the source under each label of the released level."""
         if self.source is None or self._levels is None or self.policy.has_private_method:
             return {}
         found = self._fetch(
@@ -304,14 +304,14 @@ class ReportedRelease:
 
 
 def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> tuple[ClassSizes, ...]:
-    """The rows of a release by the size of their class; nothing of a private one."""
+    """Count the rows of a release by the size of their class; nothing of a private one."""
     if policy.has_private_method:
         return ()
     return tuple(class_sizes(size_counts(engine, release, policy), (), policy.criteria.k))
 
 
 def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
-    """The sizes of the classes of a table, the smallest first, each with how many classes have it."""
+    """Count the classes of a table by their size, the smallest first."""
     columns = names(list(policy.quasi_identifiers))
     sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
     found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
@@ -319,7 +319,7 @@ def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Size
 
 
 def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
-    """The level of each label of a column, as far as it is recorded."""
+    """Return the level of each label of a column, as far as it is recorded."""
     match recorded:
         case None:
             return {}
@@ -332,7 +332,7 @@ def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | Non
 def _shown_levels(
     pieces: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], of_labels: Mapping[str | None, int]
 ) -> tuple[Level, ...]:
-    """The levels of a taxonomy, with the labels that the release shows; without NULL, where that does not occur."""
+    """List the levels of a taxonomy, with the labels that the release shows; without NULL if that does not occur."""
     if not of_labels:
         return ()
     pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
@@ -349,5 +349,5 @@ def _shown_levels(
 
 # guarded: tests/unit/test_guarded_releases.py
 def unless_few(before: int | None, after: int, k: int) -> int | None:
-    """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
+    """Return the rows before, unless they differ by few: no count and no difference of counts is from 1 to k - 1."""
     return None if before is None or 0 < abs(before - after) < k else before

@@ -26,7 +26,7 @@ LITTLE = 0.025
 
 @with_own_taxonomies
 def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: int) -> Trial:
-    """What a policy for full domains makes of rows; nothing is written, and the list of releases does not have it.
+    """Try a policy for full domains on rows; nothing is written, and the list of releases does not have it.
 
     Args:
         engine: the database.
@@ -56,7 +56,7 @@ def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: i
 
 
 def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
-    """About how much local recoding would lose of the table of a full-domain run.
+    """Estimate how much local recoding would lose of the table of a full-domain run.
 
     Returns:
         the loss by the quality model of the policy, in [0, 1]. None if the run was not one for utility by such a loss,
@@ -76,7 +76,7 @@ def _can_be_recoded(policy: Policy) -> bool:
 
 
 def with_local_loss(report: Report, loss: float | None) -> Report:
-    """A report whose findings have the loss of local recoding, if it is known and much less."""
+    """Add the loss of local recoding to the findings of a report, if it is known and much less."""
     if loss is None or report.findings is None or report.loss is None or report.loss < MUCH_MORE * max(loss, LITTLE):
         return report
     estimate = LocalEstimate(loss=loss, published_loss=report.loss)

@@ -24,7 +24,7 @@ LISTED = Relation("anon_listed_classes", "class")
 
 
 def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
-    """Labels that are none of the recorded ones, as shortfalls; and a note on those that cannot be compared."""
+    """Find labels that are none of the recorded ones, as shortfalls; and note those that cannot be compared."""
     names = policy.quasi_identifiers
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     shapes = taxonomies.shapes(engine, names)
@@ -56,7 +56,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
 
 # guarded: tests/unit/test_guarded_verification.py
 def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecord) -> Iterator[str]:
-    """Combinations of labels that the record does not list, and those of another number of rows."""
+    """Find combinations of labels that the record does not list, and those of another number of rows."""
     import pyarrow as pa
 
     names = recorded.columns
@@ -95,7 +95,7 @@ class LabelsCheck:
         return "its taxonomy does not have in the cut"
 
     def foreign_in_rows(self, relation: exp.Expr) -> list[dict[str, Any]]:
-        """Like :meth:`foreign`, which is asked about the classes first: they are few, and have every label of rows."""
+        """Do as :meth:`foreign`, which is asked about the classes first: they are few, and have every label of rows."""
         self.engine.run(
             Step(CLASSES, queries.distinct_labels(relation, self.labels.columns), "the classes of a release")
         )
@@ -107,7 +107,7 @@ class LabelsCheck:
         return self.foreign(relation)
 
     def foreign(self, relation: exp.Expr) -> list[dict[str, Any]]:
-        """attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
+        """Fetch attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
         at_the_bottom = [name for name, level in self.labels.used_levels if level == 0]
         relation = with_whole_numbers(relation, at_the_bottom, self.engine.taxonomy)
         found = (self.engine.fetch(query, "verify labels") for query in self._queries(relation))
@@ -130,14 +130,14 @@ class LabelsCheck:
 
 
 def _labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
-    """The label that unknown values have by the policy, by column."""
+    """Return the label that unknown values have by the policy, by column."""
     names = [name for name in policy.columns_with("top") if name in node.levels]
     found = engine.fetch(taxonomy_queries.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
     return {row["attribute"]: row["root"] for row in found}
 
 
 def _other_masks(check: LabelsCheck, relation: exp.Expr, names: tuple[str, ...], masked: int) -> Iterator[str]:
-    """More or fewer masked rows than were released, unless the mask is a label of it: then they are a class."""
+    """Find more or fewer masked rows than were released, unless the mask is a label: then they are a class."""
     rows = subquery(queries.masked_rows(relation, names), "anon_masked")
     count = int(check.engine.fetch(counted_rows(rows), "masked rows")[0]["rows"])
     if count != masked and (count == 0 or check.foreign(rows)):
@@ -145,7 +145,7 @@ def _other_masks(check: LabelsCheck, relation: exp.Expr, names: tuple[str, ...],
 
 
 def pseudonym_problems(engine: Compute, relation: exp.Expr, columns: Sequence[str]) -> Iterator[str]:
-    """What is wrong with the columns of pseudonyms of a table, a sentence each."""
+    """Say what is wrong with the columns of pseudonyms of a table, a sentence each."""
     if not columns:
         return
     query = table_call("pseudonym_problems", relation.copy(), names(list(columns)))

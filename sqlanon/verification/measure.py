@@ -47,7 +47,7 @@ class Beside:
 def beside_release(
     engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
 ) -> Beside:
-    """What a release that was published earlier is measured with, by its node and its source if these are known.
+    """Find what a release that was published earlier is measured with, by its node and its source if known.
 
     Raises:
         PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
@@ -84,7 +84,7 @@ def measured_beside(
     columns: Sequence[SourceColumn],
     population: exp.Expr | None,
 ) -> Beside:
-    """What a release at a node is measured with, from its source with its columns and its population."""
+    """Return what a release at a node is measured with, from its source with its columns and its population."""
     labelled = None if source is None or population is None else generalized(source, node, taxonomy)
     people = None if population is None else generalized(population, node, taxonomy)
     enums = {
@@ -96,7 +96,7 @@ def measured_beside(
 
 
 def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
-    """What a table gives away as it is, by the taxonomies of a policy where it has some.
+    """Measure what a table gives away as it is, by the taxonomies of a policy where it has some.
 
     Raises:
         PolicyError: the table lacks a column that is to be measured.
@@ -106,7 +106,7 @@ def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Me
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
-    """What a table gives away as it is.
+    """Measure what a table gives away as it is.
 
     Args:
         engine: the database.
@@ -171,7 +171,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
 
 
 def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurement:
-    """How many rows and classes a private release has: no measure of its rows says what its mechanism promises.
+    """Count the rows and classes of a private release: no measure of its rows says what its mechanism promises.
 
     Raises:
         PolicyError: the release lacks a quasi-identifier.
@@ -182,7 +182,7 @@ def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurem
 
 
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
-    """Why what a release attains says nothing of whether it meets a bound; None if it does."""
+    """Return why what a release attains says nothing of whether it meets a bound; None if it does."""
     if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):
         return WITHOUT_SOURCE
     # Of rows there are as many as of individuals at least, and as many values.
@@ -192,7 +192,7 @@ def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_row
 
 
 def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
-    """The table with its columns as the policy spells them, and their names.
+    """Spell the columns of a table as the policy does, and list their names.
 
     Raises:
         PolicyError: what is to be measured is not among them.

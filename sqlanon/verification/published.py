@@ -69,7 +69,7 @@ def published(
     without_provenance: bool = False,
     hashes_rows: bool = True,
 ) -> Published:
-    """A release by what the user calls it, whatever was done to it since it was written.
+    """Find a release by what the user calls it, whatever was done to it since it was written.
 
     Args:
         engine, release, resolve: the database, the name, and what finds all that is not a folder of ours.
@@ -97,14 +97,14 @@ def published(
 
 
 def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
-    """The columns of a source; those of a file alone, without what the folders that it is in may be called."""
+    """List the columns of a source; those of a file alone, without what the folders that it is in may be called."""
     is_file = len(source.files) == 1 and source.files[0].lower().endswith(PARQUET_SUFFIXES)
     relation = engine.read_files(Files(source.files)) if is_file else source.relation
     return tuple(column.name for column in engine.describe(relation))
 
 
 def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
-    """The notes that travel with a table, or with each file of a source; none with a query."""
+    """Read the notes that travel with a table, or with each file of a source; none with a query."""
     if source.files:
         return [
             note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
@@ -117,7 +117,7 @@ def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
 
 
 def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) -> str | None:
-    """The provenance that travels with a source that was published at a place; None without one.
+    """Read the provenance that travels with a source that was published at a place; None without one.
 
     Raises:
         EngineError: it cannot hold a release, such as a view.
@@ -137,7 +137,7 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
 
 
 def _folder(engine: Engine, name: str) -> Published:
-    """A release that is a folder: all of its files are looked at, whatever its marker says of them."""
+    """Find a release that is a folder: all of its files are looked at, whatever its marker says of them."""
     folder, pattern = Path(name), pattern_below(name)
     layout = marked(folder)
     assert layout is not None
@@ -153,7 +153,7 @@ def _folder(engine: Engine, name: str) -> Published:
 
 
 def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
-    """A release that is a table of a lake: the files that its log lists are looked at, and no others."""
+    """Find a release that is a table of a lake: the files that its log lists are looked at, and no others."""
     pinned = pinned_version(lake_table(name))
     layout, version = readable_layout(pinned.version.note), pinned.version
     changes = () if layout is None else changes_in(pinned.table, version, layout)
@@ -165,7 +165,7 @@ def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
 
 
 def _store(engine: Engine, stored: StoredRelease) -> Published:
-    """A release in an object store: the files that its note lists are looked at, and no others."""
+    """Find a release in an object store: the files that its note lists are looked at, and no others."""
     layout = stored.layout
     assert layout is not None
     changes = changes_between(stored.sizes(), layout, stored.sha256)
@@ -191,7 +191,7 @@ def _recorded(
     *,
     without_provenance: bool = False,
 ) -> Published:
-    """A release with what its notes record; ``changes`` say how its content is not what was written."""
+    """Read what the notes of a release record; ``changes`` say how its content is not what was written."""
     changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))
     try:
         parsed = [Record.parse(note) for note in notes]
@@ -215,7 +215,7 @@ def _recorded(
 
 
 def _together(records: Sequence[Record]) -> Record | None:
-    """What is recorded of several parts as one release; None if they have other labels, or of other taxonomies."""
+    """Join the records of several parts; None if they have other labels, or of other taxonomies."""
     first, *others = records
     if not others:
         return first
@@ -233,7 +233,7 @@ def _together(records: Sequence[Record]) -> Record | None:
 
 
 def _joined_classes(parts: Sequence[LabelsRecord | None]) -> Sequence[LabelsRecord | None]:
-    """What parts record of labels: for classes of the same labels all of them, in each part."""
+    """Return what parts record of labels: for classes of the same labels all of them, in each part."""
     classes = [part for part in parts if isinstance(part, ClassesRecord)]
     if len(classes) < len(parts) or any(each.labels != classes[0].labels for each in classes):
         return parts
@@ -241,7 +241,7 @@ def _joined_classes(parts: Sequence[LabelsRecord | None]) -> Sequence[LabelsReco
 
 
 def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
-    """That a release, or a part of it, has no provenance."""
+    """Say that a release, or a part of it, has no provenance."""
     if not records:
         yield f"it has no provenance: {NOT_COMPARED}"
     elif len(records) < parts:
@@ -249,7 +249,7 @@ def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
 
 
 def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
-    """What is not known of a release though each of its parts has a provenance."""
+    """Say what is not known of a release though each of its parts has a provenance."""
     if record is None and len(records) == parts > 0:
         yield f"its parts are at several nodes, or of several taxonomies: {NOT_COMPARED}"
     fits = [part.fit for part in records if part.fit is not None]
@@ -262,7 +262,7 @@ def _missing(records: Sequence[Record], record: Record | None, parts: int) -> It
 
 
 def _changes_of_record(note: str | None) -> Iterator[str]:
-    """How a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
+    """Say how a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
     try:
         record = Record.parse(note)
     except RecordError as error:
@@ -285,7 +285,7 @@ def _changes_of_record(note: str | None) -> Iterator[str]:
 
 
 def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
-    """How a table, or files, with notes of ours are not what was written, a sentence each."""
+    """Say how a table, or files, with notes of ours are not what was written, a sentence each."""
     if not source.files:
         for record in filter(None, map(readable_record, notes)):
             assert isinstance(source.relation, exp.Table)
@@ -299,7 +299,7 @@ def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[
 
 
 def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
-    """How a table is not the one that was written, and what was added to its columns."""
+    """Say how a table is not the one that was written, and what was added to its columns."""
     yield from _other_content(written, content_of_table(engine, table))
     yield from engine.additions(table)
     found = engine.find(table)
@@ -308,7 +308,7 @@ def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord |
 
 
 def _changes_beside_release(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
-    """How the tables that were published beside a release are not those that were written."""
+    """Say how the tables that were published beside a release are not those that were written."""
     record = readable_record(note)
     for what, written in () if record is None else record.tables.items():
         # In the schema of the release, or else wherever its name leads.

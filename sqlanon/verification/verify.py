@@ -206,7 +206,7 @@ def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] 
 
 # guarded: tests/unit/test_guarded_verification.py
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
-    """Columns that the policy does not release, and those that it does and that are not there."""
+    """Find columns that the policy does not release, and those that it does and that are not there."""
     released = {folded(name) for name in (*policy.released_columns, *policy.method.added_columns)}
     identifiers = {folded(name): name for name in policy.identifiers}
     there = {folded(name) for name in columns}
@@ -221,7 +221,7 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
 
 
 def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.Expr) -> Iterator[str]:
-    """Values that the release has more often than the source that it was made from."""
+    """Find values that the release has more often than the source that it was made from."""
     there = {folded(name) for name in found.columns}
     columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
     if not columns:
@@ -234,7 +234,7 @@ def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.
 
 # guarded: tests/unit/test_guarded_verification.py
 def other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
-    """Numbers of rows and of classes that are not those of the record."""
+    """Find numbers of rows and of classes that are not those of the record."""
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
     if record.report is not None:
@@ -250,7 +250,7 @@ def other_counts(record: Record, policy: Policy, measurement: Measurement) -> It
 
 # guarded: tests/unit/test_guarded_verification.py
 def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> Iterator[str]:
-    """Another number of rows than a private method has drawn: each group is a row where a column has its count."""
+    """Find another number of rows than a private method has drawn: a group is a row where a column counts it."""
     expected = report.released_groups if policy.method.added_columns else report.released_rows
     if expected is not None and expected != row_count:
         yield f"it has {row_count:,} rows where {expected:,} were released"
@@ -258,7 +258,7 @@ def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> I
 
 # guarded: tests/unit/test_guarded_verification.py
 def other_levels(record: Record, policy: Policy) -> Iterator[str]:
-    """Levels that the policy does not allow."""
+    """Find levels that the policy does not allow."""
     for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:

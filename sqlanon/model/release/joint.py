@@ -112,7 +112,7 @@ class OtherRelease(Result):
 
 
 def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[str]:
-    """A sentence on each of some other releases; one on all for which the same reason is given, and on older ones.
+    """Say what is shown with each of some other releases, with a sentence on all of the same reason, and on older ones.
 
     Args:
         others: the releases.
@@ -130,7 +130,7 @@ def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[st
 
 
 def _shortfalls(joint: JointClasses) -> Iterator[str]:
-    """How joint classes have too few persons, or do not have the values that a policy asks for."""
+    """Say how joint classes have too few persons, or do not have the values that a policy asks for."""
     k, at_risk = joint.required_k, joint.persons_at_risk or 0
     if k is not None and joint.k is not None and joint.k < k:
         # A report shows no count of fewer.

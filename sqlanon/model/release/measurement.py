@@ -60,7 +60,7 @@ Reported = TypeVar("Reported", bound=Result)
 
 
 def with_notes(report: Reported, notes: Sequence[str]) -> Reported:
-    """A report with more notes."""
+    """Add notes to a report."""
     return report.model_copy(update={"notes": (*getattr(report, "notes"), *notes)}) if notes else report  # noqa: B009
 
 
@@ -86,7 +86,7 @@ class ModelResult(Result):
 
 
 def models_table(models: Iterable[ModelResult]) -> Table:
-    """Each privacy model with what is attained."""
+    """Show each privacy model with what is attained."""
     rows = [(result.model, figure(result.attained), VERDICTS[result.met]) for result in models]
     return Table(("privacy model", "attained", "met"), rows, numbers=(1,))
 

@@ -69,7 +69,7 @@ class ClassSizes(Result):
 
 
 def class_sizes(after: Sizes, before: Sizes, k: int) -> Iterator[ClassSizes]:
-    """The rows by the size of their class, in groups of sizes that end below k and at multiples of it.
+    """Count the rows by the size of their class, in groups of sizes that end below k and at multiples of it.
 
     Args:
         after: of the release.
@@ -95,7 +95,7 @@ def _rows_between(sizes: Sizes, above: float, end: float) -> int:
 
 
 def size_bars(sizes: Sequence[ClassSizes], k: int | None) -> Bars:
-    """The rows of each group of sizes."""
+    """Draw the rows of each group of sizes."""
     firsts = _firsts(sizes)
     groups = tuple(_in_words(first, each.most) for first, each in zip(firsts, sizes, strict=True))
     mark = None if k is None else (firsts.index(k) if k in firsts else 0, f"k = {k}")
@@ -104,7 +104,7 @@ def size_bars(sizes: Sequence[ClassSizes], k: int | None) -> Bars:
 
 
 def risk_steps(sizes: Sequence[ClassSizes], k: int | None) -> Steps:
-    """The rows that have a risk or a higher one."""
+    """Draw the rows that have a risk or a higher one."""
     firsts = _firsts(sizes)
     return Steps(
         "rows by their risk",
@@ -126,7 +126,7 @@ def sizes_section(sizes: Sequence[ClassSizes], k: int | None) -> Iterator[Sectio
 
 
 def _firsts(sizes: Sequence[ClassSizes]) -> list[int]:
-    """The smallest size of each group."""
+    """Return the smallest size of each group."""
     return [1, *(each.most + 1 for each in sizes if each.most is not None)]
 
 
@@ -143,7 +143,7 @@ def _in_words(first: int, most: int | None) -> str:
 
 
 def _falling(firsts: Sequence[int], shares: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Up to each risk, the share of the rows that have it or a higher one: those in classes of at most that size."""
+    """Add up the rows that have each risk or a higher one: those in classes of at most that size."""
     left = sum(shares)
     for first, share in zip(reversed(firsts), reversed(shares), strict=True):
         yield 1 / first, min(left, 1.0)
@@ -211,7 +211,7 @@ def alternatives_section(found: Alternatives | None) -> Iterator[Section]:
 
 
 def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternatives | None:
-    """What the table of a lattice says of a node that was published; None if the node is none of it.
+    """Read off the table of a lattice what else a published node could have been; None if the node is not in it.
 
     Args:
         nodes: the nodes, see :meth:`sqlanon.Session.lattice`.
@@ -249,7 +249,7 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
 
 
 def _front(points: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
-    """The points to which no other is better, with a larger k at the same loss or a smaller one, ascending."""
+    """Find the points to which no other is better, with a larger k at the same loss or a smaller one, ascending."""
     most = 0
     for k, loss in sorted(points, key=lambda point: (point[1], -point[0])):
         if k > most:
@@ -305,7 +305,7 @@ def marginals_section(marginals: Sequence[MeasuredMarginal]) -> Iterator[Section
 
 
 def measured_tables(marginals: Sequence[MeasuredMarginal]) -> tuple[Table, ...]:
-    """The marginals of several columns, those with the least noise first; nothing if none was measured."""
+    """Show the marginals of several columns, those with the least noise first; nothing if none was measured."""
     several = sorted((each for each in marginals if len(each.columns) > 1), key=lambda each: each.sigma)
     rows = [
         (", ".join(each.columns), count(each.times), figure(each.sigma), count(math.ceil(each.error_at_most)))

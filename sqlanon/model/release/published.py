@@ -77,7 +77,7 @@ class Published(PartialResult):
     __hash__ = None  # type: ignore[assignment]
 
     def _first_rows(self) -> list[dict[str, Any]]:
-        """Some rows to look at; none if they cannot be read."""
+        """Read some rows to look at; none if they cannot be read."""
         try:
             return [] if self._rows is None else self._rows("to_arrow_table", MAX_READ_ROWS).to_pylist()
         except SqlanonError:
@@ -141,7 +141,7 @@ class Release(Published):
             yield from report.findings.parts()
 
     def __repr__(self) -> str:
-        """The release in lines of text."""
+        """Show the release in lines of text."""
         if self.report.rows is None:
             return super().__repr__()
         figures = [f"  {each.name}: {each.before} -> {each.after}" for each in _figures(self.report)]
@@ -151,7 +151,7 @@ class Release(Published):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        """A sentence, six figures, the labels and some rows; of a private release all that is known."""
+        """Show a sentence, six figures, the labels and some rows; of a private release all that is known."""
         report = self.report
         if report.rows is None:
             return super()._repr_html_()
@@ -173,7 +173,7 @@ class Release(Published):
 
 
 def _figures(report: Report) -> tuple[Figure, ...]:
-    """What is measured, of the source and of the release; a dash for what was not counted."""
+    """Show what was measured of the source and of the release; a dash for what was not counted."""
     rows = report.rows
     assert rows is not None
 

@@ -105,7 +105,7 @@ class ReleaseReport(PartialResult):
         return parts_of(self)
 
     def to_html(self) -> str:
-        """The report as a page that needs no other file.
+        """Render the report as a page that needs no other file.
 
         Beside the source it has a few rows of that, which stand nowhere else: neither in JSON nor on a console.
         """

@@ -166,7 +166,7 @@ def _strip(level: Level) -> Strip:
 
 
 def _levels(levels: Sequence[Level]) -> str:
-    """The levels that are released, in words."""
+    """Spell the levels that are released."""
     shown = [each for each in levels if each.shown]
     if len(shown) != 1:
         return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
@@ -175,13 +175,13 @@ def _levels(levels: Sequence[Level]) -> str:
 
 
 def _example(column: ReportedColumn) -> str:
-    """A label that the release shows."""
+    """Return a label that the release shows."""
     shown = [each.label for each in column.labels if each.after]
     return next((label for label in shown if label is not None), "NULL" if shown else "")
 
 
 def _tag(levels: Sequence[Level]) -> Text:
-    """What is to be noted of the levels, if anything."""
+    """Note levels that say nothing, or all."""
     shown = {each.level: each.shown for each in levels}
     if not shown:
         return Text("")
@@ -220,7 +220,7 @@ def _left_out_of(column: ReportedColumn, mean: float) -> Table:
 
 
 def _unused(columns: Sequence[ReportedColumn]) -> Iterator[Section]:
-    """How many labels of a published taxonomy no row has, which any reader can count."""
+    """Count the labels of a published taxonomy that no row has, as any reader can."""
     rows = [
         (each.name, *map(count, each.unused_labels))
         for each in columns

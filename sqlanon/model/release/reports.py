@@ -197,13 +197,13 @@ class Report(PartialResult):
 
 
 def levels_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
-    """The level of each quasi-identifier."""
+    """Show the level of each quasi-identifier."""
     rows = [(name, str(level), str(heights[name])) for name, level in node.items()]
     return Table(("quasi-identifier", "level", "of"), rows, numbers=(1, 2))
 
 
 def labels_table(generalization: Mapping[str, str]) -> Table:
-    """How general each quasi-identifier is, in words."""
+    """Show how general each quasi-identifier is."""
     return Table(("quasi-identifier", "generalized to"), list(generalization.items()))
 
 
@@ -233,7 +233,7 @@ class Spent(Result):
 
 
 def spent_table(spent: Iterable[Spent], thresholds: Mapping[str, int]) -> Table:
-    """What each step spent, and the least noisy count that it shows, if it has such a bound."""
+    """Show what each step spent, and the least noisy count that it shows, if it has such a bound."""
     rows = []
     for each in spent:
         budget, least = each.budget.model_dump(mode="json"), thresholds.get(each.step)

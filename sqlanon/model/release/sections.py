@@ -128,7 +128,7 @@ def _verdict(found: Verification) -> Text:
 
 
 def _lead(report: ReleaseReport) -> Iterator[str | Text]:
-    """How many rows are released, and how many others each row, or each individual, looks like."""
+    """Say how many rows are released, and how many others each row, or each individual, looks like."""
     if report.source_rows is None:
         yield "There are "
         yield strong(f"{count(report.released_rows)} rows")
@@ -172,7 +172,7 @@ def _figures(report: ReleaseReport) -> Iterator[Figure]:
 
 
 def _risks(report: ReleaseReport, before: Exposure | None, after: Exposure) -> Iterator[Figure]:
-    """The risks of rows; of individuals, who may have many rows of a class, the highest one of the release."""
+    """Show the risks of rows; of individuals, who may have many rows of a class, the highest one of the release."""
     if report.individuals:
         asked = "" if report.k is None else f"; asked for: {report.k}"
         yield Figure("Fewest individuals", "", count(report.individuals), f"in a class of rows{asked}")

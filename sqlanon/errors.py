@@ -34,7 +34,7 @@ class SqlanonError(Exception):
     guide: str = ""
 
     def with_guide(self, topic: str) -> Self:
-        """The same error, about which another topic says more than that of its class."""
+        """Return the error with a topic of the guide that says more than the one of its class."""
         self.guide = topic
         return self
 
@@ -67,10 +67,10 @@ class TaxonomyError(_ProblemsError):
 
 
 class Changeable(Protocol):
-    """What can be had with changes, as a policy can."""
+    """A value that can be had with changes, as a policy can."""
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
-        """The same with other values of some fields, checked."""
+        """Return the value with other values of some fields, checked."""
 
 
 AnyChangeable = TypeVar("AnyChangeable", bound=Changeable)
@@ -200,7 +200,7 @@ class EngineError(SqlanonError):
         self.holder = holder
 
     def reworded(self, message: str, step: str) -> EngineError:
-        """The same error in the words of a caller, who knows what the step was for."""
+        """Return the error in the words of a caller, who knows the purpose of the step."""
         return EngineError(message, step=step, original=self.original, refusal=self.refusal, holder=self.holder)
 
     @property

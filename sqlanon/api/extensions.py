@@ -1,4 +1,4 @@
-"""How others add to what policies can hold: a loss, a privacy model, a method, and the macros that these need."""
+"""Extensions: losses, privacy models and methods of other packages, and the macros that these need."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class OpenedEngine:
 
 
 class Part:
-    """What belongs to a session, and is refused with it once it is closed."""
+    """A part of a session, which is refused with it once it is closed."""
 
     def __init__(self, opened: OpenedEngine) -> None:
         self._opened = opened
@@ -130,13 +130,13 @@ class Part:
 
 
 class OfSession:
-    """What a session does for a value that it has handed out; a copy in another process has nothing to ask."""
+    """The link of a value to the session that has handed it out; a copy in another process has none."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the session has for it."""
+        """Ask the session."""
         return self._function(*arguments)
 
     def __deepcopy__(self, _memo: object) -> Self:

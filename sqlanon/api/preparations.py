@@ -1,4 +1,4 @@
-"""What a session makes of tables before, and beside, anonymizing them: nothing of it is anonymized."""
+"""Preparations: what a session makes of tables before, and beside, anonymizing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who composes what is spent.
+"""The accountant, who composes charges.
 
 Every draw has a charge, and the ledger holds the charge before the draw.
 """
@@ -19,7 +19,7 @@ from sqlanon.model.datasets import KnownSource
 
 @dataclass(frozen=True)
 class Expense:
-    """What is to be spent: on which data, by what, for which step, and what the neighbours of the loss differ by.
+    """An expense: the data set, the method, the step, and the unit by which neighbours differ.
 
     ``rho`` is that of zero-concentrated privacy, if the loss was made of one.
     """

@@ -147,7 +147,7 @@ def uniforms(size: int, words: Words) -> Floats:
 
 
 def thinned(counts: Integers, probability: Fraction, words: Words) -> Integers:
-    """How many of each count stay if each unit stays where a word of its own is below ⌊2^64 * probability⌋.
+    """Thin counts: a unit stays if a word of its own is below ⌊2^64 * probability⌋.
 
     Rounded down, as fewer units that stay never cost more. The units lie one after the other, count after count, and
     are looked at in portions, so that memory is bounded.

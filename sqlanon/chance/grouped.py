@@ -24,7 +24,7 @@ SPARE_BITS = 192
 def grouped_choice(
     scores: Integers, counts: Integers, scale: float, runs: int, words: Words
 ) -> tuple[Integers, Integers]:
-    """Which group is drawn, with a probability in proportion to count * e^(score / scale), and which of its candidates.
+    """Draw a group, with a probability in proportion to count * e^(score / scale), and one of its candidates.
 
     By inversion: a uniform number is drawn word after word until bounds of the cumulative weights settle where it
     falls. Bounds of floats nearly always settle it at one word; otherwise integers do.
@@ -93,7 +93,7 @@ class Weights:
 
 
 def inverted(weights: Weights, drawn: NDArray[np.uint64], words: Words) -> Integers:
-    """Where uniform numbers that begin with these words fall."""
+    """Find the groups in which uniform numbers that begin with these words fall."""
     ends, slack = weights.rough_ends()
     places = (drawn.astype(np.float64) * 2.0**-WORD * float(ends[-1])).astype(np.int64)
     last = len(ends) - 1
@@ -106,7 +106,7 @@ def inverted(weights: Weights, drawn: NDArray[np.uint64], words: Words) -> Integ
 
 
 def exactly_inverted(weights: Weights, word: int, words: Words) -> int:
-    """Where a uniform number that begins with this word falls, by integers alone."""
+    """Find the group in which a uniform number that begins with this word falls, by integers alone."""
     bits, uniform = WORD, word
     while True:
         lows, highs = weights.ends(bits)

@@ -16,13 +16,13 @@ DRAWS_AT_ONCE = 100_000  # OpenDP takes and gives lists, which are some ten time
 
 
 class Mechanism(Protocol):
-    """What of OpenDP's ``Measurement`` is used, which has no types."""
+    """The part of OpenDP's ``Measurement``, which is untyped, that is used here."""
 
     def __call__(self, data: list[int]) -> list[int] | int:
         """Draw."""
 
     def map(self, sensitivity: int) -> float:
-        """What a draw costs in ε or in ρ, rounded up."""
+        """Return the cost of a draw in ε or in ρ, rounded up."""
 
 
 class OpenDPSource(SystemSource):

@@ -1,4 +1,4 @@
-"""What a mechanism asks of chance: the one protocol through which randomness comes in."""
+"""The one protocol through which randomness comes in."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class RandomSource(Protocol):
         """
 
     def thinned(self, counts: Integers, probability: Fraction) -> Integers:
-        """How many of each count stay if each unit stays with a probability of its own chance, in steps of 2^-64."""
+        """Thin counts: a unit stays with this probability, in steps of 2^-64."""
 
     def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
         """The number of trials that succeed, exactly, also for 10^15 trials of probability 10^-15; shape (runs,).

@@ -1,4 +1,4 @@
-"""How much noise a charge buys: the smallest scales that cost no more, exactly, and ρ-zCDP as (ε, δ).
+"""Scales of noise: the smallest that cost no more than a charge, exactly, and ρ-zCDP as (ε, δ).
 
 Zero-concentrated differential privacy (Bun & Steinke 2016) adds up in ρ.
 """
@@ -92,7 +92,7 @@ def scale_in_rho(rho: Fraction, sensitivity: int) -> float:
 
 # guarded: tests/unit/test_zcdp.py::TestScales
 def cost_in_rho(scale: float, sensitivity: int) -> Fraction:
-    """What a draw at a scale costs, exactly: see :func:`scale_in_rho`."""
+    """Return the exact cost of a draw at a scale: see :func:`scale_in_rho`."""
     return sensitivity**2 / (2 * Fraction(scale) ** 2)
 
 
@@ -147,7 +147,7 @@ def _alpha(orders: Floats) -> Floats:
 
 
 def _room(orders: Floats, delta: Fraction) -> Floats:
-    """What δ allows ε to be below αρ at orders α, given as the logarithms of α - 1; rounded down.
+    """Return by how much δ lets ε be below αρ at orders α, given as the logarithms of α - 1; rounded down.
 
     It is (ln δ + ln(α - 1) - α ln(1 - 1/α)) / (α - 1).
     """

@@ -115,7 +115,7 @@ def nonce() -> str:
 
 
 def without_opendp() -> PolicyError:
-    """What is raised where OpenDP is needed and not there."""
+    """Return the error of a draw that needs OpenDP where it is not installed."""
     return PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")])
 
 
@@ -175,7 +175,7 @@ class SeededSource(WordSource):
         return self._noisiest(scores, scale, self._generator.exponential, runs)
 
     def _noisiest(self, scores: Integers, scale: float, noise: Callable[..., Floats], runs: int) -> Integers:
-        """Where the largest score with noise of a scale is, in each run."""
+        """Find the largest score with noise of a scale, in each run."""
         scaled = (scores - np.max(scores)) / scale
         runs_at_once = max(1, SCORES_AT_ONCE // len(scores))
         portions = [

@@ -191,7 +191,7 @@ def _commands(path: str, group: Any, level: str) -> Iterator[str]:
 
 
 def _command(path: str, command: Any) -> Iterator[str]:
-    """What it does, how it is called, an example, and what it takes."""
+    """Describe a command: its purpose, its call, an example, and its options."""
     words, _, example = command.help.partition("Example: ")
     arguments = [_spelled(each) for each in command.params if each.param_type_name == "argument"]
     of_machine = _machine_options(command)

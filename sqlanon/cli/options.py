@@ -1,4 +1,4 @@
-"""How arguments of methods are spelled on the command line, the options that commands share, and their texts."""
+"""Options: the spelling of arguments on the command line, those that commands share, and their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, and every failure as one message without a traceback."""
+"""The end of a command: exit codes, and every failure as one message without a traceback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sqlanon.report.document import printable
 
 
 class ExitCode(IntEnum):
-    """How a command ended; the only list of the codes, which the help and the guides show."""
+    """The ways in which a command ends; the only list of the codes, which the help and the guides show."""
 
     meaning: str
 

@@ -182,7 +182,7 @@ def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
 
 
 def _extent(event: Event) -> tuple[float, float | None]:
-    """How much of how much is done: of the nodes, or of the present statement; of None if that is not known."""
+    """Return the work that is done, and all of it: nodes, or the present statement; None if that is not known."""
     if event.state == "finished":
         return 1, 1
     if event.lattice_nodes is not None:

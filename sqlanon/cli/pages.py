@@ -96,7 +96,7 @@ def _keys(definition: Mapping[str, Any]) -> str:
 
 
 def _type(field: Mapping[str, Any]) -> str:
-    """What a value can be, in words."""
+    """Describe a type in words."""
     kinds = list(dict.fromkeys(_kinds_of_values(field)))
     if {"text", "number"} <= {*kinds} and "true or false" in kinds:
         kinds = [VALUE, *(kind for kind in kinds if kind not in SCALARS)]
@@ -272,7 +272,7 @@ class _Spelled(str):
 
 
 def _call(name: str, function: Any, *, is_method: bool = False) -> str:
-    """How it is called, with defaults and without types, which the text has."""
+    """Write a call with defaults and without types, which the text has."""
     bare = []
     for each in [*inspect.signature(function).parameters.values()][is_method:]:
         default = _Spelled("...") if inspect.isfunction(each.default) else each.default

@@ -74,7 +74,7 @@ class Accuracy(Result):
 
 
 class Classification(Result):
-    """How well labels are predicted.
+    """The accuracy of predicted labels.
 
     Attributes:
         ca: the accuracy of each classifier that was trained on the release.
@@ -178,7 +178,7 @@ def classification(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked of the tables: the classifiers and their seeds, and the columns of labels and of weights."""
+    """A request: the classifiers and their seeds, and the columns of labels and of weights."""
 
     models: Sequence[str]
     seeds: tuple[int, ...]
@@ -294,7 +294,7 @@ def _problems_of_columns(asked: _Asked, pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _problems_of_pair(asked: _Asked, pair: Pair) -> Iterator[str]:
-    """What is wrong with the columns that are there, or with the two tables beside each other."""
+    """List the problems of the columns that are there, or of the two tables beside each other."""
     training, test = pair
     for part in pair:
         yield from _unfit_kinds(asked, part)
@@ -315,7 +315,7 @@ def _unfit_kinds(asked: _Asked, part: Part) -> Iterator[str]:
 
 
 def _difference(name: str, pair: Pair) -> Iterator[str]:
-    """What is wrong with a column of the training table in the test table."""
+    """Say how a column of the training table differs in the test table."""
     training, test = pair
     if not test.has(name):
         yield _only_in(name, training, test)

@@ -1,4 +1,4 @@
-"""What a classifier learns from: the combinations of values that rows have, with how many rows have each."""
+"""The combinations of values that a classifier learns from, with the number of rows of each."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns are for."""
+    """The roles of columns."""
 
     predictors: tuple[str, ...]  # the columns to predict from
     target: str  # the column with the labels to predict
@@ -96,7 +96,7 @@ def kind_of(source_column: SourceColumn) -> str:
 
 
 def contents(engine: Compute, part: Part, roles: Roles) -> dict[str, int]:
-    """How many rows a table has with a weight above 0, without a label, and with an unfit weight; and its labels."""
+    """Count the rows of a table with a weight above 0, without a label, and with an unfit weight; list its labels."""
     return engine.fetch(SQL.query("contents", rows=_values(part, roles)), "labels and weights")[0]
 
 

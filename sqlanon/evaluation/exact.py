@@ -1,4 +1,4 @@
-"""What is computed exactly: how far two finite distributions are apart, and how likely each node is to be drawn.
+"""Exact computations: the distance of two finite distributions, and the probability of each node.
 
 A mechanism is (ε, δ)-differentially private if and only if H_ε(P || Q) = max over events S of P(S) - e^ε Q(S) is at
 most δ for its outputs P, Q on all neighbours, both ways (Barthe & Olmedo 2013, theorem 1).

@@ -37,7 +37,7 @@ MAX_SAMPLES = 20
 
 
 class PlannedSample(Result):
-    """What a β comes to.
+    """The consequences of a β.
 
     Attributes:
         beta: the probability with which each row is in the sample.

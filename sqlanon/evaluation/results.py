@@ -29,7 +29,7 @@ BLACK = "#222222"
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came out of a reproduction."""
+    """The results of a reproduction."""
 
     title: str  # what was compared, in a line
     rows: Sequence[Row]  # a row per release, all with the same columns

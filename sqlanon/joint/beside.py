@@ -98,7 +98,7 @@ LISTED = 10
 
 
 def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses:
-    """What releases show together, and which persons stand in joint classes that are smaller than their policies allow.
+    """Compare releases: their joint classes, and the persons in those that are smaller than their policies allow.
 
     Raises:
         PolicyError: as :func:`cells_beside`.
@@ -257,7 +257,7 @@ def few_in_common(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]]) -
 
 
 def _common(engine: Compute, count: int) -> list[list[int]]:
-    """How many persons each of some sources has in common with each."""
+    """Count the persons that each source has in common with each."""
     found = engine.fetch(queries.common_persons(), "persons in common", "node")
     groups = [(row["anon_are_in"], row["anon_persons"]) for row in found]
     return [

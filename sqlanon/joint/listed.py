@@ -1,4 +1,4 @@
-"""What a release shows together with another one of the same rows, counted from cells."""
+"""Joint classes of a release and another one of the same rows, counted from cells."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def written_release(engine: Compute, node: PublishedNode, written: ResolvedSourc
 
 
 def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPolicy) -> WrittenRelease | str:
-    """The same release with cells by more columns, or why its source is not theirs.
+    """Return a release with cells by more columns, or the reason why its source is another one.
 
     Args:
         engine: the database.

@@ -27,7 +27,7 @@ from sqlanon.queries.release.joint_values import grouped_persons, judged_by_valu
 
 @dataclass(frozen=True)
 class PersonValues:
-    """Which columns of persons have the values of sensitive columns.
+    """The columns of persons that have the values of sensitive columns.
 
     Values of a person may change, so that each release has columns of its own for them; the rows of one unchanged table
     have them once.
@@ -39,7 +39,7 @@ class PersonValues:
 
     @classmethod
     def of(cls, policies: Sequence[Policy], *, is_by_person: bool) -> PersonValues:
-        """Those that some policies look at."""
+        """Collect the values that some policies look at."""
         names = dict.fromkeys(folded(name) for policy in policies for name in policy.criteria.bounded_columns)
         labelled = frozenset(folded(name) for policy in policies for name in policy.sensitive_taxonomies)
         return cls(tuple(names), labelled, is_by_person)
@@ -62,7 +62,7 @@ class PersonValues:
         return [self.column(place, name) for name in self.names if name in self.labelled]
 
     def shown(self, policy: Policy, others: Mapping[int, Policy]) -> tuple[ShownValues, ...]:
-        """What some releases show of the columns that a policy looks at; their classes have columns in this order."""
+        """List the values that releases show in columns that a policy looks at; classes have columns in this order."""
         return tuple(
             ShownValues(self.column(place, name) if self.is_by_person else name, name, index)
             for index, (place, other) in enumerate(others.items())
@@ -78,7 +78,7 @@ class PersonValues:
 
 
 def with_numbers(engine: Compute, shown: Sequence[ShownValues], classes: Sequence[str]) -> tuple[ShownValues, ...]:
-    """What releases show, by numbers of joint classes in place of their classes (``JOINT`` has both)."""
+    """Put numbers of joint classes in place of the classes of releases (``JOINT`` has both)."""
     rows = engine.fetch(joint_class_ranges(classes), "joint classes by releases", "node") if shown else []
     found = (
         replace(each, place=0, numbers=_ranges([row["shown_by"][each.place] for row in rows], rows)) for each in shown
@@ -175,7 +175,7 @@ def count_compared(engine: Compute, persons: Relation, spec: CellSpec) -> None:
 def failing_classes(
     engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec
 ) -> int:
-    """How many joint classes of a release and others do not meet its policy, after :func:`count_compared`.
+    """Count the joint classes of a release and others that violate its policy, after :func:`count_compared`.
 
     ``spec`` says what the others show.
     """
@@ -193,7 +193,7 @@ def failing_together(
     values: PersonValues,
     policies: Sequence[Policy],
 ) -> int | None:
-    """How many joint classes of some releases do not meet the policy of the last one, by persons as releases show them.
+    """Count the joint classes of releases that violate the policy of the last one, by persons as releases show them.
 
     None where it does not look at values, or at more than these.
     """
@@ -253,6 +253,6 @@ def _unmet(
     shown: Sequence[ShownValues],
     persons: exp.Expr,
 ) -> int:
-    """How many joint classes do not keep a bound on their size or on values that are shown."""
+    """Count the joint classes that violate a bound on their size or on values that are shown."""
     with _grouped(engine, bound, classes, values, shown, persons) as grouping:
         return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])

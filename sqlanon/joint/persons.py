@@ -258,12 +258,12 @@ def joint_classes(
 
 
 def differing_classes(engine: Compute, classes: ReleasedClasses) -> int:
-    """How many classes of a release have another number of rows than its source makes (``JUDGED``)."""
+    """Count the classes of a release that have another number of rows than its source makes (``JUDGED``)."""
     return int(engine.fetch(queries.mismatches(classes), "a release beside its source")[0]["classes"])
 
 
 def misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClasses) -> str | None:
-    """How a release differs from what its policy makes of a source."""
+    """Say how a release differs from the one that its policy makes of a source; None if it does not."""
     differing = differing_classes(engine, classes)
     if not differing:
         return None

@@ -25,7 +25,7 @@ DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded
 
 @dataclass(frozen=True)
 class Account:
-    """What a data set has spent, and may spend in all.
+    """The spending of a data set, and its caps.
 
     Losses add up in two ways, both also where each budget is chosen by a look at the releases before.
 
@@ -52,7 +52,7 @@ class Account:
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def remaining(self) -> Budget | None:
-        """What is left, no less than 0 of either; None without a bound. Of a bound in ρ, what one run may spend."""
+        """Return the budget that is left, no less than 0; None without a cap. A cap in ρ leaves it to one run."""
         if self.cap is None:
             return None
         if self.rho_cap is not None and self.rho != 0:
@@ -65,7 +65,7 @@ class Account:
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def in_rho(self) -> Budget | None:
-        """What Σρ comes to, rounded up; None if a charge has no ρ, or all are of (ε, 0) and no cap has a δ."""
+        """Convert Σρ to (ε, δ), rounded up; None if a charge has no ρ, or all are of (ε, 0) and no cap has a δ."""
         return None if self.rho is None or not self.delta else _converted(self.rho, self.delta, ROUND_CEILING)
 
 

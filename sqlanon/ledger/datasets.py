@@ -1,4 +1,4 @@
-"""Which ledger and which of its accounts a source is charged to."""
+"""The ledger and the account that are charged for a source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is charged."""
+    """The data set that is charged."""
 
     name: str  # of the account
     sources: tuple[KnownSource, ...] = ()  # the tables and files that are read of it

@@ -32,7 +32,7 @@ LATER = ("rho", "nonce")
 
 @dataclass(frozen=True)
 class Note:
-    """That a file was charged, and has a row of that hash since."""
+    """A note that a file was charged, and has a row of that hash since."""
 
     path: str
     sha256: str

@@ -45,7 +45,7 @@ TakesEnums: TypeAlias = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of one run besides its policy; a method refuses what it does not take.
+    """Wishes for one run besides its policy; a method refuses those that it does not take.
 
     Attributes:
         node: the level of every quasi-identifier, if there is nothing to search for.
@@ -216,7 +216,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 
     @property
     def companions(self) -> Sequence[str]:
-        """What is published beside the rows, each as a table of its own."""
+        """Name the tables that are published beside the rows."""
         return ()
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
@@ -228,7 +228,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         return bound
 
     def reporting_spend(self) -> AbstractContextManager[None]:
-        """What surrounds the run, so that whatever ends it reports what was spent."""
+        """Surround the run, so that an error that ends it reports the spending."""
         return nullcontext()
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Where a run of a private method takes chance from, who pays for it, whose rows are counted, and what noise is drawn.
+"""Chance of private methods: its source, the account that pays, the rows that are counted, and the noise.
 
 All counts of a domain get noise, and those that reach a threshold are shown. Of the empty ones, how many do is drawn,
 and which, and by how much: that is the same, and takes time for these alone.
@@ -34,7 +34,7 @@ from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RANK, RUN
 
 @dataclass(frozen=True)
 class Chance:
-    """Where a run takes chance from, and who pays: no ledger for what is not private.
+    """The source of chance of a run, and the account that pays; no ledger if nothing is private.
 
     Attributes:
         source: where draws come from.
@@ -110,7 +110,7 @@ def private_method(policy: Policy) -> PrivateMethod:
 
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def unit_of(policy: Policy, individual: str | None) -> Unit:
-    """What the neighbours differ by of the loss that a policy with a private method spends.
+    """Return the unit by which neighbours differ in the privacy loss of a policy with a private method.
 
     ``individual`` is what the data set calls the column of the individuals; None if nobody has traced it.
     """
@@ -158,7 +158,7 @@ def refuse_observed(bound: BoundPolicy) -> None:
 
 
 def row_count(engine: Compute, relation: Relation) -> int:
-    """How many rows a relation has."""
+    """Count the rows of a relation."""
     return int(engine.fetch(counted_rows(relation.table), relation.name)[0]["rows"])
 
 

@@ -92,7 +92,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         )
 
     def refuse_request(self, policy: Policy) -> None:
-        """See :meth:`Run.refuse_request`; what it chose within a time limit would depend on the clock."""
+        """Refuse a time limit, too: a choice within one would depend on the clock."""
         super().refuse_request(policy)
         if self.request.stopped is not None:
             raise PolicyError(f"a private method takes no time limit: {self.instead_of_time_limit}")
@@ -157,7 +157,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         )
 
     def record(self, made: DrawnT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
-        """See :meth:`Run.record`; what reveals more of the data is not in it: its inputs, or how long a stage took."""
+        """Make the record without facts that reveal more of the data: its inputs, and the seconds of stages."""
         assert isinstance(report, PrivateReport)
         ledger = self.chance.ledger
         hidden = {"source", "into", "opened_account", "seconds", "diagnostics"}
@@ -177,11 +177,11 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
     @property
     @abstractmethod
     def theorem(self) -> str:
-        """What proves the claim."""
+        """The theorem that proves the claim."""
 
     @property
     def conditions(self) -> Sequence[str]:
-        """What the claim rests on besides what it does for all private methods."""
+        """The conditions of the claim besides those of all private methods."""
         return ()
 
 
@@ -255,7 +255,7 @@ def _not_covered(*, is_pure: bool) -> tuple[str, ...]:
 
 
 def _of_many(*, is_pure: bool) -> str:
-    """How n rows are protected: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, by going row by row (Vadhan 2017, lemma 2.2)."""
+    """Say how n rows are protected: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, row by row (Vadhan 2017, lemma 2.2)."""
     if is_pure:
         return "with n times ε"
     return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on protects nothing"
@@ -299,7 +299,7 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
 
 
 def _about_sources(bound: BoundPolicy, chance: Chance) -> Iterator[str]:
-    """What has to hold of the rows that are charged, and of those that are not, a sentence each."""
+    """State the conditions on the rows that are charged, and on those that are not, a sentence each."""
     dataset, individual = chance.dataset, bound.policy.individual
     called = f'the data set "{KnownSource(dataset.name).short}"' if dataset.name else "the data set"
     if chance.is_query:

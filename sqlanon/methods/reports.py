@@ -138,7 +138,7 @@ def report(made: NodePublication, measured: Measured, into: str, seconds: Mappin
 
 
 def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> RowCounts:
-    """What became of the rows of a table; those that are suppressed are masked or dropped."""
+    """Count the rows of a table by what becomes of them; suppressed ones are masked or dropped."""
     rows, unknown = table.context.row_count, table.unknown.suppressed
     return RowCounts(
         source=rows + unknown,
@@ -150,12 +150,12 @@ def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> Ro
 
 
 def found_by(policy: Policy, outcome: SearchOutcome) -> str:
-    """How a node was found: the name of the search."""
+    """Return the name of the search that found a node."""
     return policy.algorithm if outcome.searched else GIVEN
 
 
 def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
-    """What is not proven of the node that was chosen."""
+    """Say what is not proven of the node that was chosen."""
     if outcome.proven_optimal:
         return ()
     if not outcome.searched:

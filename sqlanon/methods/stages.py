@@ -25,7 +25,7 @@ BOUND_SHARE = 0.05
 
 
 class Pace:
-    """How fast something gets done, from the first time that it is noted."""
+    """The pace of some work, from the first time that it is noted."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -33,7 +33,7 @@ class Pace:
         self._began = self._first = self._share = 0.0
 
     def seconds_left(self, what: str, share: float | None) -> float | None:
-        """How long it takes until all is done, if this share is done now; None if the pace is not known yet."""
+        """Estimate the seconds until all is done, if this share is done now; None if the pace is not known yet."""
         now = self._clock()
         if share is None or what != self._what or share < self._share:
             self._what, self._began, self._first = what, now, share or 0.0

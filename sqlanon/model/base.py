@@ -1,4 +1,4 @@
-"""What every policy value shares: frozen, strict about names, and errors that list all problems in plain words."""
+"""The base of policy values: frozen, strict about names, with errors that list all problems in plain words."""
 
 from __future__ import annotations
 
@@ -143,12 +143,12 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     @classmethod
     def arguments(cls) -> dict[str, FieldInfo]:
-        """What a value can be made of, by name; its kind goes without saying."""
+        """Return the arguments of the value, by name; its kind goes without saying."""
         return {name: field for name, field in cls.model_fields.items() if name != "model"}
 
     @classmethod
     def documentation(cls) -> Docstring:
-        """What its docstring says of it and of its fields; of inherited ones, what is said where they are defined."""
+        """Return the documentation of the value and of its fields; inherited ones have it where they are defined."""
         inherited = [docstring_of(kind).members for kind in reversed(cls.__mro__) if issubclass(kind, PolicyValue)]
         own = docstring_of(cls)
         return replace(own, members=reduce(or_, inherited, {}))
@@ -294,7 +294,7 @@ def problems_of(error: ValidationError, known: Mapping[str, Sequence[str]]) -> l
 
 
 def failed_checks(problems: Sequence[str]) -> PydanticCustomError:
-    """What a validator of a whole value raises: several problems at once."""
+    """Return the error of a validator of a whole value: several problems at once."""
     return PydanticCustomError("failed_checks", "several problems", {"problems": list(problems)})
 
 

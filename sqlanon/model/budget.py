@@ -1,4 +1,4 @@
-"""What may be spent of privacy, in exact numbers and never floats, and whose privacy: the unit of a budget."""
+"""Privacy budgets, in exact numbers and never floats, and their units: whose privacy is spent."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def as_float(number: Fraction) -> float:
 
 
 def _without(number: int, factor: int) -> tuple[int, int]:
-    """What is left of a number without a factor, and how often that divides it."""
+    """Divide a number by a factor as often as it goes; return what is left, and how often."""
     times = 0
     while number % factor == 0:
         number, times = number // factor, times + 1
@@ -204,7 +204,7 @@ def why_not_added(before: Unit, spent: Budget, after: Unit, asked: Budget) -> st
 
 
 def _loss(once: Budget, *, of_n_rows: Budget) -> str:
-    """What an individual with n rows loses by a release per individual and one per row."""
+    """Return the loss of an individual with n rows by a release per individual and one per row."""
     each = spelled(of_n_rows.epsilon)
     epsilon = f"ε = {spelled(once.epsilon)} + n · {each}"
     if not of_n_rows.delta:

@@ -1,4 +1,4 @@
-"""What the classes of a node are judged by: privacy models and a loss, whoever asks for them."""
+"""Criteria by which classes of a node are judged: privacy models and a loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlanon.model.quality import ALWAYS_REPORTED, Entropy, QualityModel
 
 @dataclass(frozen=True)
 class Criteria:
-    """What the classes of a node are judged by; without models every class is kept.
+    """The criteria by which the classes of a node are judged; without models every class is kept.
 
     Attributes:
         models: a class is kept if it meets all of them.
@@ -29,7 +29,7 @@ class Criteria:
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """What the models ask of every class that is kept, in their order."""
+        """The bounds of the models on every class that is kept, in their order."""
         return tuple(bound for model in self.models for bound in model.bounds)
 
     @property
@@ -71,5 +71,5 @@ class Criteria:
 
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:
-        """What is reported about the classes of a chosen node: some losses always, and the one that is minimized."""
+        """The losses that are reported of the classes of a chosen node: some always, and the one that is minimized."""
         return tuple(dict.fromkeys((*ALWAYS_REPORTED, *self.quality.class_losses)))

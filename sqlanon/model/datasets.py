@@ -1,4 +1,4 @@
-"""What a data set is called in a ledger: one name, however it is spelled, so that its budget is not spent twice."""
+"""Names of data sets in a ledger: one name, however it is spelled, so that its budget is not spent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where results go, as users spell it: a table, a Parquet or CSV file, a folder of these, or a table of a lake."""
+"""Targets as users spell them: a table, a Parquet or CSV file, a folder of these, or a table of a lake."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Destination:
 
     @property
     def described(self) -> str:
-        """What it is, in words."""
+        """Describe the target in words."""
         if self.kind == "lake":
             return in_words(self.name)
         if self.kind == "store":
@@ -106,7 +106,7 @@ class Destination:
 def destination(
     into: str | Path, *, rows_per_file: int | None = None, partition_by: str | Sequence[str] = ()
 ) -> Destination:
-    """What a target is: a table of a lake, if its name begins as those do, or a folder.
+    """Return the kind of a target: a table of a lake, if its name begins as those do, or a folder.
 
     It is a folder if the name ends in a slash, if it is one of ours, or if files are to be many. Else it is a file if
     the name ends in ``.parquet`` or ``.csv``, and a table if not.
@@ -190,7 +190,7 @@ def with_csv_formulas(into: Destination, given: str | None) -> Destination:
 
 
 def replacing(given: object, *, detects_changes: bool = True) -> Replace:
-    """What is given as ``replace``.
+    """Read the argument ``replace``.
 
     Args:
         given: the argument.

@@ -40,7 +40,7 @@ def docstring_of(described: object) -> Docstring:
 
 
 def _entries(section: str) -> dict[str, str]:
-    """What a section says, by name; several names can share a text."""
+    """Return the texts of a section by name; several names can share a text."""
     found: dict[str, str] = {}
     for names, text in ENTRY.findall(section):
         found |= dict.fromkeys(names.split(", "), " ".join(_markdown(text).split()))

@@ -57,7 +57,7 @@ class Event:
         return proven_gap(self.loss, self.lower_bound)
 
     def document(self) -> dict[str, Any]:
-        """What is known, as JSON takes it."""
+        """Return the fields that are known, as JSON takes them."""
         share = None if self.share is None else round(self.share, 3)
         known = {"event": self.state, **dataclasses.asdict(self), "share": share, "gap": self.gap}
         del known["state"]

@@ -1,4 +1,4 @@
-"""What is installed: this package, and packages that only some of the work needs, which come with an extra."""
+"""Installed packages: this one, and those that only some of the work needs, which come with an extra."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def installed_version() -> str:
 
 
 def how_to_install(extra: str) -> str:
-    """What to do about an extra that is missing: this package is installed from a clone, and on no index."""
+    """Say how to install an extra that is missing: this package is installed from a clone, and on no index."""
     return f"install it with: pip install '.[{extra}]' in the clone that sqlanon was installed from"
 
 

@@ -47,11 +47,11 @@ class NodeRecord(Part):
         yield from self.levels.items()
 
     def of(self, names: Collection[str]) -> NodeRecord:
-        """The same of some quasi-identifiers alone."""
+        """Return the record of some quasi-identifiers alone."""
         return NodeRecord(levels=_only(self.levels, names))
 
     def spelled_like(self, names: Sequence[str]) -> NodeRecord:
-        """The same with the names of columns as they are spelled elsewhere."""
+        """Return the record with the names of columns as they are spelled elsewhere."""
         return NodeRecord(levels=respelled(self.levels, names))
 
 
@@ -89,11 +89,11 @@ class CutRecord(Part):
         }
 
     def of(self, names: Collection[str]) -> CutRecord:
-        """The same of some columns alone; those of numbers have no taxonomy that could be another one, and stay."""
+        """Return the record of some columns alone; those of numbers have no taxonomy that could differ, and stay."""
         return CutRecord(labels=_only(self.labels, names), intervals=self.intervals, items=self.items)
 
     def spelled_like(self, names: Sequence[str]) -> CutRecord:
-        """The same with the names of columns as they are spelled elsewhere."""
+        """Return the record with the names of columns as they are spelled elsewhere."""
         return CutRecord(
             labels=respelled(self.labels, names), intervals=respelled(self.intervals, names), items=self.items
         )
@@ -143,7 +143,7 @@ class ClassesRecord(Part):
         )
 
     def spelled_like(self, names: Sequence[str]) -> ClassesRecord:
-        """The same with the names of columns as they are spelled elsewhere."""
+        """Return the record with the names of columns as they are spelled elsewhere."""
         return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes)
 
     def joined(self, others: Iterable[ClassesRecord]) -> ClassesRecord:

@@ -63,7 +63,7 @@ class Lattice:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels of each quasi-identifier are allowed: the shape of an array with an entry per node."""
+        """The number of allowed levels of each quasi-identifier: the shape of an array with an entry per node."""
         return tuple(most - least + 1 for least, most in zip(self.bottom, self.top, strict=True))
 
     def nodes(self) -> Iterator[Levels]:
@@ -85,7 +85,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """What one query finds out about one node; what it was not asked is None.
+    """The summary of a node by one query; what it was not asked is None.
 
     Of a node that fails by the sizes of its classes, counts may cover these alone: the number of suppressed rows is
     then a lower bound, and that of kept classes an upper bound.
@@ -135,7 +135,7 @@ class NodeSummary:
 
 @dataclass(frozen=True)
 class ClassLoss:
-    """What the classes of a node lose by their sizes: an aggregate macro of columns of all classes of the node.
+    """A loss of the classes of a node by their sizes: an aggregate macro of columns of all classes of the node.
 
     The columns are ``anon_class_size`` and ``anon_class_weight`` in rows, ``anon_kept`` (whether the class is
     published), and, the same for all classes, ``anon_row_count`` and ``anon_k`` of the policy.
@@ -148,7 +148,7 @@ class ClassLoss:
 
 @dataclass(frozen=True)
 class LevelLosses:
-    """What is known of every level of every quasi-identifier, so that no node needs a query for it.
+    """The losses of every level of every quasi-identifier, so that no node needs a query for them.
 
     Each is a table indexed by quasi-identifier, then level, that ignores suppression. The loss of a node is the sum
     over its levels.
@@ -192,7 +192,7 @@ def total(table: Table, levels: Levels) -> float:
 
 @dataclass(frozen=True)
 class LossContext:
-    """What a quality model may use besides the summary of a node."""
+    """The context of a loss: what a quality model may use besides the summary of a node."""
 
     lattice: Lattice  # the lattice
     losses: LevelLosses  # the separable losses

@@ -77,12 +77,12 @@ class Entry:
 
     @property
     def budget(self) -> Budget | None:
-        """What was spent, or may be; None in a cap that lifts those before."""
+        """The budget that was spent, or may be; None in a cap that lifts those before."""
         return None if self.epsilon is None or self.delta is None else Budget(self.epsilon, self.delta)
 
     @property
     def about(self) -> Unit | None:
-        """What the neighbours of the loss differ by; None if it was not written down."""
+        """The unit by which neighbours differ; None if it was not written down."""
         return None if self.unit is None else Unit(self.individual, self.rows_per_individual)
 
 

@@ -24,7 +24,7 @@ def padded(table: Table) -> Bounds:
 
 
 def at_levels(table: Table, nodes: Columns) -> Bounds:
-    """What a table has for the levels of nodes: a row per quasi-identifier, a column per node."""
+    """Look up the levels of nodes in a table: a row per quasi-identifier, a column per node."""
     found: Bounds = padded(table)[np.arange(len(nodes))[:, np.newaxis], nodes]
     return found
 

@@ -25,7 +25,7 @@ Names = Annotated[Sequence[str], BeforeValidator(_listed), AfterValidator(tuple)
 
 
 class Flattening(PolicyValue):
-    """How a row per event becomes a row per individual.
+    """The flattening of a row per event to a row per individual.
 
     Args:
         individual: the column that identifies the individual of an event.
@@ -94,7 +94,7 @@ class Flattening(PolicyValue):
 
 
 class Flattened(BaseModel):
-    """What became of the events; counts, no cell value.
+    """The outcome of a flattening: counts, no cell value.
 
     Attributes:
         source, into: in words.
@@ -119,7 +119,7 @@ class Flattened(BaseModel):
 
 
 class Generalized(BaseModel):
-    """What became of the rows; counts, no cell value.
+    """The outcome of a generalization: counts, no cell value.
 
     Attributes:
         source, release, into: in words.

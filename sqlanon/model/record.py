@@ -66,7 +66,7 @@ class BoundRecord(Part):
 
 
 class PromiseRecord(Part):
-    """What the release promises, as in :class:`~sqlanon.model.release.Guarantee`, in words that recipients may read.
+    """The promises of the release, as in :class:`~sqlanon.model.release.Guarantee`, in words for recipients.
 
     That of a private method has the fields of :class:`~sqlanon.model.release.PrivateGuarantee` as well.
     """
@@ -89,7 +89,7 @@ class PromiseRecord(Part):
 
 
 class RowsRecord(Part):
-    """What became of the rows of the source, as in :class:`~sqlanon.model.release.RowCounts`.
+    """The counts of rows of the source, as in :class:`~sqlanon.model.release.RowCounts`.
 
     A method that adds rows records those that were released alone.
     """
@@ -249,7 +249,7 @@ class FolderRecord(Part):
 
 
 class Record(Part):
-    """What is recorded of a release, or of another table or file of ours.
+    """The record of a release, or of another table or file that this package has written.
 
     Attributes:
         format: see :data:`FORMAT`.
@@ -329,7 +329,7 @@ class Record(Part):
         return sha256_of_json(self.model_dump(mode="json", exclude={"record_sha256"}))
 
     def sealed(self, content: ContentRecord | FolderRecord) -> Record:
-        """The same with the hashes of what was written, and the hash of all of it."""
+        """Return the record with the hashes of what was written, and the hash of all of it."""
         name = "content" if isinstance(content, ContentRecord) else "folder"
         record = self.model_copy(update={name: content, "record_sha256": None})
         return record.model_copy(update={"record_sha256": record.sha256})
@@ -346,7 +346,7 @@ class Record(Part):
         return frozenset(found for found in (self.policy_sha256, given) if found is not None)
 
     def spelled_like(self, names: Sequence[str]) -> Record:
-        """The same with the names of columns as they are spelled elsewhere."""
+        """Return the record with the names of columns as they are spelled elsewhere."""
         labels = None if self.labels is None else self.labels.spelled_like(names)
         hashes = respelled(self.taxonomy_sha256, names)
         return self.model_copy(update={"labels": labels, "taxonomy_sha256": hashes})
@@ -361,13 +361,13 @@ def readable_record(text: str | None) -> Record | None:
 
 
 def readable_layout(text: str | None) -> FolderRecord | None:
-    """What the record in a text says of the files of a release; None if it has no record that lists them."""
+    """Read the files of a release from the record in a text; None if it has no record that lists them."""
     record = readable_record(text)
     return None if record is None else record.folder
 
 
 def facts_of(text: str | bytes | None) -> dict[str, Any]:
-    """What is under our key in a text, whatever wrote it; nothing if the text is another one."""
+    """Read the object under the key of this package in a text, whatever wrote it; empty without one."""
     try:
         facts = json.loads(text or "null")[NOTE_KEY]
     except (ValueError, TypeError, KeyError, RecursionError):

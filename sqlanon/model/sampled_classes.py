@@ -1,4 +1,4 @@
-"""What δ it costs to publish the classes of k sampled rows: Bernoulli samples, at a node that is public or drawn apart.
+"""The δ of publishing classes of k sampled rows: Bernoulli samples, at a node that is public or drawn apart.
 
 Every row is in the sample with a probability of β, on its own, and of a class with a count of k or more in the sample
 that count is published; of the others nothing is. Of neighbours, one class has m rows and m - 1. A count j is e^ε times

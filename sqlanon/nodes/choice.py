@@ -65,7 +65,7 @@ def choose_with_alternatives(
 
 
 def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
-    """What is searched for, and what counts nodes for it."""
+    """Return the problem of a search, and the counter of its nodes."""
     policy, context = table.bound.policy, table.context
     problem, counter = SearchProblem(policy.quality, context, policy.max_loss), SizesFirst(engine, table)
     if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):

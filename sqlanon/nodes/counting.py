@@ -58,7 +58,7 @@ class NodeCounter:
         self._roll_ups = RollUps.of(engine, table)
 
     def answer(self, inquiry: Inquiry) -> list[NodeSummary]:
-        """What is asked of some nodes, in their order."""
+        """Answer an inquiry about nodes, in their order."""
         found: dict[Levels, NodeSummary] = {}
         for source, nodes in self._roll_ups.statements(inquiry.nodes):
             found |= {summary.levels: summary for summary in self._counted(source, nodes, inquiry.asks)}
@@ -185,7 +185,7 @@ class SizesFirst:
         self._sized = self._failed = 0
 
     def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:
-        """What is asked of some nodes, in their order: of those that fail by sizes what follows from these."""
+        """Answer an inquiry about nodes, in their order; of those that fail by sizes, by what follows from these."""
         if inquiry.loss is None or inquiry.asks == "loss" or not self._are_worth_it:
             return self._whole.answer(inquiry)
         allowed = self._table.context.allowed_rows
@@ -258,7 +258,7 @@ class Examination:
 
 
 def nodes_at_once(table: EncodedTable) -> int:
-    """How many nodes are examined well in one statement."""
+    """Return the number of nodes to examine in one statement."""
     return max(1, min(NODES_AT_ONCE, COUNTED_CELLS // max(table.cell_count, 1)))
 
 

@@ -1,4 +1,4 @@
-"""What the cells of a table prove of intervals of nodes, where privacy models have scores.
+"""Proofs over intervals of nodes from the cells of a table, for privacy models that have scores.
 
 Source: spec/bounds2.md; the scores and their proofs are macros (``sql/macros/58_interval_rows.sql``). What the cells of
 a node prove is one statement over them, or over those of a node below, however many intervals there are.
@@ -79,7 +79,7 @@ class IntervalProofs:
         self._prepared: set[str] = set()
 
     def answer(self, intervals: Sequence[Interval]) -> list[Proof]:
-        """What is proven of each interval, in their order."""
+        """Return the proof of each interval, in their order."""
         nodes = list(dict.fromkeys(high for low, high in intervals if low == high))
         summaries = self._counter.answer(Inquiry(nodes, None, lambda: None, "counts")) if nodes else []
         found = {(each.levels, each.levels): Proof(each.suppressed_rows, each) for each in summaries}
@@ -157,5 +157,5 @@ class Proving:
         self._proofs = proofs
 
     def answer(self, inquiry: Inquiry) -> Answers:
-        """What is asked, in its order."""
+        """Answer an inquiry about nodes or intervals, in their order."""
         return self._proofs.answer(inquiry.intervals) if inquiry.asks == "proofs" else self._counter.answer(inquiry)

@@ -1,4 +1,4 @@
-"""Which relations a search keeps at hand, so that a node need not be counted from all cells.
+"""Relations that a search keeps at hand, so that a node need not be counted from all cells.
 
 A node can be computed from the cells of any node below it (LeFevre, DeWitt and Ramakrishnan 2005, section 3.1). What to
 keep is chosen greedily by expected gain, as data cubes do (Harinarayan, Rajaraman and Ullman 1996, section 4): the rows
@@ -132,7 +132,7 @@ class RollUps:
                 yield source, together
 
     def cost(self, levels: Levels) -> int:
-        """How many rows a node would be counted from now."""
+        """Return the number of rows that a node would be counted from now."""
         return self._cheapest_below(levels).row_count
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
@@ -174,7 +174,7 @@ class RollUps:
         return candidates[best] if gains[best] > 0 else None
 
     def _expected_rows(self, candidates: list[Levels]) -> NDArray[np.float64]:
-        """How many cells nodes are expected to have: a class has one for each of its sensitive values."""
+        """Estimate the cells of nodes: a class has one for each of its sensitive values."""
         classes = self._classes.expected(candidates)
         expected: NDArray[np.float64] = classes * np.minimum(self._most_others, self.row_count / classes)
         return expected
@@ -194,13 +194,13 @@ class RollUps:
 
     @cached_property
     def _most_others(self) -> int:
-        """How many cells a class can have at most, as far as it follows from sensitive values and individuals."""
+        """Bound the cells of a class by sensitive values and individuals."""
         query = distinct_others(self.encoding)
         return 1 if query is None else int(self.engine.fetch(query, "sensitive values")[0]["others"])
 
 
 class ClassCounts:
-    """What is known of the number of classes of nodes: it does not increase towards the top.
+    """Bounds on the number of classes of nodes, which does not increase towards the top.
 
     Args:
         label_counts: by quasi-identifier and level, how many labels are present.
@@ -219,7 +219,7 @@ class ClassCounts:
         known.append((levels, float(np.log(max(class_count, 1))), self._most_classes(levels)))
 
     def expected(self, candidates: Sequence[Levels]) -> NDArray[np.float64]:
-        """How many classes nodes are expected to have, between the bounds that the known nodes give.
+        """Estimate the classes of nodes, between the bounds that the known nodes give.
 
         A node has no more classes than one below it, no fewer than one above it, and no more than that one times the
         labels into which each of its labels can fall apart.

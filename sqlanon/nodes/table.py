@@ -57,7 +57,7 @@ class EncodedTable:
     unknown: UnknownRows
 
     def under(self, policy: Policy) -> EncodedTable:
-        """The same cells under a policy that asks for more or less, of the same columns."""
+        """Return the cells under a policy of the same columns that asks for more or less."""
         bound = replace(self.bound, policy=policy)
         context = replace(
             self.context,
@@ -68,13 +68,13 @@ class EncodedTable:
         return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
 
     def alone(self) -> EncodedTable:
-        """The same cells for a search that looks at no earlier release."""
+        """Return the cells for a search that looks at no earlier release."""
         encoding = self.encoding
         spec, keys = replace(encoding.spec, earlier=None, shown_values=()), replace(encoding.keys, always=None)
         return replace(self, encoding=replace(encoding, spec=spec, keys=keys))
 
     def without_values(self) -> EncodedTable:
-        """The same cells for a search whose classes do not distinguish values."""
+        """Return the cells for a search whose classes do not distinguish values."""
         spec = replace(self.encoding.spec, protected=(), protected_shapes={})
         return replace(self, encoding=replace(self.encoding, spec=spec))
 

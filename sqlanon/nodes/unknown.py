@@ -21,7 +21,7 @@ from sqlanon.queries.tables import taxonomies
 
 @dataclass(frozen=True)
 class UnknownRows:
-    """How many rows have a value that the taxonomy of its column does not have.
+    """The number of rows with a value that the taxonomy of its column does not have.
 
     Attributes:
         suppressed: those that are left out.
@@ -47,7 +47,7 @@ def find_unknown_rows(engine: Compute, spec: CellSpec) -> UnknownRows:
 
 
 def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
-    """What became of the rows, a sentence for each column."""
+    """Say what became of the rows, a sentence for each column."""
     left_out = policy.columns_with("suppress")
     return tuple(
         f'{rows:,} rows have a value of "{name}" that its taxonomy does not have: '

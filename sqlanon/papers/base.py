@@ -1,4 +1,4 @@
-"""What a reproduction is: an experiment with a name."""
+"""Reproductions: experiments with names."""
 
 from __future__ import annotations
 

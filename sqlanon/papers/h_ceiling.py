@@ -80,7 +80,7 @@ class Contender:
 
     @property
     def policy(self) -> Policy:
-        """What is asked for."""
+        """The policy of the releases."""
         return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **self.settings)
 
 
@@ -181,7 +181,7 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the paper claims, counted."""
+    """Count how often the claims of the paper hold."""
     plain, without, with_catalog = (
         {(row["h"], row["k"]): row for row in rows if row["method"] == PLAIN},
         {(row["h"], row["k"]): row for row in rows if row["h"] is not None and row["catalog"] is None},
@@ -201,7 +201,7 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
-    """How the table is to be read."""
+    """Write notes on how to read the table."""
     return [
         f"UCI Adult, {original.num_rows:,} rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
         f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",

@@ -1,4 +1,4 @@
-"""What a policy leaves open on the data of a run; see :class:`sqlanon.model.release.Findings`."""
+"""Findings: what a policy leaves open on the data of a run; see :class:`sqlanon.model.release.Findings`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MIN_GROUP_ROWS = 30
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found of a publication."""
+    """Findings of a publication, and notes on them."""
 
     findings: Findings  # what the policy leaves open
     notes: tuple[str, ...]  # on columns that are nearly unique
@@ -49,7 +49,7 @@ class Examined:
 
 
 def examine(engine: Compute, groups: GroupedRows) -> Examined:
-    """What the policy of a run leaves open on its published rows."""
+    """Find what the policy of a run leaves open on its published rows."""
     node, bound = groups.node, groups.bound
     kept = released_values(engine, bound.policy, bound.traits, groups.relation)
     released = examine_kept(engine, kept)
@@ -67,7 +67,7 @@ def examine(engine: Compute, groups: GroupedRows) -> Examined:
 
 
 def examine_kept(engine: Compute, kept: KeptValues) -> Examined:
-    """What the released values of kept columns show by themselves: any reader of the release can count it."""
+    """Find what the released values of kept columns show by themselves: any reader of the release can count it."""
     pairs, pairs_left, pairs_left_count = identifying_pairs(engine, kept)
     findings = Findings(
         identifying_pairs=tuple(pairs),
@@ -85,7 +85,7 @@ def with_findings(report: Report, examined: Examined) -> Report:
 
 
 def _exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
-    """How exposed the rows of the source are; None if cells do not have them all as they are."""
+    """Measure the exposure of the rows of the source; None if cells do not have them all as they are."""
     if table.unknown.suppressed or any(table.bound.policy.minimum_levels.values()):
         return None
     found = engine.fetch(queries.exposure(table.encoding), "the classes of the source")[0]
@@ -117,7 +117,7 @@ def _repeated_identifiers(engine: Compute, groups: GroupedRows) -> Iterator[Repe
 
 
 def _identifier_counts(engine: Compute, groups: GroupedRows) -> Mapping[str, int]:
-    """What ``queries.identifier_counts`` has, by a scan of the source; Spark unnests no two lists at once."""
+    """Count identifiers (``queries.identifier_counts``) by a scan of the source; Spark unnests one list at once."""
     bound, names, one_in = groups.bound, groups.counted_identifiers, groups.one_in
     if engine.is_far(bound.source):
         counts = select(queries.identifier_counts(names, one_in), bound.source.copy())

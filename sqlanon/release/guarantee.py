@@ -1,4 +1,4 @@
-"""What a release promises, in sentences that are all true of it."""
+"""Guarantees: the promises of a release, in sentences that are all true of it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
 
 
 def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
-    """The same with what its claims rest on if numbers were coded before anything else."""
+    """Add the condition that its claims rest on if numbers were coded before anything else."""
     if not promised.claims or not policy.coded_columns:
         return promised
     columns = ", ".join(in_quotes(name) for name in policy.coded_columns)
@@ -91,7 +91,7 @@ def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
 
 
 def with_earlier_versions(promised: Guarantee, into: str) -> Guarantee:
-    """The same with what a table of a lake keeps besides the release that goes ``into`` it."""
+    """Add that a table of a lake keeps its earlier versions besides the release that goes ``into`` it."""
     removing = next((command for kind, command in REMOVING.items() if into.startswith(kind)), None)
     if removing is None:
         return promised

@@ -88,12 +88,12 @@ class KeptValues:
 
     @property
     def least_values(self) -> float:
-        """How many values nearly unique columns have at least: every rare one has fewer rows than that."""
+        """Bound the values of nearly unique columns from below: every rare one has fewer rows than that."""
         return max(NEARLY_UNIQUE * self.row_count / (self.fewer_than - 1), 1)
 
 
 def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits], groups: exp.Expr) -> KeptValues:
-    """Those of the published rows, which are in ``groups`` of equal ones, with columns of some types.
+    """Return the values of the published rows, which are in ``groups`` of equal ones, with columns of some types.
 
     A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value.
     """
@@ -257,7 +257,7 @@ def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidat
 
 
 def _counted(engine: Compute, node: PublishedNode, candidates: Sequence[Candidate]) -> Iterator[RevealingColumn]:
-    """What holds of candidates in all rows: the finest label that each determines, or else that it depends."""
+    """Count candidates in all rows: the finest label that each determines, or whether it depends on others."""
     table = node.table
     counts = dependencies.PairCounts(table.encoding, [each.pair for each in candidates])
     engine.run(counts.step())

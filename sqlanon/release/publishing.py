@@ -95,7 +95,7 @@ class GroupedRows:
         return max(self.source_rows // SIEVED_ROWS, 1)
 
     def as_written(self, engine: Compute, written: exp.Expr) -> GroupedRows:
-        """The same rows where they were written, if they are far: else each finding would make them from the source."""
+        """Return the rows as they were written, if they are far: else each finding would make them anew."""
         if not engine.is_far(self.relation):
             return self
         return replace(self, relation=groups_as_written(self.bound.policy, self.labels, written))
@@ -116,13 +116,13 @@ def keep_classes(engine: Compute, recoding: Recoding) -> Relation:
 
 
 def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
-    """What the classes that are kept attain in each bound of the privacy models, in the policy's order."""
+    """Measure what the kept classes attain in each bound of the privacy models, in the policy's order."""
     row = engine.fetch(evaluate.attained(grouping), "attained measures", "node")[0]
     return [row[f"attained_{index}"] for index in range(len(grouping.encoding.criteria.bounds))]
 
 
 def attained_at(engine: Compute, recoding: Recoding) -> list[float]:
-    """The same of the classes of a recoding."""
+    """Measure what the kept classes of a recoding attain, as :func:`attained_measures`."""
     return attained_measures(engine, recoding.grouping())
 
 
@@ -157,7 +157,7 @@ def make_labels(engine: Compute, recoding: Recoding) -> None:
 
 
 def released_sizes(engine: Compute) -> tuple[int, int]:
-    """How many rows are published, and in how many groups of equal ones."""
+    """Count the published rows, and their groups of equal ones."""
     found = engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]
     return int(found["rows"]), int(found["groups"])
 

@@ -154,7 +154,7 @@ def _by_target(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _stored_at(engine: Engine, targets: Iterable[Sequence[Row]]) -> dict[str, Stored | None]:
-    """What is found by one query of the targets that are tables of databases which are attached, by their names."""
+    """Look up the targets that are tables of attached databases by one query, by their names."""
     called = {rows[-1].target: table_called(rows[-1].target, engine.warehouse.name) for rows in targets}
     if not called:
         return {}
@@ -168,7 +168,7 @@ def shown(row: Row, state: State) -> ListedRelease:
 
 
 def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Iterator[State]:
-    """What is found of the releases of one target, in the order in which they were made.
+    """Find the states of the releases of one target, in the order in which they were made.
 
     The one that is there need not be the last: a run can have been killed before it published another one.
     """

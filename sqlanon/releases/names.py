@@ -1,4 +1,4 @@
-"""What the list of releases calls targets, and the data sets of a source."""
+"""Names of targets and of data sets in the list of releases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WEB = ("http://", "https://")
 
 
 def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> str:
-    """What a target is called from any session, folder or schema: the name of its table, a path or an address."""
+    """Name a target for any session, folder or schema: by its table, a path or an address."""
     if table is not None:
         return _table_name(table, engine.warehouse.name)
     if into.kind == "file":
@@ -72,7 +72,7 @@ def comparable(target: str) -> str:
 
 
 def comparables(name: str) -> tuple[str, ...]:
-    """What a name that a user gives may be among the targets, likeliest first: a table or an address, or a path."""
+    """List the targets that a user may mean by a name, likeliest first: a table or an address, or a path."""
     return dataset_named(name), comparable(name), place(Path(name).absolute())
 
 

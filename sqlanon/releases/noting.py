@@ -50,7 +50,7 @@ class FitOfRelease:
 
 @dataclass
 class Noting:
-    """What a run writes down of its release."""
+    """The entry of a run in the list of releases."""
 
     engine: Engine  # the database
     datasets: Sequence[str]  # what the release is made from
@@ -141,7 +141,7 @@ class Noting:
 def noting(
     engine: Engine, source: ResolvedSource, into: Destination, fit: FitOfRelease | None = None
 ) -> Iterator[Noting]:
-    """What the run of a block is to write down; its row goes when the block fails, and the release is not there.
+    """Note the release of the run in a block; the row goes if the block fails and the release is not there.
 
     Args:
         engine: the database.
@@ -222,12 +222,12 @@ class NotedTarget(Target):
 
 
 def notes_of(engine: Engine) -> tuple[str, ...]:
-    """What the report of a release says of the list: nothing, unless the release is not on it."""
+    """Write the note of a report on the list of releases, if the release is not on it."""
     return (NOT_LISTED,) if engine.warehouse.is_read_only and not waiting.can_wait(engine) else ()
 
 
 def _as_announced(row: Row) -> tuple[object, ...]:
-    """What is known of a release before it is made."""
+    """Make the row of a release before it is made."""
     return (tuple(row.datasets), row.method, row.policy_sha256, row.record_sha256, row.fit_sha256)
 
 
@@ -255,7 +255,7 @@ def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
 
 
 def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOfRelease | None) -> str:
-    """What the list calls a target, or all that was published with a fit."""
+    """Name a target as the list does, or all that was published with a fit."""
     return target_name(engine, into, table) if fit is None else dataset_of_files(str(fit.sidecar))
 
 

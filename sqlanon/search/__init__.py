@@ -1,4 +1,4 @@
-"""Which nodes to look at: generators that know no database."""
+"""Searches for a node: generators that know no database."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""What is left of a lattice, as arrays with an entry per node."""
+"""The nodes of a lattice that are left, as arrays with an entry per node."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class DenseRegion:
         return float(self.bounds().min())
 
     def least_suppressed_rows(self) -> float:
-        """What is proven to be at most what any node suppresses that was not checked; infinite if there is none."""
+        """Bound the rows that any unchecked node suppresses from below; infinite without such a node."""
         spread_downwards(self.suppressed)
         least = self.suppressed[~self.checked].min(initial=np.inf)
         return float(np.rint(least * self._problem.context.row_count))

@@ -1,4 +1,4 @@
-"""What the checked nodes prove about the others, and the tie rule that all searches share."""
+"""Knowledge of a search: what checked nodes prove about the others, and the tie rule of all searches."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Region(Protocol):
         """Take note of a checked node; ``ruled_out`` says that neither it nor anything below it satisfies."""
 
     def least_bound(self) -> float:
-        """What is proven to be at most the loss of every satisfying node that was not checked.
+        """Bound the loss of every unchecked satisfying node from below.
 
         Infinite if there is none.
         """
 
     def least_suppressed_rows(self) -> float:
-        """What is proven to be at most what any node suppresses that was not checked; infinite if there is none."""
+        """Bound the rows that any unchecked node suppresses from below; infinite without such a node."""
 
 
 class Knowledge:
@@ -109,7 +109,7 @@ class Knowledge:
         )
 
     def _least_suppressed_rows(self) -> int:
-        """Where nothing may be suppressed, models count as certain that only prove that some row is."""
+        """Bound suppressed rows: where none may be suppressed, a model may prove that some row is, and not how many."""
         fewest = self._region.least_suppressed_rows()
         if self.problem.context.allowed_rows == 0:
             fewest = min(fewest, 1)

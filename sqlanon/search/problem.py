@@ -1,4 +1,4 @@
-"""What a search is asked and what it answers.
+"""The problem of a search, its inquiries, and its outcome.
 
 A search is a generator that asks for batches of nodes and receives their summaries in the same order. It knows no
 database, so the same search runs against DuckDB, another engine, or a dictionary in a test. A driver that has no
@@ -78,7 +78,7 @@ class SearchProblem:
         return float(self.least_losses_from(np.array([levels]).T, [suppressed_rows])[0])
 
     def least_losses_from(self, nodes: Columns, suppressed_rows: ArrayLike) -> Bounds:
-        """The same of several nodes."""
+        """Return the least losses of several nodes."""
         known = self.known_losses(nodes)
         if not self.quality.counts_suppression(self.context):
             return known
@@ -86,7 +86,7 @@ class SearchProblem:
         return np.maximum(known, self.quality.bounds_with_suppression(nodes, shares, self.context))
 
     def known_losses(self, nodes: Columns) -> Bounds:
-        """What nodes and more general ones lose at least, whatever they suppress."""
+        """Bound the loss of nodes and of more general ones, whatever they suppress."""
         known: Bounds = self.quality.combined(totals(self._known, nodes))
         return known
 
@@ -150,7 +150,7 @@ class SearchOutcome:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What a search asks: the nodes that it wants to know, and what it knows already.
+    """A question of a search: the nodes that it asks about, and what it knows already.
 
     Attributes:
         nodes: the nodes to check; none if proofs are asked for.
@@ -181,7 +181,7 @@ Search = Generator[Inquiry, Answers, SearchOutcome]
 
 
 def margin(loss: float) -> float:
-    """How far two losses may be apart and still count as equal."""
+    """Return the difference at which two losses still count as equal."""
     return TOLERANCE * max(1.0, abs(loss))
 
 
@@ -194,7 +194,7 @@ def batches(nodes: Iterable[Levels], size: int | None = None) -> Iterator[list[L
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of an interval."""
+    """A proof about all nodes of an interval."""
 
     suppressed_rows: int  # rows that every node of it suppresses at least
     summary: NodeSummary  # its most general node, without what it loses

@@ -1,4 +1,4 @@
-"""How the values of a source are written: settings of a CSV file, and a query over the source that cleans it."""
+"""The notation of values: settings of a CSV file, and a query over the source that cleans it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CODES = (*UNMISTAKABLE, *AMONG_NUMBERS, *NEGATIVE)
 
 @dataclass(frozen=True)
 class Written:
-    """How the texts of a column are written: counts of distinct texts, as the named query has them."""
+    """The notation of a column: counts of its distinct texts, as the named query has them."""
 
     name: str
     counts: Mapping[str, Any]
@@ -155,7 +155,7 @@ def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What a query does to a column."""
+    """The cleaning of a column by a query."""
 
     name: str  # the column
     reason: str  # what is wrong with its values, in words that quote none of them

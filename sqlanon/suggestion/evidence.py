@@ -1,4 +1,4 @@
-"""What is known of the columns of a source before a role is decided: counts, shapes of values, and descriptions."""
+"""Evidence on columns before a role is decided: counts, shapes of values, and descriptions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_LEFT_OUT = 50  # the most quasi-identifiers that are left out in turn: 1,000
 
 
 class SetMeasures(Result):
-    """What rows give away by a set of columns.
+    """Measures of what rows give away by a set of columns.
 
     Attributes:
         columns: the set.
@@ -43,7 +43,7 @@ class SetMeasures(Result):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a column."""
+    """Evidence on a column."""
 
     column: SourceColumn
     rows: int

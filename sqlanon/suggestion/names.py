@@ -1,4 +1,4 @@
-"""What names of columns and descriptions of them say: words in a table that is shipped, ``words.csv``."""
+"""Words in names and descriptions of columns, by a table that is shipped, ``words.csv``."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ MAX_FILE_MB = 100  # size of a codebook
 
 @dataclass(frozen=True)
 class Word:
-    """What is known of a column by a word."""
+    """A word, and the role that it gives a column."""
 
     role: Role  # of a column that the word stands for
     kind: str

@@ -1,4 +1,4 @@
-"""Which role a column has, and why: shapes of values, names, descriptions and counts, and what other columns say."""
+"""Roles of columns, with reasons: shapes of values, names, descriptions, counts, and other columns."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ MAX_PROTECTED_COLUMNS = 2
 
 @dataclass(frozen=True)
 class Settings:
-    """What a profile asks for, and why."""
+    """The settings of a profile, with reasons."""
 
     k: int
     reason: str

@@ -42,7 +42,7 @@ LIST_OF_ROLE: Mapping[Role, str] = {
 
 @dataclass(frozen=True)
 class Draft:
-    """What a policy file says."""
+    """A draft of a policy file."""
 
     heading: Sequence[str]  # sentences at its beginning
     columns: Mapping[str, Mapping[str, str]]  # by list, each column with a comment

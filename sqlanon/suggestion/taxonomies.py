@@ -1,4 +1,4 @@
-"""Which taxonomy a quasi-identifier gets: a rule of a policy, by the kind of the column and its counts."""
+"""Taxonomies of quasi-identifiers: a rule of a policy, by the kind of the column and its counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LARGEST_DOMAIN = 1_000_000  # whole numbers that are declared as a domain, at mo
 
 @dataclass(frozen=True)
 class SuggestedTaxonomy:
-    """How a column is generalized."""
+    """The taxonomy that is suggested for a column."""
 
     rule: Mapping[str, Any]  # the rule as a policy has it; empty for a taxonomy that the warehouse stores
     words: str  # the rule in words that quote no value

@@ -52,7 +52,7 @@ from sqlanon.queries.kit.nodes import column, number
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """How many counterfeits of each value are in which groups of classes."""
+    """Groups of classes, and the number of counterfeits of each value in them."""
 
     classes: FilledClasses  # the classes that are published
     # The positions of their classes, ascending, in the order of the first of each. Each class that has counterfeits
@@ -219,7 +219,7 @@ class Candidate:
 
     @cached_property
     def cataloged(self) -> Cataloged:
-        """What the catalog leaves of k, which may take a while to reckon.
+        """Return the k that the catalog leaves, which may take a while to compute.
 
         It ends with the first group that leaves too little for a strict catalog.
         """

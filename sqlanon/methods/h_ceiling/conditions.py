@@ -1,4 +1,4 @@
-"""What a catalog is made from, and the conditions that it is grouped by: condition F, and lemma 1 of the paper.
+"""Classes for a catalog, and the conditions that it is grouped by: condition F, and lemma 1 of the paper.
 
 A class that has fewer than k rows is filled up to exactly k with counterfeits; one that has k or more is left alone.
 A catalog says of a group of classes how many counterfeits of each sensitive value are in it, not where.

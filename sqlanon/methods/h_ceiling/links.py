@@ -1,4 +1,4 @@
-"""How likely a row of a group is that of a person whom the adversary knows to be in its class.
+"""The probability that a row of a group belongs to a person whom the adversary knows to be in its class.
 
 The adversary has the table, the catalog and k, and takes every way in which rows of the hosts can be labelled as
 counterfeits for equally likely, if it agrees with the catalog and leaves each class a real row. Where n rows of class t

@@ -48,7 +48,7 @@ SQL = Queries("local")
 
 
 def aggregates_of(position: int) -> Relation:
-    """What is published of the values that a quasi-identifier has in each class."""
+    """List the aggregates that are published of the values of a quasi-identifier in each class."""
     return Relation(f"anon_aggregates_{position}", "class")
 
 

@@ -108,7 +108,7 @@ def _boxes(table: LocalTable) -> list[Box]:
 
 
 def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
-    """What rows would lose together at the first of a few nodes where their class meets the models; 1 where none does.
+    """Estimate the loss of rows at the first of a few nodes where their class meets the models; 1 without such a node.
 
     Returns:
         the mean loss, in [0, 1]; None if there are too many cells or nodes, weights of rows, or a model of

@@ -125,7 +125,7 @@ def described(parts: Parts, minimality: Minimality, watch: Watch) -> LocalClasse
 
 
 def without_numbers(table: EncodedTable) -> EncodedTable:
-    """The same cells for what asks for labels alone: the key of a cell finds its class, and has the number in it."""
+    """Return cells for queries of labels alone: the key of a cell, which has the number in it, finds its class."""
     spec = replace(table.encoding.spec, earlier=None, shown_values=())
     return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))
 
@@ -138,7 +138,7 @@ class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
 
     @classmethod
     def of(cls, recoding: PerClass, released: exp.Expr, place: int) -> LocalReleasedClasses:
-        """Those of the rows of a release."""
+        """Return the classes of the rows of a release."""
         spec = recoding.encoding.spec
         listed = ListedClasses.of_release(spec.quasi_identifiers, spec.source, released, place)
         return cls(listed.counted, place, listed.names, listed.source, recoding)

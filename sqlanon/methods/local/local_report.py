@@ -1,4 +1,4 @@
-"""What a run of local recoding reports and promises: how fine each column stays, and what its order gives away."""
+"""Reports and promises of local recoding: how fine each column stays, and what the order of nodes gives away."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LocalReport(Report):
 
     @property
     def search_in_words(self) -> str:
-        """How many classes there are, at how many nodes, and how far their loss may be from the least."""
+        """The number of classes, the nodes that they are at, and the gap of their loss."""
         seconds = f"{sum(self.seconds.values()):.2f} s"
         found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
         return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
@@ -64,7 +64,7 @@ class LocalReport(Report):
 
 
 def run_notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
-    """What a reader should know of the classes of a run."""
+    """Write notes on the classes of a run."""
     policy = table.bound.policy
     if not classes.is_final:
         yield "the search was stopped: rows that were in no class by then have more general labels than they could have"

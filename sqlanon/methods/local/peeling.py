@@ -88,7 +88,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Minimality:
-    """What follows from the order of the nodes for whoever knows it.
+    """Rows that the order of the nodes gives away to whoever knows it, if only in part.
 
     A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
     rows, it failed a bound on its sensitive values: that is known of it. A class that fails when it is the turn of its

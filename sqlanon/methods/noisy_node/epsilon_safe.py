@@ -107,7 +107,7 @@ ON_SAMPLE = (
 
 
 class SampledClasses(Algorithm):
-    """How a node is drawn, and which of its classes are shown."""
+    """The algorithm that draws a node, and shows classes of a sample."""
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> None:
         """Nothing of the domain is needed: refuse what cannot be drawn; nothing is charged yet.

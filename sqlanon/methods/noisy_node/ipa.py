@@ -66,7 +66,7 @@ from sqlanon.queries.noise.scores import WHOLE
 
 
 class NoisyCountsOfNodes(Algorithm):
-    """How a node is drawn, and its counts."""
+    """The algorithm that draws a node, and its counts."""
 
     label_losses = ("ncp",)
 

@@ -84,7 +84,7 @@ class DrawnNode:
 
 
 class Algorithm(ABC):
-    """How a node is drawn, and what is shown of it."""
+    """An algorithm that draws a node, and what is shown of it."""
 
     label_losses: ClassVar[tuple[str, ...]] = ()
     """The losses of labels that its scores need."""

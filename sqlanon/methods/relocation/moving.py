@@ -180,7 +180,7 @@ def changed_values(engine: Compute, table: EncodedTable, written: exp.Expr) -> i
 
 
 def _losses_above(encoding: Encoding, position: int, level: int) -> exp.Select:
-    """What the labels of a level and those above them lose, a row per label, with the bits in the words of its key."""
+    """Select the losses of the labels of a level and of those above, a row per label, with its bits in keys."""
     depths = range(level, encoding.spec.shapes[position].height + 1)
     words = [encoding.key(word) for word in encoding.keys.label_masks(position, level)]
     columns = [aliased(filtered(f.max(column(word)), c.depth.eq(number(level))), word) for word in words]
@@ -190,7 +190,7 @@ def _losses_above(encoding: Encoding, position: int, level: int) -> exp.Select:
 
 
 def _shared_loss(encoding: Encoding, position: int, level: int) -> exp.Expr:
-    """What the lowest label of a quasi-identifier loses that two classes are both under; all if there is none."""
+    """The loss of the lowest label of a quasi-identifier that two classes are both under; all without one."""
     ifs: list[exp.If] = []
     for depth in range(level, encoding.spec.shapes[position].height + 1):
         masks = encoding.keys.label_masks(position, depth)

@@ -97,7 +97,7 @@ MEAN_NOISE = math.sqrt(2 / math.pi)
 
 @dataclass(frozen=True)
 class Problem:
-    """What may be measured of a table; all but the counts is public."""
+    """The marginals that may be measured of a table; all but the counts is public."""
 
     sizes: tuple[int, ...]  # the number of values of each column
     counts: Mapping[Columns, Integers]  # the rows of each combination of values, by candidate

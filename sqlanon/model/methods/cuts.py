@@ -96,7 +96,7 @@ class Range(PolicyValue):
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return int((self.high - self.low) / self.step)
 
     def at(self, place: int) -> str:
@@ -132,7 +132,7 @@ else:
 
 
 def numbers_that_misfit(numeric: Mapping[str, Range], policy: Requirements) -> Iterable[str]:
-    """What numeric predictors are not, a sentence each."""
+    """List the misfits of numeric predictors, a sentence each."""
     for name, meant in unknown_names(numeric, policy.quasi_identifiers):
         yield f'method.numeric: "{name}" is not a quasi-identifier{meant}'
     for name in numeric:
@@ -298,7 +298,7 @@ class TopDownSpecialization(MethodSettings):
         return policy.sensitive
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """What a policy asks for that the method does not do, a sentence each."""
+        """List what a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
         yield from self._quality(policy, "it scores labels by how well their children predict the target")

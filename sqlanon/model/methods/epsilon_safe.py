@@ -32,7 +32,7 @@ DIGITS = Context(prec=60)
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a table is sampled, which classes of the sample are published, and what that costs besides ε.
+    """The sampling of a table: the share of rows, the k of published classes, and the δ that it costs.
 
     Attributes:
         k: the least number of rows of a class that is published.
@@ -228,7 +228,7 @@ class EpsilonSafe(NodeMethod):
 
     @property
     def budget(self) -> Budget:
-        """What a release costs."""
+        """The cost of a release."""
         return Budget(self._epsilon_of_node + self.epsilon_sampling, self.sampling.delta)
 
     @property

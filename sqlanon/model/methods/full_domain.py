@@ -139,7 +139,7 @@ class Relocation(MethodSettings):
         return "it moves rows in place of suppressing them, within a limit of its own"
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """What a policy asks for that the method does not do, a sentence each."""
+        """List what a policy asks for that the method does not do, a sentence each."""
         if not (policy.sensitive or policy.insensitive):
             yield (
                 f"{self} needs a sensitive or an insensitive column: of a row whose quasi-identifiers are replaced "

@@ -40,7 +40,7 @@ INVENTED = "counterfeits"
 
 
 def entry_name(place: int) -> str:
-    """What an entry of the list of impossible combinations is called in messages."""
+    """Name an entry of the list of impossible combinations for messages."""
     return f"impossible[{place}]"
 
 
@@ -162,7 +162,7 @@ class HCeiling(MethodSettings):
         return policy.sensitive
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """What a policy asks for that the method does not do, a sentence each."""
+        """List what a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
         if self.fewest_true_rows > 1 and not self.suppression_limit:

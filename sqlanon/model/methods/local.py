@@ -85,7 +85,7 @@ class LocalRecoding(MethodSettings):
         return tuple(itertools.chain.from_iterable(self.aggregates.values()))
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """What a policy asks for that the method does not do, a sentence each."""
+        """List what a policy asks for that the method does not do, a sentence each."""
         yield from self._named_misfits(policy)
         if not isinstance(policy.quality, LM | NCP):
             yield f'{self} orders nodes by what their labels lose: take the quality model "lm" or "ncp"'
@@ -106,6 +106,6 @@ class LocalRecoding(MethodSettings):
                 yield f'method.aggregate: values of "{name}" are not to be shown, by its minimum level'
 
     def shares(self, policy: Requirements) -> tuple[float, ...]:
-        """How much each quasi-identifier counts in the loss, as shares of 1."""
+        """Return the weight of each quasi-identifier in the loss, as a share of 1."""
         weights = self.importance or getattr(policy.quality, "weights", {})
         return LM(weights=weights).shares(policy.quasi_identifiers)

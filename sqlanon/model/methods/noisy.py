@@ -37,7 +37,7 @@ class PrivateMethod(MethodSettings):
 
         @property
         def budget(self) -> Budget:
-            """What a release may cost: a field, or what other fields come to."""
+            """The budget of a release: a field, or the sum of other fields."""
 
     @property
     def replaces_models(self) -> bool:
@@ -85,7 +85,7 @@ class PrivateMethod(MethodSettings):
         return policy.sensitive
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """What a policy asks for that the method does not do, a sentence each."""
+        """List what a policy asks for that the method does not do, a sentence each."""
         yield from self._roles_that_misfit(policy)
         for privacy in policy.privacy:
             yield f"{self} takes no privacy model, such as {privacy}: what it promises is in its budget"
@@ -130,7 +130,7 @@ class NodeMethod(PrivateMethod):
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        """What each step may cost; together they are the budget."""
+        """The budget of each step; together they are the whole budget."""
         raise NotImplementedError
 
     def misfits(self, policy: Requirements) -> Iterable[str]:

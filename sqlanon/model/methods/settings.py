@@ -11,7 +11,7 @@ from sqlanon.model.quality import LM, QualityModel
 
 
 class Requirements(Protocol):
-    """What a method looks at in the policy that it has to fit."""
+    """The part of a policy that a method has to fit."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -29,7 +29,7 @@ class Requirements(Protocol):
 
 
 class MethodSettings(PolicyValue):
-    """What a policy says of a method; :mod:`sqlanon.methods` has the rest.
+    """The settings of a method in a policy; :mod:`sqlanon.methods` has the rest.
 
     A class of its own has a field ``model``, a literal with its name, and is registered with
     :func:`sqlanon.model.base.kind_of`. A module of this folder needs no other place to be known.
@@ -105,41 +105,41 @@ class MethodSettings(PolicyValue):
         return "it does neither suppress nor search as full domains do"
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """What a policy asks for that the method does not do, a sentence each."""
+        """List what a policy asks for that the method does not do, a sentence each."""
         return ()
 
     def _other_models(self, policy: Requirements) -> Iterable[str]:
-        """That a policy asks for privacy models beside the k-anonymity that the method is about."""
+        """Refuse privacy models beside the k-anonymity that the method is about."""
         if policy.privacy != self.implied_models:
             yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
 
     def _weights(self, policy: Requirements) -> Iterable[str]:
-        """That a policy has weights for a method that counts rows."""
+        """Refuse weights for a method that counts rows."""
         if policy.row_weight is not None:
             yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
 
     def _individuals(self, policy: Requirements, why: str = "") -> Iterable[str]:
-        """That a policy knows individuals for a method that counts rows."""
+        """Refuse individuals for a method that counts rows."""
         if policy.individual is not None:
             yield f'{self} counts rows, not the individuals of "{policy.individual}"{why}'
 
     def _insensitive_columns(self, policy: Requirements) -> Iterable[str]:
-        """That a policy keeps columns that a method has no place for."""
+        """Refuse kept columns that a method has no place for."""
         for name in policy.insensitive:
             yield f'{self} cannot publish the insensitive "{name}"; make it an identifier, which is dropped'
 
     def _other_target(self, policy: Requirements, target: str | None) -> Iterable[str]:
-        """That the target of a method, if it is given, is not what a policy protects."""
+        """Refuse a target of a method, if it is given, that the policy does not protect."""
         if target is not None and policy.sensitive != (target,):
             yield f'the target "{target}" must be the one sensitive column'
 
     def _quality(self, policy: Requirements, why: str) -> Iterable[str]:
-        """That a policy has another quality model than the default, for a method that minimizes none."""
+        """Refuse another quality model than the default for a method that minimizes none."""
         if policy.quality != self.default_quality:
             yield f"{self} takes no quality model: {why}"
 
     def _levels(self, policy: Requirements) -> Iterable[str]:
-        """That a policy bounds the levels of labels for a method that has no node."""
+        """Refuse bounds on the levels of labels for a method that has no node."""
         if policy.minimum_levels or policy.maximum_levels:
             yield f"{self} takes no minimum_levels or maximum_levels: its labels are of several levels"
 

@@ -117,7 +117,7 @@ class Bins(PolicyValue):
 
     @property
     def size(self) -> int:
-        """How many bins there are."""
+        """The number of bins."""
         return len(self.edges) - 1
 
     @property

@@ -1,4 +1,4 @@
-"""What cannot be in a policy whose fields are each valid, and how it fits the columns of a source."""
+"""Checks of a policy whose fields are each valid, and of its fit to the columns of a source."""
 
 from __future__ import annotations
 

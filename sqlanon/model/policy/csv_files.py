@@ -1,4 +1,4 @@
-"""How CSV files are read: what a policy says in ``[csv]``, and whoever opens a session."""
+"""Settings of CSV files, from the ``[csv]`` of a policy or from whoever opens a session."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Number = Annotated[int, NotBoolean]
 
 
 class Csv(PolicyValue):
-    """How CSV files are read. What is not given is found out, and nothing is taken for missing but empty fields.
+    """Settings by which CSV files are read. Missing ones are found out; only empty fields count as missing values.
 
     Args:
         types: by column, the type of DuckDB that all its values are read in, such as ``{"zip": "VARCHAR"}``. Other
@@ -74,7 +74,7 @@ class Csv(PolicyValue):
         return self
 
     def with_changes(self, changes: Csv) -> Csv:
-        """The same with those settings that another value says."""
+        """Return the settings with those that another value gives."""
         return self.model_copy(update={name: getattr(changes, name) for name in changes.model_fields_set})
 
     @property

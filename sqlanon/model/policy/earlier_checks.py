@@ -1,4 +1,4 @@
-"""What a policy cannot ask for of releases that are held together."""
+"""Checks of a policy whose release is held together with earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a policy, and what follows from it."""
+"""The fields of a policy, and what follows from them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def action_for(unknown: Mapping[str, Action], column: str) -> Action:
 
 
 def _default_quality(fields: dict[str, Any]) -> QualityModel:
-    """That of the method, which is before it and valid."""
+    """Take the quality model of the method, which is before it and valid."""
     method: MethodSettings = fields["method"]
     return method.default_quality
 
@@ -102,12 +102,12 @@ class PolicyFields(PolicyValue):
 
     @property
     def search(self) -> SearchName:
-        """How the method searches; as full domains do by default, if it has no such setting."""
+        """The search of the method; the default of full domains, if it has no such setting."""
         return getattr(self.method, "search", DEFAULTS.search)
 
     @property
     def objective(self) -> Objective:
-        """What the method searches for, likewise."""
+        """The objective of the search, likewise."""
         return getattr(self.method, "objective", DEFAULTS.objective)
 
     @property
@@ -122,7 +122,7 @@ class PolicyFields(PolicyValue):
 
     @property
     def suppression(self) -> Suppression:
-        """What becomes of rows that are suppressed, likewise."""
+        """The fate of suppressed rows, likewise."""
         return getattr(self.method, "suppression", DEFAULTS.suppression)
 
     @property
@@ -153,7 +153,7 @@ class PolicyFields(PolicyValue):
 
     @property
     def criteria(self) -> Criteria:
-        """What it judges the classes of a node by."""
+        """The criteria by which the classes of a node are judged."""
         # A bound can be certain although its model is not: that on the size of classes in (α,k)-anonymity.
         certain = (
             bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
@@ -222,7 +222,7 @@ class PolicyFields(PolicyValue):
 
     # guarded: tests/unit/test_guarded_releases.py
     def allowed_rows(self, row_count: int, unknown_rows: int = 0) -> int:
-        """How many of some rows may be suppressed: the limit as the decimal it is written as, rounded down.
+        """Return how many of some rows may be suppressed: the limit as the decimal it is written as, rounded down.
 
         Args:
             row_count: the rows, without those that were left out.

@@ -297,7 +297,7 @@ def _needs_models(method: Any) -> bool:
 
 
 def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> Iterable[str]:
-    """That a policy has settings of full domains that its method does not take, and that say something."""
+    """Refuse settings of full domains that the method does not take, unless they say nothing."""
     missing = [name for name in SETTINGS if name not in type(method).model_fields]
     if any(settings.get(name, getattr(DEFAULTS, name)) != getattr(DEFAULTS, name) for name in missing):
         *others, last = (name for name in missing if name != "max_loss")

@@ -1,4 +1,4 @@
-"""What a taxonomy is made of: ranges of values, rules of levels and groups; and what can be wrong with them."""
+"""Arguments of taxonomies: ranges of values, rules of levels and groups; and checks of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ With three levels above them, it takes 2.3 GB to load that number.
 
 
 def misfits_of_range(minimum: int | None, maximum: int | None) -> list[str]:
-    """What is wrong with a declared range of integers."""
+    """List the problems of a declared range of integers."""
     if minimum is None or maximum is None:
         return [] if minimum is maximum else ["minimum and maximum go together"]
     if minimum > maximum:
@@ -107,7 +107,7 @@ def _day(given: object) -> datetime.date | None:
 
 
 def misfits_of_breaks(levels: Sequence[Sequence[int | Decimal]]) -> list[str]:
-    """What is wrong with the breaks of each level."""
+    """List the problems of the breaks of each level."""
     problems = [] if levels else ["no breaks are given"]
     for depth, breaks in enumerate(levels, start=1):
         if not breaks:
@@ -127,7 +127,7 @@ def misfits_of_breaks(levels: Sequence[Sequence[int | Decimal]]) -> list[str]:
 
 
 def misfits_of_units(units: Sequence[str]) -> list[str]:
-    """What is wrong with the units of dates: every level must be coarser than the one below."""
+    """List the problems of the units of dates: every level must be coarser than the one below."""
     all_units = list(dict.fromkeys([*DATE_UNITS, *WEEK_UNITS]))
     problems = [f'no unit "{unit}"; take {", ".join(all_units)}' for unit in units if unit not in all_units]
     if problems:

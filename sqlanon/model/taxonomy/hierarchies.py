@@ -33,7 +33,7 @@ def note_text(domain: str, sha256: str) -> str:
 
 
 def noted_domain(path: Path, sha256: str) -> Domain:
-    """Where the values of a file with that hash come from, according to the note beside it.
+    """Return the origin of the values of a file with that hash, according to the note beside it.
 
     Values that were read off data stay so whatever was changed in the file since. Those that were declared are stated
     by the file once it was changed, as are those of a file without a note: their origin is unknown.
@@ -117,7 +117,7 @@ class Hierarchy:
 
 
 def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain]:
-    """What is in a file, and where its values come from.
+    """Read a file: its rows, and the origin of its values.
 
     Args:
         path: the file.

@@ -352,7 +352,7 @@ TaxonomyRule = Annotated[_AnyRule, BeforeValidator(_written, json_schema_input_t
 
 
 def placed(written: Any, folder: Path) -> Any:
-    """What a file says of taxonomies, with the folder that its paths are relative to."""
+    """Return the taxonomies of a file with the folder that its paths are relative to."""
     if not isinstance(written, Mapping):
         return written
     rules = {name: _written(rule) for name, rule in written.items()}

@@ -30,7 +30,7 @@ IPV4_BITS = 32
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """Where the labels of an attribute come from; build one with the class methods.
+    """The source of the labels of an attribute; build one with the class methods.
 
     Exactly one of ``rows``, ``query``, ``coarser`` and ``rules`` is given.
 

@@ -77,7 +77,7 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
-    """What can be reached with the rows as they are (BA), and without any predictor (LA)."""
+    """Compute the bounds of accuracy: with the rows as they are (BA), and without any predictor (LA)."""
     found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODELS, seeds=seeds)
     by_seed = zip(*(found.ca[name].each for name in MODELS), strict=True)
     yield row_of(Contender(BASELINE), [Outcome(dict(zip(MODELS, each, strict=True))) for each in by_seed])
@@ -103,7 +103,7 @@ def row_of(contender: Contender, outcomes: Sequence[Outcome]) -> Row:
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the paper claims, counted, of trees."""
+    """Count how often the claims of the paper hold, of trees."""
     tree = {(row["method"], row["epsilon"], row["specializations"]): row["tree"] for row in rows}
     best, other = UTILITIES
     baseline, least = tree[BASELINE, None, None], tree[LOWER_BOUND, None, None]
@@ -128,7 +128,7 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _compared(tree: Mapping[tuple[Any, Any, Any], float], best: str) -> Iterator[str]:
-    """How often DiffGen is better than what it competes with, and than itself with more counts left out."""
+    """Count how often DiffGen is better than its competitors, and than itself with more counts left out."""
     count, epsilons = COMPARED_SPECIALIZATIONS, [*map(float, COMPARED_EPSILONS)]
     for method, other in itertools.product((best, FEWER), (HISTOGRAM, TOP_DOWN)):
         wins = sum(
@@ -154,7 +154,7 @@ def chart(rows: Sequence[Row]) -> Any:
 
 
 def notes(seeds: int) -> list[str]:
-    """How the table is to be read."""
+    """Write notes on how to read the table."""
     each = "one release, and one classifier" if seeds == 1 else f"{seeds} releases, and of a classifier of each"
     return [
         "UCI Adult without unknown values, 30,162 rows for training and 15,060 for tests; 6 numeric and 8 categorical "

@@ -54,7 +54,7 @@ TESTED = "tested"
 
 @dataclass(frozen=True)
 class Contender:
-    """What releases are made by."""
+    """The method of some releases."""
 
     method: str  # in words
     settings: MethodSettings | None = None  # the method of its policy; rows as they are have none
@@ -74,7 +74,7 @@ class Contender:
 
     @property
     def policy(self) -> Policy:
-        """What is asked for."""
+        """The policy of the releases."""
         return Policy(
             quasi_identifiers=self.predictors,
             sensitive=[adult.TARGET],
@@ -85,14 +85,14 @@ class Contender:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one release came to."""
+    """The results of one release."""
 
     accuracies: Mapping[str, float]  # of a model, by name, trained on it
     combinations: int | None = None  # how many there are of the labels and classes of DiffGen
 
 
 def contenders() -> Iterator[Contender]:
-    """What is compared: the settings of figure 4, and then those of figure 5A."""
+    """List the contenders: the settings of figure 4, and then those of figure 5A."""
     for (name, utility), epsilon, count in itertools.product(UTILITIES.items(), EPSILONS, SPECIALIZATIONS):
         yield diffgen(name, utility, epsilon, count)
     name, utility = next(iter(UTILITIES.items()))
@@ -121,7 +121,7 @@ def diffgen(
 
 
 def taxonomies() -> dict[str, Taxonomy]:
-    """Those of the classes, of the predictors that have one, and of numbers in the halves of their range."""
+    """Return the taxonomies of classes, of predictors that have one, and of numbers in halves of their range."""
     known = {adult.TARGET: Taxonomy.flat(CLASSES)}
     for name, each in predictors().items():
         if isinstance(each, Taxonomy):

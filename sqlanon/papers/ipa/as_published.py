@@ -92,7 +92,7 @@ class Perturbation:
         )
 
     def part(self, runs: NDArray[np.bool_], classes: slice = slice(None)) -> Perturbation:
-        """What of it is for some of its runs and some classes that lie together."""
+        """Return the part for some of its runs and for some classes that lie together."""
         is_wanted = np.zeros(self.counterfeits.shape, dtype=np.bool_)
         is_wanted[runs, classes] = True
         uniforms = self.uniforms[np.repeat(is_wanted.ravel(), self.counterfeits.ravel())]
@@ -196,7 +196,7 @@ def _remake(engine: Compute, steps: Sequence[Step]) -> None:
 
 
 def _utilities(engine: Compute, runs: int, nodes: int) -> Floats:
-    """What the nodes are worth, shape (runs, nodes); without rows there is nothing to lose."""
+    """Return the utilities of the nodes, shape (runs, nodes); without rows there is nothing to lose."""
     found = np.full((runs, nodes), float(MAX_LOSS))
     for row in engine.fetch(queries.utilities(), "utilities of nodes", "node"):
         found[row["run"], row["node"]] = row["utility"]
@@ -204,7 +204,7 @@ def _utilities(engine: Compute, runs: int, nodes: int) -> Floats:
 
 
 def _still_held(held: Sequence[ChosenNode], drawn: Integers) -> Iterator[ChosenNode]:
-    """What is left of the nodes that runs hold: in runs that drew the first candidate, they stay."""
+    """Yield the nodes that runs still hold: in runs that drew the first candidate, they stay."""
     for chosen in held:
         stays = drawn[chosen.perturbation.runs] == 0
         if stays.any():

@@ -223,7 +223,7 @@ def _policy(**settings: Any) -> Policy:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """What the rows say of the claims of the paper."""
+    """Compare the rows with the claims of the paper."""
     at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
     for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
         mine, theirs = at_one[method], at_one[other]
@@ -244,7 +244,7 @@ def _is_less(mine: float | None, theirs: float | None) -> bool:
 
 
 def notes(seeds: int) -> list[str]:
-    """How the table is to be read."""
+    """Write notes on how to read the table."""
     printed = "; ".join(
         f"{', '.join(f'{error:.4f}' for error in errors)} for {method}" for method, errors in PUBLISHED_ERRORS.items()
     )

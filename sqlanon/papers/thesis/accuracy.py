@@ -43,7 +43,7 @@ PUBLISHED_BASELINE = 0.8519
 
 @dataclass(frozen=True)
 class Design:
-    """Which columns incomes are predicted by."""
+    """The columns that incomes are predicted by."""
 
     name: str  # in words
     quasi_identifiers: tuple[str, ...]  # those that are generalized
@@ -91,7 +91,7 @@ class Contender:
 
     @property
     def policy(self) -> Policy:
-        """What is asked for."""
+        """The policy of the releases."""
         return Policy(
             quasi_identifiers=self.design.quasi_identifiers,
             sensitive=[adult.TARGET],
@@ -104,7 +104,7 @@ class Contender:
 
     @property
     def published(self) -> float:
-        """What the thesis has."""
+        """The numbers of the thesis."""
         return PUBLISHED[self.k, self.percent][[*LOSSES].index(self.loss)]
 
 
@@ -172,7 +172,7 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[Row]:
-    """What can be reached with the rows as they are (BA), and without any predictor (LA)."""
+    """Compute the bounds of accuracy: with the rows as they are (BA), and without any predictor (LA)."""
     raw = [as_they_are(table, design.predictors) for table in (RAW_TRAINING, RAW_TEST)]
     found = classification(session, *raw, target=adult.TARGET, models=MODELS, seeds=seeds)
     # The thesis has one figure, of its own columns.
@@ -211,7 +211,7 @@ def _row(**figures: str | float | None) -> Row:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """What the rows say of the bounds, of the losses beside each other, and of the thesis."""
+    """Compare the rows with the bounds, the losses with each other, and both with the thesis."""
     for design in DESIGNS:
         named = f'Columns "{design.name}"'
         of_design = [row for row in rows if row["columns"] == design.name]
@@ -238,7 +238,7 @@ def _setting(row: Row) -> tuple[int, float]:
 
 
 def notes(seeds: int) -> list[str]:
-    """How the table is to be read."""
+    """Write notes on how to read the table."""
     return [
         "UCI Adult, 32,561 rows for training and 16,281 for tests; what is unknown is a value, ?.",
         "CA is the share of the rows for tests whose income a classifier predicts that was trained on a release. These "

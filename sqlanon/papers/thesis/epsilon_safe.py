@@ -119,7 +119,7 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def notes(rows: int, nodes: int, seeds: int) -> list[str]:
-    """How the table is to be read."""
+    """Write notes on how to read the table."""
     samples = f"{seeds} {'sample' if seeds == 1 else 'samples'}"
     return [
         "What is printed of δ and of the least k was computed apart, in seven digits; the thesis prints none. δ of "

@@ -104,7 +104,7 @@ def precision(lattice: Lattice) -> Floats:
 def penalties(
     suppressed: Integers, row_count: int, penalty: Penalty, factor: float, tolerated: float | None = None
 ) -> Floats:
-    """What is added to the precision that nodes lose, by their rows in classes of fewer than k.
+    """Return the penalties on the precision that nodes lose, by their rows in classes of fewer than k.
 
     Args:
         suppressed: these rows; shape (nodes,).
@@ -119,7 +119,7 @@ def penalties(
 
 
 def sensitivity(row_count: int, penalty: Penalty, factor: float) -> float:
-    """What the thesis takes for the sensitivity of the utility: that of the penalty, and of a row's percentage."""
+    """Return the sensitivity of the utility by the thesis: that of the penalty, and of a row's percentage."""
     return factor if penalty == "k-anonymity" else factor * 100 / max(1, row_count)
 
 

@@ -1,4 +1,4 @@
-"""How likely ε-safe anonymization is to choose a good node of UCI Adult: Mazzone 2019, section 6.2.2.
+"""The probability that ε-safe anonymization chooses a good node of UCI Adult: Mazzone 2019, section 6.2.2.
 
 The thesis calls a node good that loses less than half of the precision and suppresses less than 5 % of the rows, and
 does not name the columns of its 108 nodes. These here make 108, too.
@@ -84,7 +84,7 @@ class Nodes:
 
     @property
     def is_good(self) -> Mask:
-        """Which nodes are; shape (nodes,)."""
+        """Mark the good nodes; shape (nodes,)."""
         good: Mask = (self.precision < MAX_LOSS) & (self.suppressed_shares < MAX_SUPPRESSED)
         return good
 
@@ -102,18 +102,18 @@ class Nodes:
         }
 
     def by_softmax(self, weights: Floats) -> dict[str, float]:
-        """The same of the exponential mechanism, by the logarithms of weights."""
+        """Compute the probabilities of the exponential mechanism, by the logarithms of weights."""
         chances = np.exp(weights - weights.max())
         return self.figures(chances / chances.sum())
 
     def by_score(self, weight: int, epsilon: str) -> dict[str, float]:
-        """The same of permute-and-flip, as releases draw, with the probability that softmax has beside it."""
+        """Compute the probabilities of permute-and-flip, as releases draw, beside those of softmax."""
         scaled = float(epsilon) * self.scores[weight] / (2 * weight)
         drawn = self.figures(np.array(permute_and_flip(scaled.tolist(), 1)))
         return {**drawn, "good_by_softmax": self.by_softmax(scaled)["good"]}
 
     def as_published(self, penalty: Penalty, factor: str, tolerated: float, epsilon: str) -> dict[str, float]:
-        """The same of the utilities and sensitivities of the thesis."""
+        """Compute the probabilities by the utilities and sensitivities of the thesis."""
         p = float(factor)
         charged = published.penalties(self.suppressed, self.row_count, penalty, p, tolerated)
         sensitivity = published.sensitivity(self.row_count, penalty, p)
@@ -178,7 +178,7 @@ def rows(whole: Nodes, sampled: Sequence[Nodes]) -> Iterator[Row]:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """What the rows say of the thesis, and of what is private."""
+    """Compare the rows with the thesis, and private choices with the others."""
     of_choice = [row for row in rows if row["part"] == CHOICE]
     ((uniform,), on_table, on_sample, thesis) = (
         [row for row in of_choice if row["method"] == method] for method in (UNIFORM, ON_TABLE, ON_SAMPLE, AS_PUBLISHED)

@@ -106,7 +106,7 @@ def least_k() -> Iterator[Row]:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """How many numbers are those that are printed."""
+    """Count the numbers that agree with the printed ones."""
     for part in (DELTA, MINIMUM_K):
         of_part = [row for row in rows if row["part"] == part]
         for kind, words in (("", "as Li et al. have it"), ("_tight", "exact")):

@@ -1,4 +1,4 @@
-"""What ε-safe releases of UCI Adult keep, beside k-anonymity and IPA."""
+"""Utility of ε-safe releases of UCI Adult, beside k-anonymity and IPA."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def rows(
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """What is kept of nine quasi-identifiers."""
+    """Compare how much is kept of nine quasi-identifiers."""
     for row in rows:
         if row["part"] == NINE:
             kept = f"{100 * row['shown']:.1f} % of the rows, Prec {row['precision']:.3f}, LM {row['lm']:.3f}"

@@ -182,7 +182,7 @@ def largest_k(session: Session, max_loss: float, percent: int) -> Row:
 
 
 def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
-    """What Inverse OLA makes of demographics, with 1/m by each model of the attacker."""
+    """Run Inverse OLA on demographics, with 1/m by each model of the attacker."""
     release = _inverse(session, DEMOGRAPHICS, SECRETS, max_loss, percent)
     found = _of_inverse(CONCEALING, release, max_loss, percent)
     if release is None:
@@ -265,7 +265,7 @@ def _row(**figures: Any) -> Row:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """What the rows say of the checks, of suppression, and of the tables for m."""
+    """Compare the rows with the thesis: checks, suppression, and the tables for m."""
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
     here, there = (sum(row[name] for row in checks) for name in ("checked", "thesis_checked"))
     yield f"OLA checks {here:,} nodes in {len(checks)} settings, where the thesis has {there:,}"

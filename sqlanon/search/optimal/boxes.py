@@ -1,4 +1,4 @@
-"""What is left of a lattice: boxes of nodes, which do not overlap, in the order in which they are split.
+"""The boxes of a lattice that are left, which do not overlap, in the order in which they are split.
 
 A box stands for the nodes between its lowest and its highest. Together the boxes hold every node that is not checked
 yet and may be as good as the best so far.
@@ -82,13 +82,13 @@ class Batch(NamedTuple):
 
     @property
     def sizes(self) -> Bounds:
-        """How many nodes each of them has."""
+        """The number of nodes of each."""
         sizes: Bounds = (self.high - self.low + 1.0).prod(axis=1)
         return sizes
 
     @property
     def are_single(self) -> Mask:
-        """Which of them have one node."""
+        """The boxes of one node."""
         single: Mask = (self.low == self.high).all(axis=1)
         return single
 
@@ -139,7 +139,7 @@ class Boxes:
         return len(self._waiting)
 
     def losses(self, nodes: Levels, suppressed_rows: ArrayLike) -> Bounds:
-        """What nodes that suppress as many rows, and more general ones, lose at least; infinite if that is too many."""
+        """Bound the loss of nodes that suppress these rows, and of more general ones; infinite if they are too many."""
         rows = np.asarray(suppressed_rows, dtype=np.float64)
         exact = self._problem.least_losses_from(nodes.T, rows)
         rounded = np.where(exact > 0, np.maximum(np.rint(exact / self._unit) - 1, 0) * self._unit, exact)
@@ -147,7 +147,7 @@ class Boxes:
         return losses
 
     def enough(self, low: Levels, ceiling: float) -> Bounds:
-        """How many suppressed rows rule out all nodes that are no less general: they lose more than the ceiling."""
+        """Return the suppressed rows at which all nodes that are no less general lose more than the ceiling."""
         enough, least = np.full(len(low), self._too_many), np.zeros(len(low))
         if self._problem.quality.counts_suppression(self._problem.context):
             for _ in range(HALVINGS):
@@ -157,7 +157,7 @@ class Boxes:
         return enough
 
     def narrowed(self, boxes: Batch, ceiling: float) -> Batch:
-        """What is left of some boxes: parts of them that may lose no more than the ceiling."""
+        """Narrow boxes to the parts that may lose no more than the ceiling."""
         low, rows = self._facts.left(boxes.low, boxes.high, self.enough(boxes.low, ceiling))
         rows = np.maximum(rows, boxes.suppressed_rows)
         bounds = np.maximum(boxes.bounds, self.losses(low, rows))

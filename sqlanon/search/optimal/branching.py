@@ -1,4 +1,4 @@
-"""What comes next: where boxes are split, and which nodes are checked for it.
+"""Branching: where boxes are split, and which nodes are checked for it.
 
 A box is split between two levels of a quasi-identifier. What the split is worth is the product of what each half gains
 in its bound (the product rule of Achterberg 2007): the upper half by what its lowest node loses, the lower one by the
@@ -61,7 +61,7 @@ class Branching:
         return boxes._replace(high=lower[chosen]), boxes._replace(low=upper[chosen])
 
     def _spreads(self, boxes: Batch, each: Places, step: Places) -> tuple[Bounds, Bounds]:
-        """How far the ends of boxes are apart in a quasi-identifier, in entropy times loss; the entropy of the step."""
+        """Return how far the ends of boxes are apart in a quasi-identifier, in entropy times loss; and steps of it."""
         axes, levels = (places[step] for places in self._steps)
         low, high = boxes.low[each, axes], boxes.high[each, axes]
         entropies = self._entropies[axes, high] - self._entropies[axes, low]

@@ -1,4 +1,4 @@
-"""What rules out: what checked nodes prove of boxes of nodes.
+"""Facts: what checked nodes prove of boxes of nodes, and rule out.
 
 What a node is certain to suppress, every less general node suppresses, too. So a box below a checked node suppresses
 as many rows. If all of a box is below it but for one quasi-identifier, the part up to the node's level of that one is
@@ -60,7 +60,7 @@ class Facts:
         self._count += 1
 
     def left(self, low: Levels, high: Levels, enough: Bounds) -> tuple[Levels, Bounds]:
-        """What is left of boxes without the parts that suppress enough rows to be ruled out.
+        """Cut off the parts of boxes that suppress enough rows to be ruled out.
 
         Returns:
             the lowest node of each, above its highest one if nothing is left, and rows that all of its nodes suppress.
@@ -79,7 +79,7 @@ class Facts:
         return begins, rows
 
     def inherited(self, low: Levels) -> Bounds:
-        """What nodes and more general ones lose at least, by the checked nodes below them."""
+        """Bound the loss of nodes and of more general ones by the checked nodes below them."""
         below = np.ones((len(low), self._count), dtype=bool)
         for of_boxes, of_nodes in zip(low.T, self.nodes.T, strict=True):
             below &= of_boxes[:, np.newaxis] >= of_nodes

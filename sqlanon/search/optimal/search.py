@@ -57,7 +57,7 @@ def optimal(problem: SearchProblem) -> Search:
 
 
 class _Course:
-    """What one search checks next."""
+    """The course of one search: which boxes it splits, and which nodes it checks."""
 
     def __init__(self, problem: SearchProblem, knowledge: Knowledge, boxes: Boxes, facts: Facts) -> None:
         self._problem = problem

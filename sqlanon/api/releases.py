@@ -180,7 +180,7 @@ class Releases(Part):
 
         That of a CSV is in the note beside it; it is of no other content than was written.
         """
-        from sqlanon.verification.published import provenance_at
+        from sqlanon.verification.found_release import provenance_at
 
         return provenance_at(self._engine, self._opened.resolve(release), destination(release))
 

@@ -1,4 +1,7 @@
-"""A document as one page of HTML: no script, and no request to any other place. Every text is escaped."""
+"""Documents as HTML: a page without script or request to any other place, or a fragment for a notebook.
+
+Every text is escaped.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from functools import cache
 from sqlanon.report import svg
 from sqlanon.report.document import (
     Bar,
+    Bars,
     Cell,
     Chart,
     Code,
@@ -28,15 +32,43 @@ from sqlanon.report.document import (
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
+LOOKS = {
+    "": "text-align:left",
+    "number": "text-align:right",
+    "table": "overflow-x:auto",
+    "strong": "font-weight:bold",
+    "good": "color:#1a7f37",
+    "bad": "color:#c1121f;font-weight:bold",
+    "doubtful": "color:#9a6700",
+}
+"""The styles that a notebook has in place of the classes of a page; other classes have none."""
+
+BAR_COLOURS = ("#c9ccd1", "#e3b341", "#2da44e")
+FRAME_HEIGHT = 900
+"""Pixels: the page of a lattice of eight columns fits in."""
+
 
 def page(document: Document) -> str:
     """Render a document as a page, in UTF-8."""
-    title, parts = escaped(document.title), "".join(AsHtml().render(document))
+    title, parts = escaped(document.title), "".join(_OnPage().render(document))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<style>{style()}</style></head><body><main><h1>{title}</h1>{parts}</main></body></html>\n"
+    )
+
+
+def fragment(document: Document) -> str:
+    """Render the parts of a document, without its title."""
+    return "".join(_InNotebook().render(document))
+
+
+def framed(page: str, title: str) -> str:
+    """Put a whole page in a frame of its own, whose script sees nothing of the notebook."""
+    return (
+        f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" srcdoc="{html.escape(page)}" '
+        f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
     )
 
 
@@ -46,7 +78,7 @@ def style() -> str:
     return "".join(map(svg.asset, ("picture.css", "page.css")))
 
 
-class AsHtml(Renderer[str]):
+class _OnPage(Renderer[str]):
     """Parts as elements of a page, which look as its style sheet says."""
 
     section_heading = "h2"
@@ -138,6 +170,34 @@ class AsHtml(Renderer[str]):
         text = Text(text) if isinstance(text, str) else text
         words = escaped(text.words).replace("\n", "<br>")
         return words if text.tone == "plain" else f"<span{self.look(text.tone)}>{words}</span>"
+
+
+class _InNotebook(_OnPage):
+    """Parts with their looks spelled out, as a notebook has no style sheet of ours."""
+
+    section_heading = "h4"
+    notes_heading = "h5"
+    caption = '<caption style="text-align:left;font-weight:bold">'
+
+    def look(self, name: str) -> str:
+        return f' style="{LOOKS[name]}"' if name in LOOKS else ""
+
+    def side_by_side(self, part: SideBySide) -> str:
+        return "".join(self.part(each) for _, parts in part.columns for each in parts)
+
+    def figures(self, part: Figures) -> str:
+        return self.table(part.table)
+
+    def chart(self, part: Chart) -> str:
+        return svg.image(svg.drawn(part), part.title) if isinstance(part, Bars) else self.table(part.table)
+
+    def block(self, place: int, share: float | None = None) -> str:
+        width = "1em;margin-right:.3em" if share is None else f"{12 * share:.2f}em"
+        style = f"display:inline-block;height:.8em;width:{width};background:{BAR_COLOURS[place]}"
+        return f'<span style="{style}"></span>'
+
+    def strips(self, cell: Strips, name: str) -> str:
+        return escaped(cell.words)
 
 
 def escaped(text: str) -> str:

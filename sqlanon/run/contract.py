@@ -18,7 +18,7 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, attained
 from sqlanon.report.document import Code, Part
 from sqlanon.run.recorded import ROLES, recorded_release
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 
 STANDARD = "v3.1.0"
 """The version of the Open Data Contract Standard (Bitol 2025)."""
@@ -177,7 +177,7 @@ def contract(engine: Engine, release: Source, resolve: Callable[[Source], Resolv
     )
 
 
-def _columns(engine: Engine, found: Published, record: Record, policy: Policy) -> Iterator[ContractColumn]:
+def _columns(engine: Engine, found: FoundRelease, record: Record, policy: Policy) -> Iterator[ContractColumn]:
     roles = {name: role for field, role in ROLES.items() for name in getattr(policy, field)}
     levels = record.labels.levels if isinstance(record.labels, NodeRecord) else {}
     described = {
@@ -193,7 +193,7 @@ def _columns(engine: Engine, found: Published, record: Record, policy: Policy) -
         )
 
 
-def _checks(engine: Engine, found: Published, policy: Policy) -> Iterator[ContractCheck]:
+def _checks(engine: Engine, found: FoundRelease, policy: Policy) -> Iterator[ContractCheck]:
     """List the bounds that neither the source, nor a population, nor a column that was dropped is needed for."""
     if policy.has_private_method or policy.population is not None or policy.individual is not None:
         return

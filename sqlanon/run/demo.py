@@ -25,8 +25,8 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, identifier, number, subquery
 from sqlanon.report.document import Part, Table, Text, count, figure, paragraph, strong
 from sqlanon.run.pipeline import anonymize
+from sqlanon.verification.found_release import find_release
 from sqlanon.verification.measure import measure
-from sqlanon.verification.published import published
 from sqlanon.verification.verify import verify_published
 
 SOURCE = "visits"
@@ -144,7 +144,7 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
         before=before,
         release=release,
         released=_sample(engine, RELEASE),
-        after=verify_published(engine, published(engine, RELEASE, engine.resolve), policy),
+        after=verify_published(engine, find_release(engine, RELEASE, engine.resolve), policy),
     )
 
 

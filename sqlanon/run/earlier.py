@@ -30,7 +30,7 @@ from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.run.recorded import PRESENT, ShownColumn, of_several_roles, recorded_release, shown_columns
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 
 WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local recoding, whose classes can be found again"
 WITH_AGGREGATES = "aggregates of its classes show more than their labels"
@@ -52,7 +52,7 @@ class Found:
         labels: its node, its cut, or its classes.
     """
 
-    release: Published
+    release: FoundRelease
     record: Record
     policy: Policy
     origin: ResolvedSource
@@ -234,7 +234,7 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     return Found(release, record, policy, origin, record.labels)
 
 
-def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[str]:
+def _other_rows(engine: Engine, release: FoundRelease, record: Record) -> Iterator[str]:
     """How a release has another number of rows than it was written with."""
     rows = engine.fetch(counted_rows(release.source.relation), "rows of an earlier release")[0]["rows"]
     if record.rows is None:
@@ -243,7 +243,7 @@ def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[
         yield f"it has {rows:,} rows, and {record.rows.released:,} were released"
 
 
-def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[str]:
+def in_the_way(release: FoundRelease, record: Record, policy: Policy) -> Iterator[str]:
     """Why a release cannot be compared with others, a sentence each."""
     yield from release.shortfalls
     method = policy.method

@@ -29,8 +29,7 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.tables import taxonomies
 from sqlanon.report.document import Part, Table, count, figure, percent, printable
-from sqlanon.report.html import escaped, style
-from sqlanon.report.notebook import framed
+from sqlanon.report.html import escaped, framed, style
 from sqlanon.report.svg import asset
 from sqlanon.run.lattice import NODES, examined, record_of
 

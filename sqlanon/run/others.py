@@ -47,7 +47,7 @@ from sqlanon.releases.names import comparable, comparables, datasets_of, table_c
 from sqlanon.releases.table import Row
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compare_releases, in_the_way
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 
 MAX_OTHERS = 5
 """How many releases one is compared with: the latest."""
@@ -139,7 +139,7 @@ def examined_beside(
 
 
 def others_of(
-    engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str
+    engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str
 ) -> tuple[tuple[OtherRelease, ...], int]:
     """Compare a published release with others of its data set, and count older ones that are on the list.
 
@@ -184,7 +184,7 @@ def reason_of(error: SqlanonError) -> str:
 
 # More than six parameters: a release as it is named, found and recorded, and another one.
 def _compared_by_rows(
-    engine: Engine, source: ResolvedSource, released: Published, policy: Policy, name: str, other: ListedRelease
+    engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str, other: ListedRelease
 ) -> OtherRelease | None:
     """Return another release with the joint classes of both, or why they are not known; None if held together."""
     found = _read(engine, other)
@@ -217,7 +217,7 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
     return OtherRelease(release=other, joint=joint, unjudged=models, proposal=proposal)
 
 
-def _read(engine: Engine, other: ListedRelease) -> tuple[Published, Record, Policy] | str:
+def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy] | str:
     """Read a release of the list with its record and its policy; or return why it is not looked at."""
     if other.state == "unseen":
         return "it cannot be looked at from this session"

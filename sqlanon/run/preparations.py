@@ -29,7 +29,7 @@ from sqlanon.queries.tables import flatten as flattening_queries
 from sqlanon.queries.tables.cuts import Predictors
 from sqlanon.queries.tables.spelled import spelled
 from sqlanon.run.new_rows import generalize_in_classes
-from sqlanon.verification.published import provenance_at
+from sqlanon.verification.found_release import provenance_at
 
 
 def flatten(

@@ -13,7 +13,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy, policy_of
 from sqlanon.model.record import Record
 from sqlanon.queries.source import ColumnOrigin
-from sqlanon.verification.published import Published, published
+from sqlanon.verification.found_release import FoundRelease, find_release
 
 ROLES = {
     "quasi_identifiers": "quasi-identifier",
@@ -34,13 +34,13 @@ HELP = "joint classes count labels alone; generalize the column in each of them,
 
 def recorded_release(
     engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource], *, hashes_rows: bool = True
-) -> tuple[Published, Record, Policy]:
-    """Find a release (:func:`published`), its record, and the policy that is recorded.
+) -> tuple[FoundRelease, Record, Policy]:
+    """Find a release (:func:`find_release`), its record, and the policy that is recorded.
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
     """
-    found = published(engine, release, resolve, hashes_rows=hashes_rows)
+    found = find_release(engine, release, resolve, hashes_rows=hashes_rows)
     record = found.record
     others = () if record is None else (record.companion, record.lattice, record.flattened, record.generalized)
     if record is None or record.policy is None or any(other is not None for other in others):

@@ -37,7 +37,7 @@ from sqlanon.run.earlier import with_joint_classes
 from sqlanon.run.others import others_of, reason_of
 from sqlanon.run.recorded import recorded_release
 from sqlanon.run.reported_release import ReportedRelease
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
 CANNOT_BE_COMPARED = (
@@ -152,7 +152,7 @@ def _with_places(recorded: Policy, given: Policy) -> Policy:
 
 
 def examined_release(
-    engine: Engine, found: Published, record: Record, policy: Policy, source: ResolvedSource | None
+    engine: Engine, found: FoundRelease, record: Record, policy: Policy, source: ResolvedSource | None
 ) -> Examined:
     """Find what a release leaves open: by itself, or beside its source.
 
@@ -176,7 +176,7 @@ def examined_release(
     return Examined(examined.findings, tuple(notes), None)
 
 
-def _alone(engine: Engine, found: Published, policy: Policy) -> Examined:
+def _alone(engine: Engine, found: FoundRelease, policy: Policy) -> Examined:
     """Find what the kept columns show that the release still has."""
     described = {folded(each.name): each.traits for each in engine.describe(found.source.relation)}
     kept = policy.model_copy(
@@ -191,7 +191,7 @@ def _alone(engine: Engine, found: Published, policy: Policy) -> Examined:
 
 
 def _beside(
-    engine: Engine, found: Published, record: Record, policy: Policy, source: ResolvedSource
+    engine: Engine, found: FoundRelease, record: Record, policy: Policy, source: ResolvedSource
 ) -> tuple[Examined, tuple[str, ...]]:
     """Find what the release leaves open beside its source, and why something is missing."""
     bound = prepare(engine, source, policy, has_earlier=True)
@@ -218,7 +218,7 @@ def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -
         raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
 
 
-def _refuse_lost_columns(found: Published, policy: Policy) -> None:
+def _refuse_lost_columns(found: FoundRelease, policy: Policy) -> None:
     """Refuse a release without columns whose values are counted, which it had, or which its record alone has."""
     there = {folded(name) for name in found.columns}
     counted = () if policy.has_private_method else (*policy.quasi_identifiers, *policy.sensitive)

@@ -27,7 +27,7 @@ from sqlanon.queries.kit.nodes import Grain, column, names, string, subquery
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.run.lattice import lattice
 from sqlanon.run.recorded import ROLES
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 
 SQL = Queries("report")
 
@@ -60,7 +60,7 @@ class ReportedRelease:
     engine: Engine
     policy: Policy
     record: Record
-    found: Published
+    found: FoundRelease
     source: ResolvedSource | None  # with numbers coded; None if the release is not to be compared with it
     source_columns: tuple[str, ...]  # none if it is not to be compared
     recorded_taxonomies: Collection[str]  # columns whose taxonomies the record has in full, not as the name of a file

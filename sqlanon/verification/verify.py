@@ -20,9 +20,9 @@ from sqlanon.model.record import Record, ReportRecord
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
+from sqlanon.verification.found_release import FoundRelease, columns_of, find_release
 from sqlanon.verification.labels import foreign_labels, pseudonym_problems
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
-from sqlanon.verification.published import Published, columns_of, published
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
@@ -51,12 +51,12 @@ def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Besi
     Raises:
         PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
     """
-    return verify_published(engine, Published(release, columns_of(engine, release)), policy, beside)
+    return verify_published(engine, FoundRelease(release, columns_of(engine, release)), policy, beside)
 
 
 def verify_published(
     engine: Engine,
-    found: Published,
+    found: FoundRelease,
     policy: Policy,
     beside: Beside | None = None,
     *,
@@ -139,7 +139,7 @@ def verify_release(
         PolicyError: as :func:`verify`, or the policy does not fit the source.
         EngineError: there is no release, or it cannot be read.
     """
-    found = published(engine, release, resolve, without_provenance=without_provenance)
+    found = find_release(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:
         engine.read_as(found.record.policy.csv)
     return verify_found(engine, found, policy, None if source is None else resolve(source), record_sha256)
@@ -147,7 +147,7 @@ def verify_release(
 
 def verify_found(
     engine: Engine,
-    found: Published,
+    found: FoundRelease,
     policy: Policy,
     original: ResolvedSource | None,
     record_sha256: str | None = None,
@@ -220,7 +220,7 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
             yield f'it lacks the column "{name}", which the policy releases'
 
 
-def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.Expr) -> Iterator[str]:
+def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr) -> Iterator[str]:
     """Find values that the release has more often than the source that it was made from."""
     there = {folded(name) for name in found.columns}
     columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 
 from sqlanon.report import html
 from sqlanon.report.document import Document, Part, Table, Text, count, facts, figure, notes, paragraph, percent
-from sqlanon.report.notebook import fragment
 
 
 class Result(BaseModel):
@@ -42,7 +41,7 @@ class Result(BaseModel):
         return html.page(self.document())
 
     def _repr_html_(self) -> str:
-        return fragment(self.document())
+        return html.fragment(self.document())
 
 
 class PartialResult(Result):

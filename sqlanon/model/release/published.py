@@ -24,7 +24,7 @@ from sqlanon.report.document import (
     short_percent,
     strong,
 )
-from sqlanon.report.notebook import fragment
+from sqlanon.report.html import fragment
 
 SHOWN_ROWS = 10
 

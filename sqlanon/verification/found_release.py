@@ -48,7 +48,7 @@ CHANGED = {
 
 
 @dataclass(frozen=True)
-class Published:
+class FoundRelease:
     """A release as it is found."""
 
     source: ResolvedSource
@@ -61,14 +61,14 @@ class Published:
     is_of_fit: bool = False  # whether it is partitions of a fit, whose source is that of the fit, not of their rows
 
 
-def published(
+def find_release(
     engine: Engine,
     release: Any,
     resolve: Callable[[Any], ResolvedSource],
     *,
     without_provenance: bool = False,
     hashes_rows: bool = True,
-) -> Published:
+) -> FoundRelease:
     """Find a release by what the user calls it, whatever was done to it since it was written.
 
     Args:
@@ -136,7 +136,7 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     return notes[0]
 
 
-def _folder(engine: Engine, name: str) -> Published:
+def _folder(engine: Engine, name: str) -> FoundRelease:
     """Find a release that is a folder: all of its files are looked at, whatever its marker says of them."""
     folder, pattern = Path(name), pattern_below(name)
     layout = marked(folder)
@@ -152,7 +152,7 @@ def _folder(engine: Engine, name: str) -> Published:
     return _recorded(source, tuple(columns), [note_of(folder)], changes)
 
 
-def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
+def _lake(engine: Engine, name: str, *, without_provenance: bool) -> FoundRelease:
     """Find a release that is a table of a lake: the files that its log lists are looked at, and no others."""
     pinned = pinned_version(lake_table(name))
     layout, version = readable_layout(pinned.version.note), pinned.version
@@ -164,7 +164,7 @@ def _lake(engine: Engine, name: str, *, without_provenance: bool) -> Published:
     return _recorded(source, (*version.columns,), [version.note], changes, without_provenance=without_provenance)
 
 
-def _store(engine: Engine, stored: StoredRelease) -> Published:
+def _store(engine: Engine, stored: StoredRelease) -> FoundRelease:
     """Find a release in an object store: the files that its note lists are looked at, and no others."""
     layout = stored.layout
     assert layout is not None
@@ -190,13 +190,13 @@ def _recorded(
     changes: Sequence[str],
     *,
     without_provenance: bool = False,
-) -> Published:
+) -> FoundRelease:
     """Read what the notes of a release record; ``changes`` say how its content is not what was written."""
     changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))
     try:
         parsed = [Record.parse(note) for note in notes]
     except RecordError:
-        return Published(source, columns, shortfalls=changes)
+        return FoundRelease(source, columns, shortfalls=changes)
     records = [record for record in parsed if record is not None and record.is_release]
     policies = frozenset[str]().union(*(record.policies for record in records))
     record = _together(records) if records and len(records) == len(notes) else None
@@ -211,7 +211,7 @@ def _recorded(
     digest = records[0].sha256 if record is not None and len(notes) == 1 else None
     notes_on_it = (*missing, *_missing(records, record, len(notes)))
     is_of_fit = any(each.fit is not None for each in records)
-    return Published(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)
+    return FoundRelease(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)
 
 
 def _together(records: Sequence[Record]) -> Record | None:

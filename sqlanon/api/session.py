@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class Session(Preparations, Releases, AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
-    Its ``taxonomies``, ``partitions``, ``ledger`` and ``releases`` have verbs of their own. Where a verb takes many
-    options, each is a choice by itself: it is given by keyword, and has a default.
+    Its ``taxonomies``, ``partitions``, ``ledger`` and ``releases`` have verbs of their own. Options are
+    keyword-only and have defaults.
 
     Several threads may share a session: its calls come one after the other. What a call calls back, such as
     ``progress``, cannot call the session.

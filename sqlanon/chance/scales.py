@@ -42,7 +42,7 @@ def scale_for(epsilon: Fraction, sensitivity: int) -> float:
     """
     _refuse_no_sensitivity(sensitivity)
     if epsilon == 0:
-        raise BudgetError("nothing can be drawn", ["ε is 0: only what looks at no data costs nothing"])
+        raise BudgetError("nothing can be drawn", ["ε must be above 0"])
     if sensitivity > epsilon * LARGEST_SCALE:
         small = f"ε = {spelled(epsilon)} is too small for a sensitivity of {sensitivity}"
         raise BudgetError("nothing can be drawn", [f"{small}: the noise would not fit 64-bit integers"])
@@ -80,7 +80,7 @@ def scale_in_rho(rho: Fraction, sensitivity: int) -> float:
     """
     _refuse_no_sensitivity(sensitivity)
     if rho <= 0:
-        raise BudgetError("nothing can be drawn", ["ρ is 0: only what looks at no data costs nothing"])
+        raise BudgetError("nothing can be drawn", ["ρ must be above 0"])
     if sensitivity**2 > 2 * rho * LARGEST_SCALE**2:
         small = f"ρ = {float(rho):.6g} is too small for a sensitivity of {sensitivity}"
         raise BudgetError("nothing can be drawn", [f"{small}: the noise would not fit 64-bit integers"])

@@ -199,9 +199,7 @@ def _with_classes_made_again(
         try:
             made = release.make_again(engine, release, spec, classes)
         except UnsatisfiableError as error:
-            raise PolicyError(
-                f"{_is_another(release.name, release.bound)}: no classes meet its policy there"
-            ) from error
+            raise PolicyError(f"{_no_match(release.name, release.bound)}: no classes meet its policy there") from error
         engine.execute(exp.Insert(this=rows.table, expression=made), "rows by their classes")
     engine.run(queries.persons_by_rows(found, persons, rows, keys, classes))
     for relation in (persons, rows):
@@ -267,12 +265,12 @@ def misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClas
     differing = differing_classes(engine, classes)
     if not differing:
         return None
-    then = "give the source as it was then, such as a copy, a version or a query"
-    return f"{_is_another(name, bound)}: {differing:,} classes have another number of rows; {then}"
+    then = "Pass the source as it was at release time: a copy, a table version or a query"
+    return f"{_no_match(name, bound)}: {differing:,} classes differ in size. {then}"
 
 
-def _is_another(name: str, bound: BoundPolicy) -> str:
-    return f"{name} is not what its policy makes of {bound.description}"
+def _no_match(name: str, bound: BoundPolicy) -> str:
+    return f"{name} does not match {bound.description}"
 
 
 def refuse_keys(engine: Compute, bound: BoundPolicy, name: str, *, as_text: bool) -> None:

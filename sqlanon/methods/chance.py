@@ -18,7 +18,6 @@ from sqlanon.chance.discrete_laplace import empty_cell_probability
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.opendp import OpenDPSource
 from sqlanon.chance.random_source import RandomSource
-from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
@@ -69,8 +68,6 @@ class Chance:
             EngineError: there is no ledger that outlives the session, or another one is that of the warehouse.
         """
         is_query = source.dataset is None
-        if request.is_dry_run:
-            return cls(SeededSource(0), False, None, DataSet(""), is_query)
         chosen = OpenDPSource() if request.random_source is None else request.random_source
         is_private = type(chosen) is OpenDPSource
         if not is_private or not private_method(policy).claims_privacy:

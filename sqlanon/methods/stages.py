@@ -123,7 +123,7 @@ class Stages:
         )
 
     def note_step(self, step: str, share: float | None) -> None:
-        """Take note of how far a statement is; those before the first stage are none of its."""
+        """Report the progress of a statement; those before the first stage are ignored."""
         left = self._latest.seconds_left
         if self._latest.lattice_nodes is None:
             left = self._pace.seconds_left(step, share)

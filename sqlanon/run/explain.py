@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
@@ -62,8 +63,11 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
         own_taxonomies(engine, source, policy, lists_ranges=False),
         earlier_releases(engine, source, policy, without_rows) as earlier,
     ):
-        request = Request(is_dry_run=True, earlier=earlier)
-        run = method_of(policy)(cast(Engine, dry_run), without_rows(source), policy, request)
+        method = method_of(policy)
+        # A source that is seeded charges no ledger.
+        seeded = SeededSource(0) if method.is_private else None
+        request = Request(is_dry_run=True, earlier=earlier, random_source=seeded)
+        run = method(cast(Engine, dry_run), without_rows(source), policy, request)
         dry_run.steps.clear()
         companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}
         carry_out(engine, run, _DryRunTarget(dry_run), companions, None, Stages(silent))

@@ -183,7 +183,7 @@ class TestThresholds:
         for refused in (lambda: threshold(Fraction(1), Fraction(1), rows=0), lambda: pure_threshold(0, Fraction(1))):
             with pytest.raises(ValueError, match="0"):
                 refused()
-        with pytest.raises(BudgetError, match="ε is 0"):
+        with pytest.raises(BudgetError, match="ε must be above 0"):
             threshold(Fraction(0), Fraction("1e-6"))
 
     def test_opendp_gives_a_smaller_delta_than_that_of_what_it_publishes(self) -> None:
@@ -219,7 +219,7 @@ class TestScales:
     def test_nothing_is_bought_for_what_nobody_can_change(self, sensitivity: int) -> None:
         with pytest.raises(ValueError, match="is not 1 or more"):
             scale_for(Fraction(1), sensitivity)
-        with pytest.raises(BudgetError, match="ε is 0"):
+        with pytest.raises(BudgetError, match="ε must be above 0"):
             scale_for(Fraction(0), 1)
 
     def test_scales_have_ends(self) -> None:
@@ -269,7 +269,7 @@ class TestCosts:
         ]
         for draw in draws:
             draw(charge("1"))
-            with pytest.raises(BudgetError, match="ε is 0"):
+            with pytest.raises(BudgetError, match="ε must be above 0"):
                 draw(charge("0"))
         for module in (seeded, opendp):
             monkeypatch.setattr(module, "scale_for", lambda _, sensitivity: math.nextafter(sensitivity, 0))

@@ -268,7 +268,7 @@ class TestCosts:
 
     def test_what_was_not_paid_is_not_drawn(self, monkeypatch: pytest.MonkeyPatch) -> None:
         one = arrays([(0, 1)])
-        with pytest.raises(sa.BudgetError, match="ε is 0"):
+        with pytest.raises(sa.BudgetError, match="ε must be above 0"):
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("0"), sensitivity=1)
         with pytest.raises(ValueError, match="sensitivity"):
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("1"), sensitivity=0)

@@ -53,7 +53,7 @@ class TestPortions:
         whole = portions("0.3")
         assert whole.rest("leaves").budget == sa.Budget("0.3")
         assert whole.rest("more").budget == sa.Budget(0)
-        with pytest.raises(sa.BudgetError, match="ε is 0"):
+        with pytest.raises(sa.BudgetError, match="ε must be above 0"):
             sa.SeededSource(1).discrete_laplace(1, whole.rest("more"))
 
     @pytest.mark.parametrize("epsilon", [Fraction(-1, 10), 0.1, math.nan])

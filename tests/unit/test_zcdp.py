@@ -94,7 +94,7 @@ class TestScales:
         with pytest.raises(sa.BudgetError, match="nothing is drawn"):
             source.gumbel_choice(np.array([0, 1]), charge, sensitivity=1)
 
-    @pytest.mark.parametrize(("rho", "why"), [(Fraction(0), "ρ is 0"), (Fraction(1, 10**40), "too small")])
+    @pytest.mark.parametrize(("rho", "why"), [(Fraction(0), "ρ must be above 0"), (Fraction(1, 10**40), "too small")])
     def test_what_buys_no_draw_is_refused(self, rho: Fraction, why: str) -> None:
         with pytest.raises(sa.BudgetError, match=why):
             scale_in_rho(rho, 1)

@@ -71,11 +71,12 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         return None if given is None else self.bound.lattice.named(given)
 
     def encode(self) -> EncodedTable:
-        losses, is_dry_run = self.bound.policy.quality.label_losses, self.request.is_dry_run
+        losses, may_be_empty = self.bound.policy.quality.label_losses, self.request.is_dry_run
         spec = cells_beside(self.engine, self.bound, self.request.earlier)
-        table = encode_table(self.engine, self.bound, spec, label_losses=losses, may_be_empty=is_dry_run, may_stay=True)
-        if not is_dry_run:
-            refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
+        table = encode_table(
+            self.engine, self.bound, spec, label_losses=losses, may_be_empty=may_be_empty, may_stay=True
+        )
+        refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
         return table
 
     def search(self, table: EncodedTable, stages: Stages) -> NodeChoice:

@@ -97,11 +97,10 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
         return settings_of(self.bound.policy)
 
     def encode(self) -> EncodedTable:
-        is_dry_run = self.request.is_dry_run
+        may_be_empty = self.request.is_dry_run
         spec = cells_beside(self.engine, self.bound, self.request.earlier)
-        table = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=is_dry_run)
-        if not is_dry_run:
-            refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
+        table = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=may_be_empty)
+        refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
         return table
 
     def search(self, table: EncodedTable, stages: Stages) -> LocalChoice:

@@ -73,6 +73,6 @@ from sqlanon.model.release import (
     Verification as Verification,
 )
 from sqlanon.run.explorer import Explorer as Explorer
-from sqlanon.model.release.listed import ListedRelease as ListedRelease, ReleaseList as ReleaseList
+from sqlanon.model.release.joint import ListedRelease as ListedRelease, ReleaseList as ReleaseList
 from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy
 from sqlanon.api.session import Session as Session

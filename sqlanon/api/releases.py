@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.earlier import Earlier
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Verification
-    from sqlanon.model.release.joint import JointClasses
-    from sqlanon.model.release.listed import ReleaseList
+    from sqlanon.model.release.joint import JointClasses, ReleaseList
     from sqlanon.model.release.pictures import ClassSizes
     from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.contract import Contract

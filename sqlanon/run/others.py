@@ -34,8 +34,7 @@ from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.record import Record
-from sqlanon.model.release.joint import JointClasses, OtherRelease
-from sqlanon.model.release.listed import ListedRelease
+from sqlanon.model.release.joint import JointClasses, ListedRelease, OtherRelease
 from sqlanon.queries.cells.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.released_classes import released_labels

@@ -14,14 +14,8 @@ from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Report
 from sqlanon.model.release.findings import LocalEstimate
-from sqlanon.model.release.trial import Trial
+from sqlanon.model.release.trial import LITTLE, MUCH_MORE, Trial
 from sqlanon.release.publishing import GroupedRows
-
-MUCH_MORE = 2
-"""How many times as much a release must lose for a hint."""
-
-LITTLE = 0.025
-"""Losses below this are as good as this one: who loses 5 % in all needs no hint."""
 
 
 @with_own_taxonomies
@@ -64,15 +58,11 @@ def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
         run.
     """
     node, policy = groups.node, groups.bound.policy
-    if node is None or not _can_be_recoded(policy):
+    if node is None or not isinstance(policy.method, FullDomain) or policy.objective != "utility":
+        return None
+    if policy.columns_with("top") or policy.held_with or [*LocalRecoding().misfits(policy)]:
         return None
     return estimated_loss(engine, node.table)
-
-
-def _can_be_recoded(policy: Policy) -> bool:
-    if not isinstance(policy.method, FullDomain) or policy.objective != "utility" or policy.columns_with("top"):
-        return False
-    return not policy.held_with and not [*LocalRecoding().misfits(policy)]
 
 
 def with_local_loss(report: Report, loss: float | None) -> Report:

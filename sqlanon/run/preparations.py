@@ -5,31 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.prepare import prepare
 from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.shared.points import no_list, no_number
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
+from sqlanon.methods.local.class_labels import SQL as LOCAL
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import ClassesRecord, CutRecord
+from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.preparations import Flattened, Flattening, Generalized
-from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, PolicyRecord, Record, RecordError
+from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.cells.unknown import known_rows
-from sqlanon.queries.kit.nodes import counted_rows
+from sqlanon.queries.kit.nodes import Relation, counted_rows
+from sqlanon.queries.release.rows import KEPT_CLASSES
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import cuts as queries
 from sqlanon.queries.tables import flatten as flattening_queries
 from sqlanon.queries.tables.cuts import Predictors
 from sqlanon.queries.tables.spelled import spelled
-from sqlanon.run.new_rows import generalize_in_classes
+from sqlanon.release import publishing
 from sqlanon.verification.found_release import provenance_at
+
+RECORDED = Relation("anon_recorded_classes", "class")
+"""The classes of a release: by class and quasi-identifier (``position``) the level (``depth``) and the label."""
 
 
 def flatten(
@@ -48,19 +60,9 @@ def flatten(
         PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    with target_for(engine, into, {"source": source}, replace=replace) as target:
-        return _flatten(engine, source, flattening, target)
-
-
-def _flatten(
-    engine: Compute,
-    source: ResolvedSource,
-    flattening: Flattening,
-    target: Target,
-) -> Flattened:
-    relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
-    flattening.check_columns([column.name for column in columns], source.description)
-    with engine.transaction():
+    with target_for(engine, into, {"source": source}, replace=replace) as target, engine.transaction():
+        relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
+        flattening.check_columns([column.name for column in columns], source.description)
         counts = engine.fetch(flattening_queries.counts(relation, flattening), "count the events")[0]
         _refuse_unfit_rows(source, flattening, counts)
         target.write(flattening_queries.flattened(relation, flattening))
@@ -68,16 +70,16 @@ def _flatten(
             flattening=flattening.model_dump(mode="json"), events=counts["events"], individuals=counts["individuals"]
         )
         target.add_record(new_record(flattened=made))
-    return Flattened(
-        source=source.description,
-        into=target.name,
-        columns=flattening.columns,
-        individuals=counts["individuals"],
-        events=counts["events"],
-        cut_individuals=counts["cut_individuals"],
-        cut_events=counts["cut_events"],
-        notes=target.notes,
-    )
+        return Flattened(
+            source=source.description,
+            into=target.name,
+            columns=flattening.columns,
+            individuals=counts["individuals"],
+            events=counts["events"],
+            cut_individuals=counts["cut_individuals"],
+            cut_events=counts["cut_events"],
+            notes=target.notes,
+        )
 
 
 def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: Mapping[str, Any]) -> None:
@@ -126,7 +128,7 @@ def generalize(
             return _generalize(engine, source, record, labels, release.description, target)
         with engine.transaction(), engine.scratch():
             _refuse_taxonomies(engine, record, labels.columns, release.description)
-            return generalize_in_classes(engine, source, record, labels, release.description, target)
+            return _generalize_in_classes(engine, source, record, labels, release.description, target)
 
 
 def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | ClassesRecord]:
@@ -182,6 +184,69 @@ def _generalize(
         unknown_rows=whole - rows,
         notes=target.notes,
     )
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def _generalize_in_classes(
+    engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
+) -> Generalized:
+    """Write the rows that a class of a release covers, with the labels of the one of the least loss."""
+    if record.policy is None:
+        raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
+    names = [column.name for column in engine.describe(source.relation)]
+    bound = prepare(engine, source, _policy_of_rows(record.policy, classes, names))
+    table = encode_table(engine, bound, label_losses=(), may_be_empty=True)
+    recoding = PerClass(table.encoding)
+    engine.put(RECORDED, _listed(classes))
+    recoding.find_classes(engine, bound.policy, RECORDED)
+    engine.run(LOCAL.step(KEPT_CLASSES, "all_classes", labels=CLASS_LABELS))
+    publishing.group_rows(engine, table, recoding, masked=False, is_examined=False)
+    rows, _ = publishing.released_sizes(engine)
+    target.write(publishing.released_rows(engine, table.encoding, target.takes_enums), streamed=True)
+    made = GeneralizedRecord(columns=classes.columns, policy_sha256=record.policy_sha256, rows=rows)
+    target.add_record(new_record(generalized=made))
+    return Generalized(
+        source=source.description,
+        release=release,
+        into=target.name,
+        columns=tuple(found.name for found in bound.columns),
+        generalized=tuple(found.name for found in bound.columns if found.name in bound.policy.quasi_identifiers),
+        rows=rows,
+        unknown_rows=table.unknown.suppressed,
+        uncovered_rows=table.context.row_count - rows,
+        notes=target.notes,
+    )
+
+
+def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[str]) -> Policy:
+    """The policy of a release, as far as it says how rows find classes; all other columns are kept."""
+    given, own = record.as_json, {*map(folded, classes.columns)}
+    settings: dict[str, Any] = {
+        coding: {name: value for name, value in given[coding].items() if folded(name) in own}
+        for coding in ("bottom_coding", "top_coding")
+    }
+    settings["method"] = {**given["method"], "aggregate": {}}
+    return Policy(
+        quasi_identifiers=classes.columns,
+        insensitive=[name for name in columns if folded(name) not in own],
+        privacy=[KAnonymity(2)],  # a policy needs a model, and rows are not judged here
+        quality=given["quality"],
+        unknown={name: action_for(record.unknown, name) for name in classes.columns},
+        **settings,
+    )
+
+
+def _listed(classes: ClassesRecord) -> pa.Table:
+    """Make the rows of :data:`RECORDED`; masked rows are in no class."""
+    known = [*classes.labels.values()]
+    of_classes = (
+        (number, position, *known[position][place])
+        for number, (_, *places) in enumerate(classes.classes, 1)
+        for position, place in enumerate(places)
+    )
+    rows = [row for row in of_classes if row[2] is not None]
+    kinds = {"anon_class": pa.int64(), "position": pa.int32(), "depth": pa.int32(), "label": pa.string()}
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
 
 
 def _row_count(engine: Compute, relation: exp.Expr) -> int:

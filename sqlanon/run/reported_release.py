@@ -294,8 +294,7 @@ class ReportedRelease:
     @cached_property
     def _known_taxonomies(self) -> set[str]:
         """The quasi-identifiers whose taxonomies here are those that the release was made with."""
-        shapes, recorded = taxonomies.shapes(self.engine, self.policy.quasi_identifiers), self.record.taxonomy_sha256
-        return {name for name, shape in shapes.items() if shape.sha256 == recorded.get(name)}
+        return {*taxonomies.unchanged(self.engine, self.policy.quasi_identifiers, self.record.taxonomy_sha256)}
 
     @cached_property
     def _sizes_before(self) -> Sizes:

@@ -27,9 +27,9 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     """Find labels that are none of the recorded ones, as shortfalls; and note those that cannot be compared."""
     names = policy.quasi_identifiers
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
-    shapes = taxonomies.shapes(engine, names)
-    same = [name for name in names if name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)]
-    labels = None if record.labels is None else record.labels.of(same)
+    labels = record.labels
+    if labels is not None:
+        labels = labels.of(taxonomies.unchanged(engine, names, record.taxonomy_sha256))
     items = labels.items if isinstance(labels, CutRecord) else ()
     compared = {*items} if labels is None else {*labels.columns, *items}
     unknown = ", ".join(f'"{name}"' for name in names if name not in compared)

@@ -94,34 +94,20 @@ class Fit(Result):
 
 
 class PartitionReport(Result):
-    """The numbers of a partition's release; no cell value among them.
-
-    Attributes:
-        source, into: in words.
-        release: the identity of the release, which its provenance names too.
-        partitions: how many are published with the fit by now, this one included.
-        rows: what became of the rows of the partition.
-        unknown_rows: by column, rows with a value that its taxonomy does not have; empty if nothing was written.
-        union: what became of the rows of all of them.
-        suppression_limit: the share of all rows that was allowed to be suppressed.
-        models: every privacy model, measured on what was written together with what was published before.
-        class_count, min_class_size: of these, too.
-        seconds: wall time of each stage.
-        notes: anything that a reader should know.
-    """
+    """The numbers of a partition's release; no cell value among them."""
 
     source: str
     into: str
-    release: str
-    partitions: int
+    release: str  # the identity of the release, which its provenance names too
+    partitions: int  # how many are published with the fit by now, this one included
     rows: RowCounts
-    unknown_rows: dict[str, int] = Field(default_factory=dict)
-    union: RowCounts
-    suppression_limit: float
-    models: tuple[ModelResult, ...]
-    class_count: int
+    unknown_rows: dict[str, int] = Field(default_factory=dict)  # by column; empty if nothing was written
+    union: RowCounts  # what became of the rows of all partitions
+    suppression_limit: float  # the share of all rows that was allowed to be suppressed
+    models: tuple[ModelResult, ...]  # measured on what was written together with what was published before
+    class_count: int  # of these, too
     min_class_size: int
-    seconds: dict[str, float]
+    seconds: dict[str, float]  # wall time of each stage
     notes: tuple[str, ...] = ()
 
 

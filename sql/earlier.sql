@@ -7,10 +7,12 @@
 -- labels of a release
 -- The combinations of labels that a release has, as texts, with their rows.
 -- :released ("sex" VARCHAR)
--- :texts sex AS anon_label_0
+-- :names sex
 -- :labels anon_label_0
 SELECT :labels, count(*) AS anon_released_rows
-FROM (SELECT TRUE AS anon_is_released, :texts FROM :released AS anon_released)
+FROM (
+    SELECT TRUE AS anon_is_released, anon.text_of(:names) COLLATE "binary" AS :labels FROM :released AS anon_released
+)
 GROUP BY :labels
 HAVING count(*) > 0;
 
@@ -31,10 +33,14 @@ FROM :labelled AS anon_labelled;
 -- have more of them.
 -- :rows (anon_person_0 VARCHAR, anon_class_0 UINTEGER, anon_value_0_0 UINTEGER)
 -- :persons_by anon_person_0
--- :shown coalesce(any_value(anon_class_0), 0) AS anon_class_0
--- :values coalesce(any_value(anon_value_0_0), 0) AS anon_value_0_0
+-- :classes anon_class_0
+-- :values anon_value_0_0
 -- :sources count(anon_class_0)
-SELECT :persons_by, :shown, :values, CAST(ceil(count(*) / :sources) AS BIGINT) AS anon_rows
+SELECT
+    :persons_by,
+    coalesce(any_value(:classes), 0) AS :classes,
+    coalesce(any_value(:values), 0) AS :values,
+    CAST(ceil(count(*) / :sources) AS BIGINT) AS anon_rows
 FROM :rows AS anon_sources
 GROUP BY :persons_by;
 
@@ -187,6 +193,19 @@ SELECT
     )
 FROM :classes AS anon_classes;
 
+-- name: classes_with_hidden
+-- classes with those who are hidden
+-- Classes of a node, and whether those who are hidden of their joint class meet the privacy models (:hides_well), if any are.
+-- :measured (anon_node INTEGER, anon_key_0 BIGINT, anon_is_met BOOLEAN)
+-- :together (anon_node INTEGER, anon_earlier BIGINT, anon_class_size BIGINT)
+-- :hides_well anon_class_size >= 5
+-- :names anon_node, anon_earlier
+-- :joint anon_measured.anon_node, anon_measured.anon_key_0 & 3
+SELECT anon_measured.*, coalesce(anon_hidden.anon_hides_well, TRUE) AS anon_hides_well
+FROM :measured AS anon_measured
+LEFT JOIN (SELECT :names, :hides_well AS anon_hides_well FROM :together AS anon_together) AS anon_hidden
+    ON :joint = anon_hidden.:names;
+
 -- name: absent_persons
 -- persons of earlier releases without a row
 -- guarded: tests/unit/test_guarded_queries.py::TestJointClasses
@@ -256,6 +275,21 @@ SELECT
 FROM :persons AS anon_persons
 LEFT JOIN :judged AS anon_shown ON anon_persons.:grouped = anon_shown.:grouped
 LEFT JOIN :withheld AS anon_withheld ON anon_withheld.anon_person_0 = anon_persons.anon_person_0;
+
+-- name: persons_by_kept_classes
+-- persons by the classes that a release shows of their values
+-- The persons with 0 for their class in a release (:name) where it does not show their joint class.
+-- :persons (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_value_0_0 UINTEGER, anon_rows BIGINT)
+-- :judged (anon_class_0 UINTEGER, anon_class_1 UINTEGER, anon_kept BOOLEAN)
+-- :others anon_class_0, anon_value_0_0
+-- :classes anon_class_0, anon_class_1
+-- :name anon_class_1
+SELECT
+    anon_persons.:others,
+    anon_persons.anon_rows,
+    CASE WHEN anon_judged.anon_kept THEN anon_judged.:name ELSE 0 END AS :name
+FROM :persons AS anon_persons
+INNER JOIN :judged AS anon_judged ON anon_persons.:classes = anon_judged.:classes;
 
 -- name: persons_beside
 -- persons of earlier releases and of the present source

@@ -3,6 +3,21 @@
 -- Intervals have numbers (anon_interval), and cells the keys of their class at both ends (anon_low, anon_high). Each column of
 -- sensitive values has a number (anon_column), and so has each value (anon_value), whatever its column is.
 
+-- name: cells_with_values
+-- rows of values in cells
+-- :cells (anon_key_0 BIGINT, anon_sensitive_0 UINTEGER, anon_row_count BIGINT)
+-- :words anon_key_0
+-- :value anon_sensitive_0
+SELECT :words, :value AS anon_value, anon_row_count AS anon_rows FROM :cells;
+
+-- name: cells_of_node
+-- cells of a node
+-- :cells (anon_key_0 BIGINT, anon_value BIGINT, anon_rows BIGINT, anon_cell_size BIGINT)
+-- :words anon_key_0
+-- :node 0
+SELECT CAST(:node AS INTEGER) AS anon_node, :words, anon_value, anon_rows, anon_cell_size
+FROM :cells AS anon_sized_cells;
+
 -- name: value_shares
 -- shares of sensitive values
 -- The share of each value of a column (:value) in all rows, by its number among those of all columns (:numbered) and by its code, and

@@ -107,9 +107,11 @@ SELECT coalesce(sum(anon_row_count), 0) AS rows, count(*) AS groups FROM :groups
 -- :rows (anon_value_0 VARCHAR, anon_kept_0 VARCHAR)
 -- :position 0
 -- :key anon_value_0
--- :are min(anon_kept_0) IS NOT DISTINCT FROM max(anon_kept_0) AS anon_0
--- :hold coalesce(bool_and(anon_0), TRUE) AS holds_0
-SELECT :position AS position, :hold FROM (SELECT :are FROM :rows GROUP BY :key) AS anon_groups;
+-- :names anon_kept_0
+-- :are anon_0
+-- :hold holds_0
+SELECT :position AS position, coalesce(bool_and(:are), TRUE) AS :hold
+FROM (SELECT anon.is_homogeneous(:names) AS :are FROM :rows GROUP BY :key) AS anon_groups;
 
 -- name: pairs
 -- pairs of values of quasi-identifiers and kept columns
@@ -129,7 +131,12 @@ SELECT determinant, dependent, sum(row_count) AS row_count FROM :pairs AS anon_s
 -- rows of classes with a single value
 -- :groups (anon_label_0 VARCHAR, disease VARCHAR, anon_row_count BIGINT)
 -- :labels anon_label_0
--- :are min(disease) IS NOT DISTINCT FROM max(disease) AS anon_is_homogeneous_0
--- :homogeneous coalesce(sum(anon_class_rows) FILTER (WHERE anon_is_homogeneous_0), 0) AS homogeneous_0
-SELECT :homogeneous, coalesce(sum(anon_class_rows), 0) AS rows
-FROM (SELECT :are, sum(anon_row_count) AS anon_class_rows FROM :groups GROUP BY :labels) AS anon_classes;
+-- :values disease
+-- :are anon_is_homogeneous_0
+-- :homogeneous homogeneous_0
+SELECT
+    coalesce(sum(anon_class_rows) FILTER (WHERE :are), 0) AS :homogeneous,
+    coalesce(sum(anon_class_rows), 0) AS rows
+FROM (
+    SELECT anon.is_homogeneous(:values) AS :are, sum(anon_row_count) AS anon_class_rows FROM :groups GROUP BY :labels
+) AS anon_classes;

@@ -7,8 +7,9 @@
 -- :source (person VARCHAR, city VARCHAR)
 -- :individual person
 -- :first 2
--- :varies min(anon_source.city) IS DISTINCT FROM max(anon_source.city) AS varies_0
--- :varying count(*) FILTER (WHERE varies_0) AS varying_0
+-- :are_different min(anon_source.city) IS DISTINCT FROM max(anon_source.city)
+-- :varies varies_0
+-- :varying varying_0
 SELECT
     count(*) FILTER (WHERE anon_individual IS NOT NULL) AS individuals,
     CAST(coalesce(sum(event_rows) FILTER (WHERE anon_individual IS NOT NULL), 0) AS BIGINT) AS events,
@@ -17,9 +18,12 @@ SELECT
         sum(event_rows - :first) FILTER (WHERE anon_individual IS NOT NULL AND event_rows > :first), 0
     ) AS BIGINT) AS cut_events,
     CAST(coalesce(sum(event_rows) FILTER (WHERE anon_individual IS NULL), 0) AS BIGINT) AS lost_events,
-    :varying
+    count(*) FILTER (WHERE anon_individual IS NOT NULL AND :varies) AS :varying
 FROM (
-    SELECT anon.text_of(anon_source.:individual) COLLATE "binary" AS anon_individual, count(*) AS event_rows, :varies
+    SELECT
+        anon.text_of(anon_source.:individual) COLLATE "binary" AS anon_individual,
+        count(*) AS event_rows,
+        :are_different AS :varies
     FROM :source AS anon_source
     GROUP BY anon.text_of(anon_source.:individual) COLLATE "binary"
 ) AS anon_individuals;

@@ -13,7 +13,7 @@ import sqlanon as sa
 from sqlanon.chance.scales import scale_for
 from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.model.methods.noisy import NODE
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 
 Counts = tuple[int, ...]
 """How many rows each cell has."""

@@ -18,7 +18,7 @@ from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.noisy_node.ipa import thresholds
 from sqlanon.methods.noisy_node.shared import node_method
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP
-from sqlanon.queries.noise.combinations import Domain
+from sqlanon.queries.noise import Domain
 
 Row = tuple[int, str, str]
 """Age, sex and diagnosis."""

@@ -33,7 +33,7 @@ from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
-from sqlanon.queries.tables.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
+from sqlanon.queries.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
 
 # How the names of these databases begin: sessions on connections to one database see those of each other.
 CATALOG = "anon_of_policy"

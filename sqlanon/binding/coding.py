@@ -14,10 +14,24 @@ from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.kit.nodes import column
+from sqlanon.queries import csv_values, spelled
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    all_of,
+    cast,
+    column,
+    count_rows,
+    filtered,
+    number,
+    same,
+    select,
+    try_cast,
+)
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import coding as queries
-from sqlanon.queries.tables import csv_values, typed
+
+Bounds = tuple[int | float | None, int | float | None]
+"""The bottom and the top of a column, None if there is none."""
 
 DAY_ORDERS = ("dmy", "mdy")  # whether the day or the month stands first where the year stands last
 
@@ -44,8 +58,11 @@ def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSo
     bounds = _bounds(policy, (found.name for found in columns))
     if problems := [*_misfits(engine, columns, bounds)]:
         raise PolicyError(f"top and bottom coding do not fit {source.description}:", problems)
+    if not bounds:
+        return source
     types = {found.name: found.type for found in columns}
-    return replace(source, relation=queries.coded(source.relation, bounds, types)) if bounds else source
+    values = {name: cast(_in_bounds(name, of_column), types[name]) for name, of_column in bounds.items()}
+    return replace(source, relation=spelled.typed(source.relation, values, "anon_coded"))
 
 
 def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: Iterable[str]) -> Iterator[str]:
@@ -53,33 +70,42 @@ def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: 
     bounds = _bounds(policy, columns)
     if not bounds:
         return
-    found = engine.fetch(queries.beyond_bounds(relation, bounds), "values beyond their bounds")[0]
+    counts = [
+        aliased(filtered(count_rows(), exp.not_(same(_in_bounds(name, of_column), column(name)))), f"beyond_{place}")
+        for place, (name, of_column) in enumerate(bounds.items())
+    ]
+    found = engine.fetch(select(counts, relation.copy()), "values beyond their bounds")[0]
     for place, name in enumerate(bounds):
         if found[f"beyond_{place}"]:
             yield f'"{name}" has {found[f"beyond_{place}"]:,} values beyond its bounds (bottom_coding, top_coding)'
 
 
-def _bounds(policy: Policy, columns: Iterable[str]) -> dict[str, queries.Bounds]:
+def _bounds(policy: Policy, columns: Iterable[str]) -> dict[str, Bounds]:
     """Find the bounds of some columns, by their names in a table."""
     spelled = {folded(name): name for name in policy.coded_columns}
     named = {name: spelled[folded(name)] for name in columns if folded(name) in spelled}
     return {name: (policy.bottom_coding.get(own), policy.top_coding.get(own)) for name, own in named.items()}
 
 
-def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[str, queries.Bounds]) -> Iterator[str]:
+def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[str, Bounds]) -> Iterator[str]:
     numbers = {}
-    for found in (found for found in columns if found.name in bounds):
-        if found.traits.is_number:
-            numbers[found.name] = found
+    for each in (each for each in columns if each.name in bounds):
+        if each.traits.is_number:
+            numbers[each.name] = each
         else:
-            yield f'"{found.name}" is of type {found.type}, not of numbers: cast it in a view or a query'
+            yield f'"{each.name}" is of type {each.type}, not of numbers: cast it in a view or a query'
     # A floating-point number is near every bound.
-    exact = {name: found.type for name, found in numbers.items() if not found.traits.is_float}
+    exact = {name: each.type for name, each in numbers.items() if not each.traits.is_float}
     if not exact:
         return
-    held = engine.fetch(queries.representable({name: bounds[name] for name in exact}, exact), "bounds of columns")[0]
+    fits = []
     for place, (name, type_name) in enumerate(exact.items()):
-        if not held[f"fits_{place}"]:
+        given = (number(bound) for bound in bounds[name] if bound is not None)
+        held = [same(try_cast(bound, type_name), bound.copy()) for bound in given]
+        fits.append(aliased(all_of(held), f"fits_{place}"))
+    found = engine.fetch(exp.select(*fits, copy=False), "bounds of columns")[0]
+    for place, (name, type_name) in enumerate(exact.items()):
+        if not found[f"fits_{place}"]:
             yield f'"{name}" is of type {type_name}, which does not hold its bounds as they are written'
 
 
@@ -101,14 +127,14 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
     labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
     read = {name: csv_values.number_as_text(name) for name, taken in labelled.items() if "numbers" in taken}
-    read |= {name: typed.number_of(name) for name in numbers}
+    read |= {name: spelled.number_of(name) for name in numbers}
     settings = policy.csv or Csv()
     dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken], settings)
     read |= {
         name: csv_values.day_as_text(csv_values.in_century(column(name), settings.century), order)
         for name, order in dated.items()
     }
-    return replace(source, relation=typed.typed(source.relation, read)) if read else source
+    return replace(source, relation=spelled.typed(source.relation, read)) if read else source
 
 
 def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> tuple[str, ...]:
@@ -167,7 +193,7 @@ def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> d
     """Count the texts of some columns that are numbers, and those that are not."""
     if not names:
         return {}
-    found = engine.fetch(typed.counted_numbers(source.relation, names), "texts that are numbers")[0]
+    found = engine.fetch(spelled.counted_numbers(source.relation, names), "texts that are numbers")[0]
     return {name: (found[f"numbers_{place}"], found[f"others_{place}"]) for place, name in enumerate(names)}
 
 
@@ -206,3 +232,12 @@ def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str], s
             unclear,
         )
     return {name: max(DAY_ORDERS, key=of_orders.__getitem__) for name, of_orders in counts.items()}
+
+
+def _in_bounds(name: str, bounds: Bounds) -> exp.Expr:
+    """A column whose numbers beyond its bounds are these bounds."""
+    value: exp.Expr = column(name)
+    for macro, bound in zip(("bottom_coded", "top_coded"), bounds, strict=True):
+        if bound is not None:
+            value = scalar_call(macro, value, number(bound))
+    return value

@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values
-from sqlanon.queries.tables import taxonomies
 
 LEAVES = Relation("anon_ordered_leaves", "node")
 """The values of taxonomies by their number (``leaf``), with their label at every level (``depth``)."""

@@ -28,11 +28,11 @@ from sqlanon.model.names import folded, possible
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.hierarchies import Hierarchy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
-from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.spelled import is_respelled, with_spellings
-from sqlanon.queries.tables.taxonomies import SQL
+from sqlanon.queries.spelled import is_respelled, with_spellings
+from sqlanon.queries.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
 

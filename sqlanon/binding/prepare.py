@@ -24,13 +24,12 @@ from sqlanon.model.base import did_you_mean, unknown_names
 from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.policy import Policy
+from sqlanon.queries import taxonomies as queries
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
-from sqlanon.queries.tables import taxonomies as queries
-from sqlanon.queries.tables.spelled import fractional_types, spelled, spelled_taxonomy
-from sqlanon.queries.tables.taxonomies import leaves_of
-from sqlanon.queries.tables.typed import number_of, text_of, typed
+from sqlanon.queries.spelled import fractional_types, number_of, spelled, spelled_taxonomy, text_of, typed
+from sqlanon.queries.taxonomies import leaves_of
 
 # Names of columns that a name of a folder has as they are: DuckDB encodes others, and never decodes them.
 PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")

@@ -15,9 +15,9 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.source import TaxonomyShape
-from sqlanon.queries.tables import taxonomies
 
 # Columns that identify the rows of a level.
 # Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading.

@@ -12,9 +12,9 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import folded
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
-from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
+from sqlanon.queries.spelled import Taxonomies, with_spellings
 
 MAX_QUERY_CHARACTERS = 20_000  # length of a query in a message: one over a list of many files is longer
 MAX_SHOWN_VALUES = 10

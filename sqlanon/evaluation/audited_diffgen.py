@@ -32,7 +32,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.model.methods.cuts import DiffGen
-from sqlanon.queries.noise.combinations import INDEX, NOISY, runs_by_outcome
+from sqlanon.queries.noise import INDEX, NOISY, runs_by_outcome
 
 
 class AuditedDiffGen(AuditedPolicy):

@@ -27,7 +27,7 @@ from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

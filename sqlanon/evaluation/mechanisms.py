@@ -24,9 +24,9 @@ from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bo
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.cells.contributions import crowded, differences
-from sqlanon.queries.classes.recoding import AtNode
-from sqlanon.queries.noise.combinations import outcomes
+from sqlanon.queries.noise import outcomes
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.source_rows import crowded, differences
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

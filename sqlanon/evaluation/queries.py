@@ -18,10 +18,10 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.base import unknown_names
 from sqlanon.model.methods.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.model.queries import AverageQuery, CountQuery, GroupQuery
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery
-from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

@@ -33,11 +33,11 @@ from sqlanon.joint.persons import (
 from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.joint import JointClass, JointClasses
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import joint_persons as queries
+from sqlanon.queries.encoding import CellSpec, EarlierClasses
 from sqlanon.queries.kit.nodes import Step
-from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.released_classes import ReleasedClasses, class_of
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import ReleasedClasses, class_of
 
 
 def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[EarlierRelease]) -> CellSpec:

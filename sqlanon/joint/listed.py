@@ -14,13 +14,13 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.nodes.table import encode_taxonomies, make_cells
 from sqlanon.nodes.unknown import find_unknown_rows
-from sqlanon.queries.cells.encoding import encoding_for
-from sqlanon.queries.cells.rows import cell_counts
-from sqlanon.queries.cells.unknown import UNKNOWN
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import joint_persons as queries
+from sqlanon.queries.encoded_rows import cell_counts
+from sqlanon.queries.encoding import encoding_for
 from sqlanon.queries.kit.nodes import Relation, select
-from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.released_classes import NodeClasses
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import NodeClasses
+from sqlanon.queries.source_rows import UNKNOWN
 from sqlanon.release.publishing import PublishedNode
 
 LABELS, CELLS = Relation("anon_labels_of_both", "node"), Relation("anon_cells_of_both", "cell")
@@ -36,7 +36,7 @@ class ReleaseAtNode:
     Attributes:
         name: what it is called.
         levels: the node.
-        labels: the combinations of its labels, see :func:`sqlanon.queries.release.released_classes.released_labels`.
+        labels: the combinations of its labels, see :func:`sqlanon.queries.released_classes.released_labels`.
         k: what its policy asks for.
         source_rows: the rows of its source.
     """

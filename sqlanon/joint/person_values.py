@@ -16,13 +16,13 @@ from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.earlier_checks import holds_together
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import counted
-from sqlanon.queries.cells.earlier import reference, reference_of, value_column
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, ShownValues
-from sqlanon.queries.cells.rows import shares, unlabelled_values
-from sqlanon.queries.classes.grouping import Grouping
+from sqlanon.queries.encoded_rows import shares, unlabelled_values
+from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownValues
+from sqlanon.queries.grouping import Grouping
+from sqlanon.queries.joint_classes import grouped_persons, judged_by_values, shown_persons_by_values, unmet
+from sqlanon.queries.joint_persons import joint_class_ranges
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release.earlier import joint_class_ranges
-from sqlanon.queries.release.joint_values import grouped_persons, judged_by_values, shown_persons_by_values, unmet
+from sqlanon.queries.source_rows import reference, reference_of, value_column
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,13 @@ from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.nodes.table import encode_taxonomies
 from sqlanon.nodes.unknown import find_unknown_rows
-from sqlanon.queries.cells.earlier import reference
-from sqlanon.queries.cells.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
-from sqlanon.queries.cells.unknown import UNKNOWN
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import joint_persons as queries
+from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
+from sqlanon.queries.joint_classes import JUDGED
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.release import earlier as queries
-from sqlanon.queries.release.listed_classes import ListedClasses
-from sqlanon.queries.release.released_classes import ClassesOfRows, NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import ClassesOfRows, ListedClasses, NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.source_rows import UNKNOWN, reference
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def find_persons(
                 engine.run(step)
             engine.drop(before)
             engine.drop(queries.WITHHELD_PERSONS)
-        engine.drop(queries.JUDGED)
+        engine.drop(JUDGED)
     return persons
 
 

@@ -28,7 +28,7 @@ from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
-from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.encoding import Encoding
 from sqlanon.release.publishing import GroupedRows, released_rows
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
 from sqlanon.queries.kit.nodes import Relation, counted_rows
-from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RANK, RUN
+from sqlanon.queries.noise import NOISE, NOISY, PLACE, RANK, RUN
+from sqlanon.queries.source_rows import anonymous_rows, bounded_rows
 
 
 @dataclass(frozen=True)

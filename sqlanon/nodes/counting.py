@@ -27,9 +27,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.nodes.roll_up import RolledUp, RollUps, roll_up
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.keys import words_of
-from sqlanon.queries.classes import examination as examine
-from sqlanon.queries.classes import summaries as queries
+from sqlanon.queries import examination as examine
+from sqlanon.queries import summaries as queries
+from sqlanon.queries.encoding import words_of
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches

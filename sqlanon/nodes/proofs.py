@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.lattice import Levels, NodeSummary, is_below
 from sqlanon.nodes.counting import SizesFirst
-from sqlanon.nodes.roll_up import ClassCounts
-from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.classes.intervals import (
+from sqlanon.nodes.interval_queries import (
     CELLS,
     first_cells,
     have_scores,
@@ -23,6 +21,8 @@ from sqlanon.queries.classes.intervals import (
     more_cells,
     value_tables,
 )
+from sqlanon.nodes.roll_up import ClassCounts
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.kit.nodes import PreparedQuery, counted_rows
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import Answers, Proof

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, is_below
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.grouping import distinct_others, rolled_up
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.grouping import distinct_others, rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows
 
 # The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.

@@ -14,20 +14,20 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
-from sqlanon.queries.cells.earlier import absent_persons, number_of_key
-from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
-from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
-from sqlanon.queries.cells.keys import key_layout
-from sqlanon.queries.cells.labels import (
+from sqlanon.queries import summaries as evaluate
+from sqlanon.queries.coded_labels import (
     CODED_LABELS,
+    INFORMATION,
     LABEL_LOSSES,
+    encode_information,
     encode_labels,
     key_labels,
     last_children,
     loss_steps,
     value_types,
+    with_information,
 )
-from sqlanon.queries.cells.rows import (
+from sqlanon.queries.encoded_rows import (
     PIECES,
     cell_counts,
     cells_of_keyed,
@@ -36,9 +36,9 @@ from sqlanon.queries.cells.rows import (
     encode_rows,
     unmapped_people,
 )
-from sqlanon.queries.cells.unknown import without_unknown
-from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.encoding import CellSpec, Encoding, LossStep, encoding_for, key_layout
 from sqlanon.queries.kit.nodes import counted_rows
+from sqlanon.queries.source_rows import absent_persons, number_of_key, without_unknown
 
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0

@@ -12,11 +12,11 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells import unknown as queries
-from sqlanon.queries.cells.encoding import CellSpec, Encoding
-from sqlanon.queries.cells.information import root_rows
+from sqlanon.queries import source_rows as queries
+from sqlanon.queries import taxonomies
+from sqlanon.queries.coded_labels import root_rows
+from sqlanon.queries.encoding import CellSpec, Encoding
 from sqlanon.queries.kit.nodes import Step
-from sqlanon.queries.tables import taxonomies
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.papers import adult
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, subquery
-from sqlanon.queries.tables.measures import level_map
+from sqlanon.queries.measures import level_map
 
 COLUMNS = (
     "age",

@@ -28,10 +28,10 @@ from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
 from sqlanon.papers.base import Announce, Reproduction
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
-from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.measures import level_map
+from sqlanon.queries.measures import level_map
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

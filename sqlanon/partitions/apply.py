@@ -44,7 +44,7 @@ from sqlanon.partitions.sidecar import REFERENCE, Entry, opened
 from sqlanon.publish.provenance import promise_of, release_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
-from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.release import publishing
 from sqlanon.release.guarantee import guarantee_of_partitions, with_coding
 from sqlanon.release.publishing import attained_measures

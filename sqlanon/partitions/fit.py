@@ -38,11 +38,11 @@ from sqlanon.nodes.table import EncodedTable
 from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
 from sqlanon.publish.files import staged_file
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries import taxonomies
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
-from sqlanon.queries.release.kept_columns import released_value
-from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.published_rows import released_value
 from sqlanon.release.findings import examine
 
 # By the name of a method whose labels suit rows that are still to come, the run that finds them.

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
-from sqlanon.queries.cells.labels import at_level
-from sqlanon.queries.cells.rows import shares
-from sqlanon.queries.classes import summaries as evaluate
-from sqlanon.queries.classes.classes import class_relation, within
-from sqlanon.queries.classes.grouping import Grouping
-from sqlanon.queries.classes.recoding import AtNode, Recoding
+from sqlanon.queries import summaries as evaluate
+from sqlanon.queries.class_measures import class_relation, within
+from sqlanon.queries.coded_labels import at_level
+from sqlanon.queries.encoded_rows import shares
+from sqlanon.queries.encoding import ROW_COUNT, VALUE, Encoding, row_sum
+from sqlanon.queries.grouping import Grouping
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -40,6 +39,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     union_by_name,
 )
+from sqlanon.queries.recodings import AtNode, Recoding
 
 SQL = Queries("partitions")
 

@@ -28,9 +28,9 @@ from sqlanon.model.release import RowCounts
 from sqlanon.partitions.fit import refuse_other_types
 from sqlanon.partitions.increment import SQL, Increment, Lookup, kept_cells, lookups_at, node_labels
 from sqlanon.partitions.sidecar import LISTED, REFERENCE, TAXONOMY, Entry, Place, Sidecar, place_of, release_at
-from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.recoding import AtNode
-from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.published_rows import KEPT_CLASSES
+from sqlanon.queries.recodings import AtNode
 
 
 @contextmanager

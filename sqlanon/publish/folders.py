@@ -22,8 +22,8 @@ from sqlanon.model.record import ContentRecord, FolderRecord, Record
 from sqlanon.publish.files import bring_back, cannot_be_written, flush, hidden, refuse_place, tidy
 from sqlanon.publish.listings import files_below, hashes, is_whole, listing, note_of, sizes_in
 from sqlanon.publish.targets import StagedTarget
+from sqlanon.queries import layout as partitions
 from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, select, subquery
-from sqlanon.queries.release import files as partitions
 from sqlanon.queries.source import SourceColumn
 
 STAGED_SUFFIX = ".staged"

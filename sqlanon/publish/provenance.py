@@ -33,7 +33,7 @@ from sqlanon.model.record import (
 )
 from sqlanon.model.release import Guarantee, RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
-from sqlanon.queries.kit.texts import sql_folder
+from sqlanon.queries.kit.sql_files import sql_folder
 
 DECIMALS = 12
 """The decimals to which measures are computed in floating point."""

@@ -20,9 +20,9 @@ from sqlanon.model.release import (
     Suppression,
 )
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.classes import examination
+from sqlanon.queries import examination
+from sqlanon.queries import exposures as queries
 from sqlanon.queries.kit.nodes import counted_rows, select
-from sqlanon.queries.release import findings as queries
 from sqlanon.release.kept_columns import (
     KeptValues,
     identifying_pairs,

@@ -21,8 +21,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import IdentifyingPair, RevealingColumn
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.release import dependencies
-from sqlanon.queries.release import findings as queries
+from sqlanon.queries import exposures as queries
 from sqlanon.queries.source import Traits
 from sqlanon.release.publishing import PublishedNode
 
@@ -228,10 +227,10 @@ def _candidates(
 ) -> list[Candidate]:
     """The pairs of a kept column and a quasi-identifier that a few rows do not refute."""
     finer = {position: levels[position] - 1 for position in positions}
-    engine.run(dependencies.few_rows(table.encoding, finer, names, FEW_ROWS))
-    depend = engine.fetch(dependencies.kept_that_may_depend(positions, len(names)), "dependent columns")
-    determine = engine.fetch(dependencies.kept_that_may_determine(positions, len(names)), "determining columns")
-    engine.drop(dependencies.FEW_ROWS)
+    engine.run(queries.few_rows(table.encoding, finer, names, FEW_ROWS))
+    depend = engine.fetch(queries.kept_that_may_depend(positions, len(names)), "dependent columns")
+    determine = engine.fetch(queries.kept_that_may_determine(positions, len(names)), "determining columns")
+    engine.drop(queries.FEW_ROWS)
     may_depend = {(row["position"], place): row[f"holds_{place}"] for row in depend for place in range(len(names))}
     may_determine = {
         (position, row["position"]): row[f"holds_{place}"]
@@ -259,7 +258,7 @@ def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidat
 def _counted(engine: Compute, node: PublishedNode, candidates: Sequence[Candidate]) -> Iterator[RevealingColumn]:
     """Count candidates in all rows: the finest label that each determines, or whether it depends on others."""
     table = node.table
-    counts = dependencies.PairCounts(table.encoding, [each.pair for each in candidates])
+    counts = queries.PairCounts(table.encoding, [each.pair for each in candidates])
     engine.run(counts.step())
     for candidate in candidates:
         published = node.summary.levels[candidate.position]
@@ -273,15 +272,15 @@ def _counted(engine: Compute, node: PublishedNode, candidates: Sequence[Candidat
                 rows=rows,
                 source_rows=table.context.row_count,
             )
-    engine.drop(dependencies.PAIRS)
+    engine.drop(queries.PAIRS)
 
 
 def _revealed(
-    engine: Compute, counts: dependencies.PairCounts, candidate: Candidate, published: int
+    engine: Compute, counts: queries.PairCounts, candidate: Candidate, published: int
 ) -> tuple[int | None, int]:
     """The finest label that is determined, if any is, and the rows in which more than the published one is shown."""
 
-    def undetermined(determinant: dependencies.Side, dependent: dependencies.Side, support: int = 0) -> int | None:
+    def undetermined(determinant: queries.Side, dependent: queries.Side, support: int = 0) -> int | None:
         """The rows that are not determined; None if the support is too small."""
         found = engine.fetch(counts.dependency(candidate.pair, determinant, dependent), "a dependency")[0]
         return int(found["undetermined_rows"]) if found["support"] >= support else None

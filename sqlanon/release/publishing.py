@@ -17,14 +17,14 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.release import FinerNode
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
-from sqlanon.queries.classes import summaries as evaluate
-from sqlanon.queries.classes.grouping import Grouping
-from sqlanon.queries.classes.recoding import AtCut, Recoding, cut_misfits
+from sqlanon.queries import summaries as evaluate
+from sqlanon.queries.encoding import ROW_COUNT, Encoding
+from sqlanon.queries.exposures import identifier_counts
+from sqlanon.queries.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, select, subquery
-from sqlanon.queries.release.findings import identifier_counts
-from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
-from sqlanon.queries.release.text_types import group_sizes, label_types, published_texts, text_counts, text_type
+from sqlanon.queries.layout import group_sizes, label_types, published_texts, text_counts, text_type
+from sqlanon.queries.published_rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
+from sqlanon.queries.recodings import AtCut, Recoding, cut_misfits
 from sqlanon.verification.labels import pseudonym_problems
 
 SIEVED_ROWS = 100_000
@@ -67,7 +67,7 @@ class GroupedRows:
         bound: the policy, bound to the source.
         source_rows: rows of the source that were read, without those that are left out for unknown values.
         labels: the columns of the groups with the labels of the quasi-identifiers, which define classes.
-        identifier_counts: those of identifiers (``queries.release.findings``) that were counted where the rows of the
+        identifier_counts: those of identifiers (``queries.exposures``) that were counted where the rows of the
             source were read for something else; None if that was not so.
         table: the cells of the source, whose exposure is counted; None if that is not to be known.
         node: the node that is published. None if there is none, or if rows stand there that are not those of the

@@ -15,7 +15,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release import Result
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, attained
+from sqlanon.queries.measures import Comparison, MeasuredClasses, attained
 from sqlanon.report.document import Code, Part
 from sqlanon.run.recorded import ROLES, recorded_release
 from sqlanon.verification.found_release import FoundRelease

@@ -24,10 +24,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec
 from sqlanon.model.release import Result
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.classes import examination
+from sqlanon.queries import examination, taxonomies
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
-from sqlanon.queries.tables import taxonomies
 from sqlanon.report.document import Part, Table, count, figure, percent, printable
 from sqlanon.report.html import escaped, framed, style
 from sqlanon.report.svg import asset

@@ -35,9 +35,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.record import Record
 from sqlanon.model.release.joint import JointClasses, ListedRelease, OtherRelease
-from sqlanon.queries.cells.encoding import label_of
+from sqlanon.queries.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.release.released_classes import released_labels
+from sqlanon.queries.released_classes import released_labels
 from sqlanon.release.findings import Examined, is_accepted
 from sqlanon.release.publishing import PublishedNode
 from sqlanon.releases.beside import rows_beside

@@ -21,10 +21,10 @@ from sqlanon.model.record import Record
 from sqlanon.model.release import Exposure
 from sqlanon.model.release.pictures import Alternatives, ClassSizes, Sizes, alternatives_of, class_sizes
 from sqlanon.model.release.reported_columns import ExampleRow, LabelRows, Level, ReportedColumn
+from sqlanon.queries import taxonomies as taxonomy_queries
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Grain, column, names, string, subquery
-from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.run.lattice import lattice
 from sqlanon.run.recorded import ROLES
 from sqlanon.verification.found_release import FoundRelease

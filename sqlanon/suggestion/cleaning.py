@@ -13,9 +13,8 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.taxonomy.arguments import counted, listed
+from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import DIALECT, select
-from sqlanon.queries.tables import cleaning as queries
-from sqlanon.queries.tables import suggestions
 from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence
 from sqlanon.suggestion.roles import MAX_TEXTS, Decision
 
@@ -83,11 +82,11 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
     columns = [each.name for each in engine.describe(source.relation) if each.traits.is_text or each.traits.is_number]
     found: list[Written] = []
     with engine.transaction(), engine.scratch():
-        copied = suggestions.copied(source.relation)
+        copied = queries.copied(source.relation)
         engine.run(copied)
-        for start in range(0, len(columns), suggestions.TEXTS_AT_ONCE):
-            some = columns[start : start + suggestions.TEXTS_AT_ONCE]
-            rows = engine.fetch(suggestions.written(copied.makes.table, some, CODES), "how values are written", "node")
+        for start in range(0, len(columns), queries.TEXTS_AT_ONCE):
+            some = columns[start : start + queries.TEXTS_AT_ONCE]
+            rows = engine.fetch(queries.written(copied.makes.table, some, CODES), "how values are written", "node")
             found += (Written(some[row["place"]], row) for row in rows)
     values, reasons, notes = _codes(found)
     for setting, value, reason in (*_notation(found), *_days(found)):
@@ -179,8 +178,8 @@ def cleanings(
     kept += [found for name, found in evidence.items() if decisions[name].is_undecided]
     texts = [found for found in kept if found.column.traits.is_text and not found.is_number and not found.is_moment]
     forms: dict[str, Mapping[str, Any]] = {}
-    for start in range(0, len(texts), suggestions.TEXTS_AT_ONCE):
-        some = texts[start : start + suggestions.TEXTS_AT_ONCE]
+    for start in range(0, len(texts), queries.TEXTS_AT_ONCE):
+        some = texts[start : start + queries.TEXTS_AT_ONCE]
         rows = engine.fetch(queries.text_forms(source, [each.name for each in some]), "how texts are written")
         forms |= {some[row["place"]].name: row for row in rows}
     found = {each.name: _cleaning(each, decisions[each.name], forms.get(each.name), has_commas) for each in kept}

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.model.release.measurement import Result
+from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import suggestions as queries
 
 Role: TypeAlias = Literal["quasi-identifier", "sensitive", "identifier", "insensitive"]
 

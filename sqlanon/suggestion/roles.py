@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.taxonomy.arguments import listed
-from sqlanon.queries.tables import suggestions as queries
+from sqlanon.queries import suggestions as queries
 from sqlanon.suggestion import names
 from sqlanon.suggestion.evidence import Evidence, Role
 from sqlanon.suggestion.names import IDENTIFYING, Word

@@ -22,12 +22,18 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Verification
+from sqlanon.queries.kit.named import Queries, Role
+from sqlanon.queries.kit.nodes import Relation, Step, column, union_all
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import identifiers as queries
 from sqlanon.suggestion import names
 from sqlanon.suggestion.evidence import Evidence, evidence_of
 from sqlanon.suggestion.roles import Decision, decided
 from sqlanon.suggestion.taxonomies import SuggestedTaxonomy, of_dates
+
+SQL = Queries("safe_harbor")
+
+TEXTS = Relation("anon_judged_texts", "count")
+MEANINGS = Relation("anon_judged_columns", "count")
 
 PARAGRAPH = "45 CFR 164.514(b)(2)(i)({})"
 
@@ -152,19 +158,24 @@ def shown_kinds(
         return {}
     import pyarrow as pa
 
-    step = queries.texts(table, [each.name for each in columns])
+    texts = (
+        SQL.query("texts", source=table, value=column(each.name), place=place) for place, each in enumerate(columns)
+    )
     top, bottom = (frozenset[str](), frozenset[str]()) if policy is None else _coded(policy)
     labelled = () if policy is None else policy.quasi_identifiers
     loaded = {folded(name): name for name in taxonomies.shapes(engine, [*labelled])}
     meanings = [
-        {"place": place, **vars(_meaning_of(each, top, bottom)), "attribute": loaded.get(folded(each.name), each.name)}
+        {"place": place, "attribute": loaded.get(folded(each.name), each.name), **_meaning_of(each, top, bottom)}
         for place, each in enumerate(columns)
     ]
-    engine.run(step)
-    engine.put(queries.MEANINGS, pa.Table.from_pylist(meanings))
-    query = queries.shown_kinds(engine.taxonomy if loaded else None)
+    engine.run(Step(TEXTS, union_all(texts), "texts of the columns"))
+    engine.put(MEANINGS, pa.Table.from_pylist(meanings))
+    asked: dict[str, dict[str, Role]] = {"shown_kinds": {}, "shown_numbers": {}}
+    if loaded:
+        asked["split_kinds"] = {"taxonomy": engine.taxonomy}
+    query = union_all(SQL.query(name, values=TEXTS, meanings=MEANINGS, **more) for name, more in asked.items())
     rows = engine.fetch(query, "identifiers that values show")
-    for made in (step.makes, queries.MEANINGS):
+    for made in (TEXTS, MEANINGS):
         engine.drop(made)
     found = {each.name: {row["kind"] for row in rows if row["place"] == place} for place, each in enumerate(columns)}
     # A number that has a form of its own is not named twice.
@@ -179,26 +190,26 @@ def said(kinds: Sequence[str]) -> Iterator[str]:
     return (f"{words} ({PARAGRAPH.format(letter)})" for words, letter in map(KINDS.__getitem__, kinds))
 
 
-def _meaning_of(found: SourceColumn, top: Collection[str], bottom: Collection[str]) -> queries.Meaning:
+def _meaning_of(found: SourceColumn, top: Collection[str], bottom: Collection[str]) -> dict[str, object]:
+    """What is known of a column before its values are judged: what its type and its name say, and its bounds."""
     parts = names.parts_of(found.name)
     whole = names.word_of(found.name)
     words = {word.kind for _, _, word in names.words_in(parts)} | ({whole.kind} if whole else set())
     is_part = not PARTS_OF_DATES.isdisjoint(parts)
-    return queries.Meaning(
-        attribute=found.name,
-        is_text=not found.traits.is_number,
-        is_age="age" in words,
-        is_birth=is_birth(found.name),
-        is_date=is_part or ("date" in words and "age" not in words),
-        is_part=is_part,
-        is_zip="zip" in words,
-        is_coordinate=not COORDINATES.isdisjoint(parts),
-        is_number=not words.isdisjoint(("contact", "number")),
-        is_unnamed=whole is None,
-        is_top_coded=folded(found.name) in top,
-        is_bottom_coded=folded(found.name) in bottom,
-        first_year=first_year(),
-    )
+    return {
+        "is_text": not found.traits.is_number,
+        "is_age": "age" in words,
+        "is_birth": is_birth(found.name),
+        "is_date": is_part or ("date" in words and "age" not in words),
+        "is_part": is_part,
+        "is_zip": "zip" in words,
+        "is_coordinate": not COORDINATES.isdisjoint(parts),
+        "is_number": not words.isdisjoint(("contact", "number")),  # of persons, such as of telephones
+        "is_unnamed": whole is None,
+        "is_top_coded": folded(found.name) in top,  # 90 stands for all ages from there on
+        "is_bottom_coded": folded(found.name) in bottom,  # the lowest year stands for all that say an age above 89
+        "first_year": first_year(),  # of birth that says no age above 89
+    }
 
 
 def _coded(policy: Policy) -> Iterator[frozenset[str]]:

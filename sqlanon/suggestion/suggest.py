@@ -17,9 +17,9 @@ from sqlanon.model.extras import installed_version
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.trial import Trial
 from sqlanon.model.taxonomy.arguments import listed
+from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
-from sqlanon.queries.tables import suggestions as queries
 from sqlanon.suggestion import roles, safe_harbor, taxonomies
 from sqlanon.suggestion.cleaning import Proposed, advice_on, cleanings, query_of, totals
 from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets

@@ -13,11 +13,11 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
+from sqlanon.queries import measures as queries
+from sqlanon.queries import taxonomies as taxonomy_queries
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
-from sqlanon.queries.tables import measures as queries
-from sqlanon.queries.tables import taxonomies as taxonomy_queries
-from sqlanon.queries.tables.spelled import both_spellings, with_whole_numbers
+from sqlanon.queries.spelled import both_spellings, with_whole_numbers
 
 CLASSES = Relation("anon_released_labels", "class")
 LISTED = Relation("anon_listed_classes", "class")

@@ -19,11 +19,11 @@ from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
-from sqlanon.queries.cells.unknown import known_rows
+from sqlanon.queries import measures as queries
+from sqlanon.queries.measures import Comparison, MeasuredClasses, generalized
 from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.tables import measures as queries
-from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, generalized
-from sqlanon.queries.tables.spelled import Taxonomies, fractional_types, spelled, spelled_taxonomy
+from sqlanon.queries.source_rows import known_rows
+from sqlanon.queries.spelled import Taxonomies, fractional_types, spelled, spelled_taxonomy
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 WITHOUT_SOURCE = (

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import SCHEMA, Macro, expand, install_script, install_statements, macro_files, macros
 from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
-from sqlanon.queries.kit.texts import named_queries, sql_files
+from sqlanon.queries.kit.sql_files import named_queries, sql_files
 from tests.conftest import ROOT
 
 FIXTURES = ROOT / "fixtures" / "clinic.sql"

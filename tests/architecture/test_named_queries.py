@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import schema_statements
 from sqlanon.queries.kit.named import Queries, Role, parsed, roles_of, with_roles
 from sqlanon.queries.kit.nodes import DIALECT, identifier
-from sqlanon.queries.kit.texts import named_queries, query_text, sql_files
+from sqlanon.queries.kit.sql_files import named_queries, query_text, sql_files
 
 
 @pytest.fixture(scope="module")

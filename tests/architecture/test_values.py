@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import macros
 from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
-from sqlanon.queries.kit.texts import named_queries, sql_files
+from sqlanon.queries.kit.sql_files import named_queries, sql_files
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").rglob("*.sql"))
 COLUMN_OF_A_SOURCE = r'[(\s]+(?:(?:\w+|"(?:[^"]|"")*")\.)*"(?!anon_item")(?:[^"]|"")*"[)\s]*\sAS'

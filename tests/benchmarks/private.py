@@ -27,7 +27,7 @@ from sqlanon.methods.noisy_node import ipa as scoring
 from sqlanon.model.methods.noisy import CELLS, NODE
 from sqlanon.nodes.counting import NodeCounter
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches

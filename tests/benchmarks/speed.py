@@ -23,10 +23,10 @@ from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
-from sqlanon.queries.cells.labels import has_bits, label_bits
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.coded_labels import has_bits, label_bits
+from sqlanon.queries.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, aliased, column, grouped, select, subquery
+from sqlanon.queries.recodings import AtNode
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 PLAIN_CELLS = Relation("plain_cells", "cell")

@@ -74,7 +74,7 @@ CONSTANTS = {
     "NODES_AT_ONCE": ("nodes.counting", ("lattice",)),
     "COUNTED_CELLS": ("nodes.counting", ("lattice",)),
     "GROUPED": ("release.publishing", ("small", "big")),
-    "MAX_STEPS": ("queries.cells.labels", ("small", "big")),
+    "MAX_STEPS": ("queries.coded_labels", ("small", "big")),
 }
 """Where each is, below the package, and the workloads that it can matter to."""
 

@@ -13,7 +13,7 @@ from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.noisy_node.epsilon_safe import scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 from tests.engines import engine_of
 

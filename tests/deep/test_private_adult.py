@@ -16,7 +16,7 @@ from sqlanon.methods.noisy_node import ipa as method
 from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 from tests.engines import engine_of
 

@@ -19,7 +19,7 @@ from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.release import Report, RowCounts
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.classes.recoding import AtCut
+from sqlanon.queries.recodings import AtCut
 from sqlanon.release.publishing import (
     attained_at,
     group_rows,

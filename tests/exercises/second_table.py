@@ -17,7 +17,7 @@ from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.methods.reports import NodePublication
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery
-from sqlanon.queries.release.rows import release
+from sqlanon.queries.published_rows import release
 
 SIZES = "sizes"
 ROWS = "rows"

@@ -14,7 +14,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.destination import FORMATS
 from sqlanon.model.quality import QualityModel
-from sqlanon.queries.release.rows import release as release_of_queries
+from sqlanon.queries.published_rows import release as release_of_queries
 from tests import oracle
 from tests.conftest import clinic_policy
 from tests.exercises import json_lines, merged, public_node, rare_values, second_table

@@ -23,7 +23,7 @@ from sqlanon.ledger.accounts import known, owners
 from sqlanon.ledger.datasets import open_ledger
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
-from sqlanon.queries.noise import scores
+from sqlanon.queries import noise as scores
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.full.test_charged_sources import SPENT, account, charge

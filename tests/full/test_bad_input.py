@@ -24,7 +24,7 @@ from sqlanon.errors import SqlanonError
 from sqlanon.methods.base import Run
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.nodes import roll_up
-from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries import summaries as evaluate
 from tests.conftest import ROOT
 
 SECRET = "alice-1970"  # noqa: S105

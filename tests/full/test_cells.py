@@ -11,10 +11,10 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
-from sqlanon.queries.classes.grouping import by_key
-from sqlanon.queries.classes.summaries import attained
+from sqlanon.queries.encoding import ROW_COUNT, row_sum
+from sqlanon.queries.grouping import by_key
 from sqlanon.queries.kit.nodes import column
+from sqlanon.queries.summaries import attained
 from tests.conftest import clinic_policy
 from tests.engines import engine_of
 

@@ -12,8 +12,8 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb.reading import pieces
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.cells import encoding
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries import encoding
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, select
 from tests.engines import engine_of
 

@@ -9,8 +9,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.papers import IPAAsPublished
-from sqlanon.queries.classes.examination import JUDGED_CELLS
-from sqlanon.queries.release.dependencies import FEW_ROWS, PAIRS
+from sqlanon.queries.examination import JUDGED_CELLS
+from sqlanon.queries.exposures import FEW_ROWS, PAIRS
 from tests.conftest import clinic_policy
 from tests.golden.recording import Recorder, in_lines
 

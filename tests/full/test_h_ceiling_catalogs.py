@@ -17,7 +17,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.methods.h_ceiling import catalogs
 from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling import h_ceiling_run as method
-from sqlanon.queries.cells.encoding import encoding_for
+from sqlanon.queries.encoding import encoding_for
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT
 from tests.commands import sqlanon

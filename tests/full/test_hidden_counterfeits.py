@@ -17,8 +17,8 @@ from sqlanon.chance.exact import Floats, Integers
 from sqlanon.methods.h_ceiling.ceiling_queries import CHANCES, KNOWN, value_column, with_labels
 from sqlanon.methods.h_ceiling.counterfeits import fill, put_entries
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.classes.recoding import AtNode
 from sqlanon.queries.kit.nodes import aliased, column, select
+from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import make_labels
 from tests import oracle
 from tests.case_tables import session_of

@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb.reading import lake as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.folders import exchange
-from sqlanon.queries.release.files import guarded
+from sqlanon.queries.layout import guarded
 from tests.effort import examples
 from tests.engines import engine_of
 

@@ -19,10 +19,10 @@ from sqlanon.methods.noisy_node.ipa import draw_counts, public_domains, threshol
 from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.cells.contributions import bounded_rows
-from sqlanon.queries.classes.recoding import AtCut
-from sqlanon.queries.noise.combinations import Domain, equal_rows
-from sqlanon.queries.release.rows import release
+from sqlanon.queries.noise import Domain, equal_rows
+from sqlanon.queries.published_rows import release
+from sqlanon.queries.recodings import AtCut
+from sqlanon.queries.source_rows import bounded_rows
 from sqlanon.release import publishing
 from tests.engines import engine_of
 

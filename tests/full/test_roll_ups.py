@@ -22,10 +22,10 @@ from sqlanon.nodes import counting as node_counter
 from sqlanon.nodes import roll_up
 from sqlanon.nodes.roll_up import RolledUp, RollUps
 from sqlanon.nodes.table import encode_table
-from sqlanon.queries.cells import keys
-from sqlanon.queries.cells import labels as encode
-from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.grouping import rolled_up
+from sqlanon.queries import coded_labels as encode
+from sqlanon.queries import encoding as keys
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.release import publishing
 from sqlanon.search.problem import batches

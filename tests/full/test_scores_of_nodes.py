@@ -16,7 +16,7 @@ from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.nodes import roll_up
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.noise.scores import WHOLE, level_losses
+from sqlanon.queries.noise import WHOLE, level_losses
 from tests import oracle
 from tests.engines import engine_of
 from tests.property.test_private_releases import EXAMPLES, table_of

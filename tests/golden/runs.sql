@@ -213,9 +213,9 @@ SELECT
 FROM anon_parents;
 
 -- read anon_coded_labels
-SELECT "position", "depth", MAX("child") AS "last_child"
+SELECT position, depth, MAX(child) AS last_child
 FROM "temp"."main"."anon_coded_labels"
-GROUP BY "position", "depth";
+GROUP BY position, depth;
 
 -- create anon_labels
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
@@ -237,16 +237,16 @@ LEFT JOIN (VALUES
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 WITH "anon_labels" AS (
-  SELECT DISTINCT "position", "depth", "anon_key_0", "lm"
+  SELECT DISTINCT position, depth, "anon_key_0", "lm"
   FROM "temp"."main"."anon_labels"
 ), "anon_steps" AS (
-  SELECT "position", "depth", CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits", "lm"
+  SELECT position, depth, CAST(["anon_key_0"] AS BIGINT[]) AS last_bits, "lm"
   FROM "anon_labels"
-  QUALIFY ("lm") IS DISTINCT FROM (LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
+  QUALIFY ROW("lm") IS DISTINCT FROM ROW(LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
 )
 SELECT *
 FROM "anon_steps"
-QUALIFY COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+QUALIFY COUNT(*) OVER (PARTITION BY position, depth) <= 64;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS (
@@ -271,29 +271,29 @@ ORDER BY "anon_key_0" ASC;
 
 -- read anon_cells
 SELECT
-  COUNT(*) AS "cells",
-  COALESCE(SUM("anon_row_count"), 0) AS "rows",
-  COALESCE(SUM("anon_row_count") FILTER(WHERE "anon_is_unmapped"), 0) AS "unmapped"
+  COUNT(*) AS cells,
+  COALESCE(SUM(anon_row_count), 0) AS rows,
+  COALESCE(SUM(anon_row_count) FILTER(WHERE "anon_is_unmapped"), 0) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
 -- read anon_cells 2
 WITH "anon_keyed" AS (
-  SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  SELECT 0 AS position, "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY "anon_key_0" & 7205759403792793600
   HAVING COUNT(*) > 0
   UNION ALL
-  SELECT 1 AS "position", "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  SELECT 1 AS position, "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY "anon_key_0" & 1729382256910270464
   HAVING COUNT(*) > 0
 ), "anon_values" AS (
-  SELECT "anon_labels"."position", "anon_labels"."value", "anon_keyed"."anon_value_rows"
+  SELECT anon_labels.position, anon_labels.value, anon_keyed.anon_value_rows
   FROM "anon_keyed"
-  JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON "anon_labels"."position" = "anon_keyed"."position"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_keyed.position
     AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
-    AND "anon_labels"."depth" = 0
+    AND anon_labels.depth = 0
 ), "anon_levels" AS (
   SELECT
     anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,
@@ -578,7 +578,7 @@ WITH "anon_classes" AS (
   GROUP BY "anon_label_0", "anon_label_1"
 )
 SELECT
-  COALESCE(SUM("anon_class_rows") FILTER(WHERE "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
+  COALESCE(SUM(anon_class_rows) FILTER(WHERE "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
   COALESCE(SUM(anon_class_rows), 0) AS rows
 FROM "anon_classes";
 
@@ -1634,16 +1634,16 @@ BEGIN;
 DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 WITH "anon_labels" AS (
-  SELECT DISTINCT "position", "depth", "anon_key_0", "ncp"
+  SELECT DISTINCT position, depth, "anon_key_0", "ncp"
   FROM "temp"."main"."anon_labels"
 ), "anon_steps" AS (
-  SELECT "position", "depth", CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits", "ncp"
+  SELECT position, depth, CAST(["anon_key_0"] AS BIGINT[]) AS last_bits, "ncp"
   FROM "anon_labels"
-  QUALIFY ("ncp") IS DISTINCT FROM (LEAD("ncp") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
+  QUALIFY ROW("ncp") IS DISTINCT FROM ROW(LEAD("ncp") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
 )
 SELECT *
 FROM "anon_steps"
-QUALIFY COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+QUALIFY COUNT(*) OVER (PARTITION BY position, depth) <= 64;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
@@ -1682,22 +1682,22 @@ JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DIS
 -- as above: read anon_cells; read anon_cells 2
 
 WITH "anon_keyed" AS (
-  SELECT 0 AS "position", "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  SELECT 0 AS position, "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY "anon_key_0" & 7205759403792793600
   HAVING COUNT(*) > 0
   UNION ALL
-  SELECT 1 AS "position", "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS "anon_value_rows"
+  SELECT 1 AS position, "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY "anon_key_0" & 1729382256910270464
   HAVING COUNT(*) > 0
 ), "anon_values" AS (
-  SELECT "anon_labels"."position", "anon_labels"."value", "anon_keyed"."anon_value_rows"
+  SELECT anon_labels.position, anon_labels.value, anon_keyed.anon_value_rows
   FROM "anon_keyed"
-  JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON "anon_labels"."position" = "anon_keyed"."position"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_keyed.position
     AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
-    AND "anon_labels"."depth" = 0
+    AND anon_labels.depth = 0
 ), "anon_levels" AS (
   SELECT
     anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,

@@ -19,7 +19,7 @@ from sqlanon.methods.noisy_node import epsilon_safe as method
 from sqlanon.methods.noisy_node.epsilon_safe import scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlanon.model.pseudonym_key import PseudonymKey
 from sqlanon.queries.kit.nodes import DIALECT, column
-from sqlanon.queries.release.kept_columns import pseudonym
+from sqlanon.queries.published_rows import pseudonym
 from tests.sql.test_oracle import EXAMPLES, connection
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)

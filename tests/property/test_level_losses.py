@@ -14,9 +14,9 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.nodes.table import encode_taxonomies
-from sqlanon.queries.cells.encoding import encoding_for
-from sqlanon.queries.cells.rows import encode_rows
-from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries import summaries as evaluate
+from sqlanon.queries.encoded_rows import encode_rows
+from sqlanon.queries.encoding import encoding_for
 from tests import oracle
 from tests.effort import examples
 from tests.strategies import Case, cases

@@ -221,7 +221,7 @@ class TestIndividuals:
 
     def test_the_rows_of_others_stay_when_one_comes(self, session: sa.Session) -> None:
         """What is kept of an individual depends on their own rows and the seed alone."""
-        from sqlanon.queries.cells.contributions import bounded_rows
+        from sqlanon.queries.source_rows import bounded_rows
 
         engine = engine_of(session)
 
@@ -255,7 +255,7 @@ class TestIndividuals:
         audit.refuse_strangers("named", "fewer")
 
     def test_no_more_rows_than_are_counted_is_asked_of_exact_texts(self, session: sa.Session) -> None:
-        from sqlanon.queries.cells.contributions import crowded
+        from sqlanon.queries.source_rows import crowded
 
         session.connection.execute(
             "CREATE TABLE named (person VARCHAR COLLATE NOCASE); INSERT INTO named VALUES ('Ann'), ('ann'), ('ANN')"

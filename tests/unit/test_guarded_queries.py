@@ -166,14 +166,10 @@ class TestJointClasses:
         assert rows == sorted([*order[:2], ("6",)])
 
     def test_persons_by_their_classes(self, database: duckdb.DuckDBPyConnection) -> None:
-        rows = table("p c v", (1, 4, 7), (1, 4, 7), (1, 4, 7), (2, "NULL", 8))
-        roles = {
-            "persons_by": ["p"],
-            "shown": [column("coalesce(any_value(c), 0) AS c")],
-            "values": [column("any_value(v) AS v")],
-        }
+        rows = table("p c v", (1, 4, 7), (1, 4, 7), (1, 4, 7), (2, "NULL", 8), (3, 5, "NULL"))
+        roles = {"persons_by": ["p"], "classes": ["c"], "values": ["v"]}
         two = found(database, "earlier", "persons_by_classes", rows=rows, sources=column("2"), **roles)
-        assert two == [(1, 4, 7, 2), (2, 0, 8, 1)]
+        assert two == [(1, 4, 7, 2), (2, 0, 8, 1), (3, 5, 0, 1)]
 
     def test_keys(self, database: duckdb.DuckDBPyConnection) -> None:
         persons = table("p anon_rows", (1, 1), (2, 2), (3, 3), ("NULL", 4), ("NULL", 1))

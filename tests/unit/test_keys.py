@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.queries.cells import keys
-from sqlanon.queries.cells.keys import KeyLayout, key_layout
+from sqlanon.queries import encoding as keys
+from sqlanon.queries.encoding import KeyLayout, key_layout
 
 
 @st.composite

@@ -14,7 +14,7 @@ from sqlanon.methods.private import why_void
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.papers import IPAAsPublished
-from sqlanon.queries.noise.combinations import Domain
+from sqlanon.queries.noise import Domain
 
 BUDGET = sa.Budget("0.7", "1e-4")
 NODE_OF_ONE = {"age": 1}

@@ -17,7 +17,7 @@ from sqlanon.methods.noisy_node import ipa as private
 from sqlanon.methods.noisy_node import shared as scores_of_nodes
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 
 
 def charged(method: sa.IPA) -> Charge:

@@ -11,8 +11,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.release.text_types import enum_type
+from sqlanon.queries.kit.nodes import Relation, Step, enum_type
 
 FIRST, SECOND = Relation("anon_first", "class"), Relation("anon_second", "class")
 

@@ -21,8 +21,8 @@ from sqlanon.model.destination import refuse_file_like
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import given
-from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import SourceColumn
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]

@@ -26,12 +26,12 @@ from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.datasets import dataset_named
 from sqlanon.model.destination import is_in_lake, is_in_store
 from sqlanon.model.names import folded
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy
-from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.opening import OpenedDatabase

@@ -17,7 +17,7 @@ from sqlanon.engines.duckdb.refusals import not_opened, refusals, refuse_special
 from sqlanon.engines.duckdb.resources import Resources, discard
 from sqlanon.engines.locks import Held, lock_of
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Rows

@@ -15,8 +15,8 @@ from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.watching import Watcher, ignore
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import query_text
 
 Row = tuple[Any, ...]
 

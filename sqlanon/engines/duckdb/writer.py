@@ -18,7 +18,7 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.nodes import column, counted_rows, identifier, select, string, subquery
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.source import SourceColumn
 
 NOT_IN_PARQUET = frozenset(

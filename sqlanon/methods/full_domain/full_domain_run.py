@@ -32,11 +32,11 @@ from sqlanon.nodes.choice import (
 from sqlanon.nodes.counting import examine_nodes, node_summaries
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.release.earlier import persons_of_rows
-from sqlanon.queries.release.released_classes import NodeClasses
-from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.recodings import AtNode
+from sqlanon.queries.released_classes import NodeClasses
 from sqlanon.release import publishing
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.verification.measure import Beside, measured_beside

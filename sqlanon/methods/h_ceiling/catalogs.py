@@ -46,7 +46,7 @@ from sqlanon.methods.h_ceiling.links import Link, Links
 from sqlanon.methods.progress import Stopped
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, number
 
 

@@ -11,11 +11,9 @@ from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import h_ceiling as names
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.cells.keys import words_of
-from sqlanon.queries.cells.labels import has_bits, label_bits
-from sqlanon.queries.classes.grouping import NODE, by_key, by_keys
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.coded_labels import has_bits, label_bits
+from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum, words_of
+from sqlanon.queries.grouping import NODE, by_key, by_keys
 from sqlanon.queries.kit.macros import scalar_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -36,8 +34,8 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.release.kept_columns import plain_value
-from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.published_rows import EQUAL_ROWS, plain_value
+from sqlanon.queries.recodings import AtNode
 
 PRIOR_ROWS = 10
 """The weight in rows of the expected distribution of values of a class (spec/hceiling_fill.md, *a*)."""

@@ -33,7 +33,7 @@ from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling, entry_name
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import Relation, column, number, values
 
 Drawn = NDArray[np.uint32] | Floats

@@ -43,9 +43,9 @@ from sqlanon.nodes.counting import node_summaries
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.nodes.unknown import unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
-from sqlanon.queries.cells.information import labelled_values
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.kit.nodes import number, values
+from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask

@@ -15,11 +15,9 @@ from sqlanon.methods.local.local_table import CLASS, LEVELS, PARTS, key_roles, k
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.earlier import with_persons
-from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
-from sqlanon.queries.cells.labels import at_level, has_bits
-from sqlanon.queries.cells.rows import key_word, with_leaves
-from sqlanon.queries.classes.recoding import Recoding, as_label
+from sqlanon.queries.coded_labels import at_level, has_bits
+from sqlanon.queries.encoded_rows import key_word, with_leaves
+from sqlanon.queries.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
 from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -34,8 +32,10 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.release.rows import KEPT_CLASSES
-from sqlanon.queries.release.text_types import MASK
+from sqlanon.queries.layout import MASK
+from sqlanon.queries.published_rows import KEPT_CLASSES
+from sqlanon.queries.recodings import Recoding, as_label
+from sqlanon.queries.source_rows import with_persons
 from sqlanon.release.publishing import keep_classes
 
 CLASS_KEYS = Relation("anon_class_of_key", "cell")

@@ -21,8 +21,8 @@ from sqlanon.methods.local.class_labels import SQL
 from sqlanon.methods.local.local_table import KEY, UNITS, LocalTable, judges_no_classes, level_losses, make_empty
 from sqlanon.model.lattice import Levels, total
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.classes.classes import class_relation, within
-from sqlanon.queries.classes.grouping import NODE, by_keys, mask_column, masked_nodes
+from sqlanon.queries.class_measures import class_relation, within
+from sqlanon.queries.grouping import NODE, by_keys, mask_column, masked_nodes
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, f, given_lists, number, select, subquery
 
 MAX_BOX_NODES = 16

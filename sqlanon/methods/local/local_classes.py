@@ -16,10 +16,9 @@ from sqlanon.methods.local.parts import Parts
 from sqlanon.methods.local.peeling import Minimality, Peeling, Watch
 from sqlanon.methods.local.settling import settle, settle_or_stay
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.cells.encoding import CellSpec
+from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
-from sqlanon.queries.release.listed_classes import ListedClasses
-from sqlanon.queries.release.released_classes import ClassesOfKeys, ReleasedClasses, carried_columns
+from sqlanon.queries.released_classes import ClassesOfKeys, ListedClasses, ReleasedClasses, carried_columns
 
 HELP = "what can help: a larger suppression_limit, a smaller k, or fewer releases in earlier"
 

@@ -33,10 +33,10 @@ from sqlanon.model.names import folded
 from sqlanon.model.release import Guarantee, Report
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.nodes.unknown import refuse_too_many
-from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.release.earlier import persons_of_rows
-from sqlanon.queries.release.rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
 from sqlanon.release import publishing
 from sqlanon.verification.labels import unlisted_classes
 from sqlanon.verification.measure import Beside

@@ -15,11 +15,10 @@ from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.earlier import number_of_key
-from sqlanon.queries.cells.encoding import ROW_COUNT, WEIGHT, Encoding
-from sqlanon.queries.classes.classes import class_relation, within
-from sqlanon.queries.classes.earlier import with_values_within
-from sqlanon.queries.classes.grouping import Grouping, mask_column, measure_column
+from sqlanon.queries.class_measures import class_relation, within
+from sqlanon.queries.encoding import ROW_COUNT, WEIGHT, Encoding
+from sqlanon.queries.grouping import Grouping, mask_column, measure_column
+from sqlanon.queries.joint_classes import with_values_within
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -35,6 +34,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     values,
 )
+from sqlanon.queries.source_rows import number_of_key
 
 UNITS = 2**30
 """Losses of labels, and masses of keys, are integers in units of 1 / 2^30: their products and sums are exact."""

@@ -10,9 +10,9 @@ from sqlglot import exp
 from sqlanon.methods.local.class_labels import covering_classes
 from sqlanon.methods.local.local_table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.methods.local.peeling import TAKEN
-from sqlanon.queries.cells.encoding import EARLIER
-from sqlanon.queries.classes.classes import class_relation
-from sqlanon.queries.classes.earlier import IS_SHOWN, with_shown
+from sqlanon.queries.class_measures import class_relation
+from sqlanon.queries.encoding import EARLIER
+from sqlanon.queries.joint_classes import IS_SHOWN, with_shown
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, select, subquery, union_all
 

@@ -23,8 +23,8 @@ from sqlglot import exp
 
 from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty, settings_of
 from sqlanon.methods.progress import Stopped, never
-from sqlanon.queries.cells.encoding import INDIVIDUAL, ROW_COUNT, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
+from sqlanon.queries.encoding import INDIVIDUAL, ROW_COUNT, row_sum
+from sqlanon.queries.grouping import CLASS_ROWS, NODE
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, column, count_distinct, given_lists, number
 
 BATCH_ROWS = 2_000_000

@@ -15,8 +15,8 @@ from sqlanon.methods.local.local_table import CLASS, KEY, LEVELS, PARTS
 from sqlanon.methods.local.parts import CHANGED, LOSSES, MEMBERS, OUT, Parts
 from sqlanon.methods.local.peeling import Watch
 from sqlanon.model.bounds import CLASS_SIZE, Bound
-from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.classes import class_relation, measure_of, within
+from sqlanon.queries.class_measures import class_relation, measure_of, within
+from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, f, number, select, subquery, union_all
 
 FIRST_TRIALS = 32

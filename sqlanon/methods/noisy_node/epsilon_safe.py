@@ -75,14 +75,13 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.encoding import row_sum
-from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import noise as private
+from sqlanon.queries.encoding import row_sum
+from sqlanon.queries.grouping import Grouping, of_all_nodes
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, subquery
-from sqlanon.queries.noise import combinations as private
-from sqlanon.queries.noise.combinations import COMBINATIONS
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import COMBINATIONS, WHOLE
+from sqlanon.queries.recodings import AtNode
 
 PLACED_CELLS = Relation("anon_placed_cells", "cell")
 """The cells with their place in the order of their keys."""

@@ -57,12 +57,10 @@ from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.classes.recoding import AtNode, Recoding
+from sqlanon.queries import noise as private
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.noise import combinations as private
-from sqlanon.queries.noise import scores as queries
-from sqlanon.queries.noise.combinations import Domain
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE, Domain
+from sqlanon.queries.recodings import AtNode, Recoding
 
 
 class NoisyCountsOfNodes(Algorithm):
@@ -118,7 +116,7 @@ class NoisyCountsRun(NoisyNodeRun):
         measured, bound = super().verify(made, written, companions), made.bound
         if not noisy_counts(bound.policy).reveal_diagnostics:
             return measured
-        query = queries.diagnostics(bound.cells, bound.lattice.named(made.drawn.levels), written.relation)
+        query = private.diagnostics(bound.cells, bound.lattice.named(made.drawn.levels), written.relation)
         return replace(measured, diagnostics=self.engine.fetch(query, "diagnostics")[0])
 
 
@@ -254,7 +252,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
         integers in parts of :data:`WHOLE` of a row, shape (nodes,).
     """
     context, lattice = table.context, table.context.lattice
-    rows = engine.fetch(queries.level_losses(table.encoding), "losses of levels", "node")
+    rows = engine.fetch(private.level_losses(table.encoding), "losses of levels", "node")
     lost, most = (
         sums(lattice, {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows})
         for name in ("lost", "most")
@@ -275,10 +273,10 @@ def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
     Sensitive values belong to their numbers, as if they were labels of the first quasi-identifier.
     """
     (name,) = table.encoding.spec.protected
-    largest = queries.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
+    largest = private.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
     values = int(engine.fetch(largest, "sensitive values")[0]["largest"])
-    combined = queries.by_combination(table.encoding, values)
-    engine.run(queries.keyed_cells(table.encoding, combined))
+    combined = private.by_combination(table.encoding, values)
+    engine.run(private.keyed_cells(table.encoding, combined))
     first, *others = table.context.losses.distinct_labels
     labels = (tuple(count * max(values, 1) for count in first), *others)
     losses = replace(table.context.losses, distinct_labels=labels)
@@ -294,7 +292,7 @@ def _counted(
     """
     row_count = table.context.row_count
     for source, together in roll_ups.statements(nodes):
-        query = queries.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
+        query = private.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
         found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
         for place, levels in enumerate(together):
             row = found.get(place, {"row_count": 0, "score": 0})

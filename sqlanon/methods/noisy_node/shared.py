@@ -40,10 +40,10 @@ from sqlanon.model.methods.noisy import NodeMethod
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import PrivateReport, Report, Spent
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.cells.encoding import CellSpec
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries import noise as queries
+from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.noise import combinations as queries
+from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import make_labels, released_sizes, row_mismatches
 from sqlanon.search.arrays import Mask, most_informative, spread_downwards
 from sqlanon.search.problem import batches

@@ -15,10 +15,10 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
-from sqlanon.queries.cells.labels import has_bits
-from sqlanon.queries.classes.classes import KEPT, class_relation, within
-from sqlanon.queries.classes.grouping import by_key
+from sqlanon.queries.class_measures import KEPT, class_relation, within
+from sqlanon.queries.coded_labels import has_bits
+from sqlanon.queries.encoding import ROW_COUNT, VALUE, Encoding
+from sqlanon.queries.grouping import by_key
 from sqlanon.queries.kit.macros import exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

@@ -28,7 +28,7 @@ from sqlanon.nodes.choice import NodeChoice, choose_node, dry_run_choice, settle
 from sqlanon.nodes.counting import examine_nodes, node_summaries, share_of
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.nodes.unknown import unknown_notes
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.recodings import AtNode
 from sqlanon.release.guarantee import guarantee
 from sqlanon.release.publishing import PublishedNode, attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome

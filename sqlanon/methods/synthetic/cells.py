@@ -21,7 +21,7 @@ from sqlanon.methods.synthetic.domain import (
     settings_of,
     whole_edges,
 )
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

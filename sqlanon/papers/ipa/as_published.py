@@ -26,8 +26,8 @@ from sqlanon.nodes.roll_up import RolledUp, RollUps
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.ipa import published_queries as queries
 from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
+from sqlanon.queries import noise as private
 from sqlanon.queries.kit.nodes import Relation, Step
-from sqlanon.queries.noise import combinations as private
 from sqlanon.search.problem import batches
 
 NO_DOMAINS = Domains({}, 0)

@@ -24,11 +24,11 @@ from sqlanon.model.release import PrivateReport, Report
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.papers.base import Announce, Reproduction
 from sqlanon.papers.methods import IPAAsPublished
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier, select, string
-from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.measures import level_map
+from sqlanon.queries.measures import level_map
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

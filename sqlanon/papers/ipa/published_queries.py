@@ -2,7 +2,7 @@
 
 Numbers that chance gives come as tables; every other step is SQL. Classes are numbered, and so are values, so that only
 the first and the last step depend on the policy. All that chance has a part in has a run, as in
-:mod:`sqlanon.queries.noise.combinations`, whose relations hold what is shown in the end.
+:mod:`sqlanon.queries.noise`, whose relations hold what is shown in the end.
 
 Source: spec/ipa.md B1.
 """
@@ -14,10 +14,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, of_all_nodes
-from sqlanon.queries.classes.label_losses import LabelLosses
-from sqlanon.queries.classes.recoding import AtNode
+from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.grouping import NODE, Grouping, by_key, of_all_nodes
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -34,7 +32,9 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.noise.combinations import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, PLACE_OF_VALUE, RUN
+from sqlanon.queries.label_losses import LabelLosses
+from sqlanon.queries.noise import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, PLACE_OF_VALUE, RUN
+from sqlanon.queries.recodings import AtNode
 
 CLASS = "anon_class"
 THRESHOLD = "anon_threshold"

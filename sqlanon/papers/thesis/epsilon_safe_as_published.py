@@ -31,7 +31,7 @@ from sqlanon.model.methods.noisy import NODE
 from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.methods import EpsilonSafeAsPublished, Penalty
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 from sqlanon.search.problem import batches
 
 

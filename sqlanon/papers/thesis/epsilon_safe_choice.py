@@ -31,7 +31,7 @@ from sqlanon.model.sampled_classes import delta, delta_on_sample
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.papers.methods import Penalty
 from sqlanon.papers.thesis import epsilon_safe_as_published as published
-from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise import WHOLE
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

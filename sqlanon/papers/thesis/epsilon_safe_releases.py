@@ -37,11 +37,11 @@ from sqlanon.papers.thesis.epsilon_safe_choice import (
     WEIGHTS,
     K,
 )
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.nodes import all_of, column, counted_rows, number, string
-from sqlanon.queries.release.text_types import MASK
-from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.measures import level_map
+from sqlanon.queries.layout import MASK
+from sqlanon.queries.measures import level_map
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

@@ -1,13 +1,14 @@
 """The macros of ``sql/macros`` as values: parsed once, listed, documented, and expanded into plain SQL.
 
 DuckDB users call the macros. The engine runs the same text expanded: every call replaced by the macro's body,
-so that it works on a database where nothing is installed.
+so that it works on a database where nothing is installed. Lists of columns that are known are resolved: one
+projection a name, as any engine understands it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -17,9 +18,8 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import SqlanonError
-from sqlanon.queries.kit.columns import resolve_columns, resolve_lists
-from sqlanon.queries.kit.nodes import DIALECT, cast, identifier
-from sqlanon.queries.kit.texts import sql_folder
+from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, identifier
+from sqlanon.queries.kit.sql_files import sql_folder
 
 SCHEMA = "anon"
 
@@ -32,8 +32,6 @@ MACRO = re.compile(
 
 @dataclass(frozen=True)
 class Macro:
-    """One macro: its name, parameters, body and the comment above it."""
-
     name: str
     parameters: tuple[str, ...]
     body: exp.Expr
@@ -91,7 +89,7 @@ def macros_of(path: Path) -> list[Macro]:
 
 
 def documented(path: Path) -> str:
-    """What the comment at the top of a file says of it."""
+    """The comment at the top of a file."""
     return _text_of_comment(path.read_text(encoding="utf-8").partition("\n\n")[0])
 
 
@@ -126,7 +124,7 @@ def _text_of_comment(comment: str) -> str:
 
 @cache
 def _texts() -> dict[str, tuple[str, str]]:
-    """For each macro: the block of ``--`` lines right above the statement that creates it, and the statement."""
+    """The block of ``--`` lines right above the statement that creates each macro, and the statement."""
     found = (match for path in macro_files() for match in _macros_in(path))
     return {match["name"]: (match["comment"], match["statement"]) for match in found}
 
@@ -184,16 +182,16 @@ def expand(tree: exp.Expr) -> exp.Expr:
 
 
 def _expanded(tree: exp.Expr) -> exp.Expr:
-    """The same in place."""
+    """Expand a tree in place."""
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
     root = exp.Paren(this=tree)
     # Most trees have nothing of all this, and one walk over their nodes shows that in place of four.
     kinds = {type(node) for node in root.walk()}
     # Before the calls: in a body that is a subquery COLUMNS would no longer mean the caller's columns.
     if exp.Dot in kinds:
-        resolve_lists(root)
+        _resolve_lists(root)
     if exp.Columns in kinds:
-        resolve_columns(root)
+        _resolve_columns(root)
     if exp.Anonymous in kinds:
         for call in _calls(root):
             _replace_call(call)
@@ -219,14 +217,12 @@ def _calls(tree: exp.Expr) -> list[exp.Expr]:
     """Calls of macros in ``tree``, scalar and table, innermost first, so that arguments come before their call."""
     functions = [node for node in tree.find_all(exp.Anonymous, bfs=True) if node.name.lower() in _texts()]
     calls = [function.parent for function in reversed(functions)]
-    return [call for call in calls if call is not None and _is_ours(call)]
-
-
-def _is_ours(call: exp.Expr) -> bool:
-    """Whether a call is qualified by the schema of the macros, as a table function or as a scalar one."""
-    if isinstance(call, exp.Table):
-        return call.db == SCHEMA
-    return isinstance(call, exp.Dot) and call.this.name == SCHEMA
+    return [
+        call
+        for call in calls
+        if (isinstance(call, exp.Table) and call.db == SCHEMA)
+        or (isinstance(call, exp.Dot) and call.this.name == SCHEMA)
+    ]
 
 
 def _replace_call(call: exp.Expr) -> None:
@@ -252,20 +248,20 @@ def _substituted(called: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:
     """The body of a macro with an argument in place of each parameter, itself expanded."""
     values = dict(zip(called.parameters, arguments, strict=True))
     root = exp.Paren(this=called.body.copy())
-    for column in list(root.find_all(exp.Column)):
-        if not column.table and column.name in values:
-            _put(column, values[column.name].copy())
+    for each in list(root.find_all(exp.Column)):
+        if not each.table and each.name in values:
+            _put(each, values[each.name].copy())
     return _expanded(_unrooted(root))
 
 
-def _put(column: exp.Column, value: exp.Expr) -> None:
+def _put(parameter: exp.Column, value: exp.Expr) -> None:
     """Replace a parameter by its value; a relation takes the place of the ``query_table`` around the parameter."""
-    source = column.find_ancestor(exp.Table) if isinstance(value, exp.Table | exp.Subquery) else None
+    source = parameter.find_ancestor(exp.Table) if isinstance(value, exp.Table | exp.Subquery) else None
     if source is not None and isinstance(source.this, exp.Anonymous) and source.this.name.lower() == "query_table":
         value.set("alias", source.args.get("alias") or value.args.get("alias"))
         source.replace(value)
     else:
-        column.replace(exp.paren(value, copy=False) if isinstance(value, exp.Binary) else value)
+        parameter.replace(exp.paren(value, copy=False) if isinstance(value, exp.Binary) else value)
 
 
 def _unrooted(root: exp.Paren) -> exp.Expr:
@@ -284,7 +280,7 @@ def exact_text(value: exp.Expr) -> exp.Collate:
 
 
 def exact_text_in_memory(value: exp.Expr) -> exp.Collate:
-    """The same of a relation that is made once, whose casts no reader takes; DuckDB 1.5 cannot coalesce its arrays."""
+    """Exact text in a relation that is made once, whose casts no reader takes: DuckDB 1.5 cannot coalesce arrays."""
     return exp.Collate(this=cast(value, "VARCHAR"), expression=identifier("binary"))
 
 
@@ -301,3 +297,95 @@ def cast_value(value: exp.Expr, type_name: str) -> exp.Cast:
 def as_read(value: exp.Expr) -> exp.Expr:
     """The value in a form whose casts are not left to the reader of a file."""
     return scalar_call("as_read", value)
+
+
+def _resolve_lists(tree: exp.Expr) -> None:
+    """Replace, in place, what stands for columns of a list that is spelled out.
+
+    ``anon.listed(['a', 'b'])`` is the list, and ``anon.listed_at(['a', 'b'], 3)`` the last of its names.
+    """
+    for call in list(tree.find_all(exp.Dot)):
+        function = call.expression
+        name = function.name.lower() if isinstance(function, exp.Anonymous) else ""
+        if name not in ("listed", "listed_at") or not isinstance(function.expressions[0], exp.Array):
+            continue
+        given = function.expressions[0]
+        if name == "listed":
+            call.replace(given)
+        elif given.expressions:
+            call.replace(given.expressions[min(int(function.expressions[1].name), len(given.expressions)) - 1])
+
+
+def _resolve_columns(tree: exp.Expr) -> None:
+    """Replace, in place, every ``COLUMNS`` over a constant list of names by those columns.
+
+    ``COLUMNS(['a', 'b'])`` and ``COLUMNS(map_keys(MAP {...}))`` repeat the projection
+    that they stand in, with ``alias(COLUMNS(...))`` as the name; ``f(*COLUMNS(...))`` becomes several arguments; and
+    ``COLUMNS(lambda c: NOT list_contains(names, c))`` becomes ``* EXCLUDE``.
+    """
+    for select in list(tree.find_all(exp.Select)):
+        select.set("expressions", [new for old in select.expressions for new in _resolved(old)])
+
+
+def _resolved(projection: exp.Expr) -> list[exp.Expr]:
+    for unpacked in [node for node in _own_columns(projection) if node.args.get("unpack")]:
+        names, function = _constant_names(unpacked.this), unpacked.parent
+        if names is not None and isinstance(function, exp.Func):
+            function.set("expressions", [column(name) for name in names])
+    columns = _own_columns(projection)
+    if not columns:
+        return [projection]
+    excluded = _excluded(projection)
+    if excluded is not None:
+        return [exp.Star(except_=[identifier(name) for name in excluded])]
+    names = _constant_names(columns[0].this)
+    return [projection] if names is None else [_for_name(projection, name) for name in names]
+
+
+def _own_columns(projection: exp.Expr) -> list[exp.Columns]:
+    """The ``COLUMNS`` of this projection, not those of a query within it."""
+    within = projection.walk(prune=lambda node: isinstance(node, exp.Query) and node is not projection)
+    return [node for node in within if isinstance(node, exp.Columns)]
+
+
+def _for_name(projection: exp.Expr, name: str) -> exp.Expr:
+    root = exp.Paren(this=projection.copy())
+    for columns in _own_columns(root):
+        call = columns.parent
+        if isinstance(call, exp.Anonymous) and call.name.lower() == "alias":
+            call.replace(exp.Literal.string(name))
+        else:
+            columns.replace(column(name))
+    resolved: exp.Expr = root.this.pop()
+    if isinstance(resolved, exp.Alias):
+        return resolved
+    return aliased(resolved, name)
+
+
+def _excluded(projection: exp.Expr) -> list[str] | None:
+    """The names that ``COLUMNS(lambda c: NOT list_contains(names, c))`` leaves out."""
+    if not isinstance(projection, exp.Columns) or not isinstance(projection.this, exp.Lambda):
+        return None
+    condition = projection.this.this
+    contains = condition.this if isinstance(condition, exp.Not) else None
+    return _constant_names(contains.this) if isinstance(contains, exp.ArrayContains) else None
+
+
+def _constant_names(names: exp.Expr) -> list[str] | None:
+    if isinstance(names, exp.MapKeys):
+        entries = names.this
+        if isinstance(entries, exp.ToMap) and isinstance(entries.this, exp.Struct):
+            return _strings([entry.this for entry in entries.this.expressions])
+        return None
+    if isinstance(names, exp.Array):
+        return _strings(names.expressions)
+    if isinstance(names, exp.DPipe):
+        both = _constant_names(names.this), _constant_names(names.expression)
+        return None if both[0] is None or both[1] is None else [*both[0], *both[1]]
+    return None
+
+
+def _strings(values: Sequence[exp.Expr]) -> list[str] | None:
+    if all(isinstance(value, exp.Literal) and value.is_string for value in values):
+        return [value.name for value in values]
+    return None

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import bare, expand
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, identifier, subquery
-from sqlanon.queries.kit.texts import named_queries
+from sqlanon.queries.kit.sql_files import named_queries
 
 Role = exp.Expr | Relation | str | int | float | Sequence[str] | Sequence[exp.Expr]
 """A relation or query, an expression, the name of a column, a number; or a list of columns."""
@@ -54,15 +54,10 @@ def roles_of(file: str, name: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Queries:
-    """The named queries of a file, and roles that are the same in all of them.
-
-    Attributes:
-        file: ``sql/<file>.sql``.
-        roles: those that a query takes if it has them.
-    """
+    """The named queries of ``sql/<file>.sql``, and roles that are the same in all of them."""
 
     file: str
-    roles: Mapping[str, Role] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)  # a query takes those that it has
 
     def given(self, **roles: Role) -> Queries:
         """The same queries with more roles filled."""
@@ -155,19 +150,15 @@ def _fill(mark: exp.Identifier, role: Role) -> None:
 
 def _fill_column(place: exp.Column, role: Role) -> None:
     if isinstance(role, Sequence) and not isinstance(role, str):
-        _fill_list(place, [_expression(each, place.table) for each in role])
+        columns, around = [_expression(each, place.table) for each in role], place.parent
+        if isinstance(around, exp.Ordered):
+            around.replace([exp.Ordered(**{**around.args, "this": each}) for each in columns])
+        else:
+            place.replace(columns)
         return
     value = _expression(role, place.table)
     is_operand = isinstance(value, exp.Binary) and isinstance(place.parent, exp.Binary | exp.Unary)
     place.replace(exp.paren(value, copy=False) if is_operand else value)
-
-
-def _fill_list(place: exp.Column, columns: list[exp.Expr]) -> None:
-    around = place.parent
-    if isinstance(around, exp.Ordered):
-        around.replace([exp.Ordered(**{**around.args, "this": each}) for each in columns])
-    else:
-        place.replace(columns)
 
 
 def _relation(role: Role, place: exp.Table) -> exp.Expr:

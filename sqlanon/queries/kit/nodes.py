@@ -18,14 +18,13 @@ DIALECT = "duckdb"
 
 UNSIGNED_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
-UNNESTED = 500
-"""Values of a row that stand in one list to be unnested."""
+UNNESTED = 500  # values of a row that stand in one list to be unnested
 
 SIGNED = {"UTINYINT": "SMALLINT", "USMALLINT": "INTEGER", "UINTEGER": "BIGINT", "UBIGINT": "DECIMAL(20, 0)"}
 """Signed types that hold the numbers of unsigned ones, which neither Spark nor tables of lakes have."""
 
 Grain = Literal["row", "rows", "cell", "class", "node", "count"]
-"""What a row of a relation stands for; ``rows`` are equal ones, with their number: there may be one for each."""
+"""The meaning of a row of a relation; ``rows`` are equal ones, with their number: there may be one for each."""
 
 
 @dataclass(frozen=True)
@@ -43,21 +42,13 @@ class Relation:
 
 @dataclass(frozen=True)
 class Step:
-    """One statement of a run: the relation that it makes, and the query that makes it.
-
-    Attributes:
-        makes: the relation.
-        query: the query.
-        purpose: what observers are shown.
-        is_near: whether the relation has to be here.
-        is_again: whether the relation may be there, and is made anew; the query may read it.
-    """
+    """One statement of a run: the relation that it makes, and the query that makes it."""
 
     makes: Relation
     query: exp.Query
-    purpose: str
-    is_near: bool = False
-    is_again: bool = False
+    purpose: str  # what observers are shown
+    is_near: bool = False  # the relation has to be here
+    is_again: bool = False  # the relation may be there, and is made anew; the query may read it
 
 
 @dataclass(frozen=True)
@@ -111,12 +102,10 @@ def left_join(query: exp.Select, relation: exp.Expr, condition: exp.Expr) -> exp
     return query
 
 
-def given_lists(names: Sequence[str], before: int = 0) -> exp.Select:
-    """Lists of numbers as columns of these names: parameters of a prepared query, after ``before`` other ones."""
-    lists = (cast(exp.Placeholder(this=str(before + place)), "BIGINT[]") for place in range(1, len(names) + 1))
-    return exp.Select(
-        expressions=[aliased(exp.func("unnest", each), name) for each, name in zip(lists, names, strict=True)]
-    )
+def given_lists(names: Sequence[str]) -> exp.Select:
+    """Lists of numbers as columns of these names: the first parameters of a prepared query."""
+    given = ((cast(exp.Placeholder(this=str(place)), "BIGINT[]"), name) for place, name in enumerate(names, 1))
+    return exp.Select(expressions=[aliased(exp.func("unnest", each), name) for each, name in given])
 
 
 def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
@@ -193,12 +182,10 @@ def made_once(name: str, query: exp.Query) -> exp.CTE:
 
 
 def string(value: str) -> exp.Literal:
-    """A string literal."""
     return exp.Literal.string(value)
 
 
 def number(value: int | float | list[int]) -> exp.Expr:
-    """A numeric literal, or a list of them."""
     return exp.convert(value)
 
 
@@ -221,6 +208,11 @@ def listed(texts: Sequence[str], name: str) -> exp.Subquery:
 def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     """The expression in a type of DuckDB."""
     return exp.cast(expression, _type(type_name).copy(), copy=False)
+
+
+def try_cast(expression: exp.Expr, type_name: str) -> exp.TryCast:
+    """The expression in a type of DuckDB, NULL if it has no value there."""
+    return exp.TryCast(this=expression, to=_type(type_name).copy())
 
 
 def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
@@ -266,6 +258,11 @@ def equal_in(columns: Iterable[str], one: str, other: str) -> exp.Expr:
     return all_of([column(name, one).eq(column(name, other)) for name in columns])
 
 
+def added(expressions: Iterable[exp.Expr]) -> exp.Expr:
+    """The sum of some expressions."""
+    return reduce(lambda left, right: exp.Add(this=left, expression=right), expressions)
+
+
 def bits(expression: exp.Expr, mask: exp.Expr) -> exp.BitwiseAnd:
     """The bits of a number that a mask shows."""
     return exp.BitwiseAnd(this=expression, expression=mask)
@@ -309,7 +306,7 @@ class Functions:
 
 
 def _call(name: str, arguments: list[exp.Expr]) -> exp.Expr:
-    """What sqlglot's parser makes of a call. ``exp.func``, if compiled, refuses some, as those that ignore NULLs."""
+    """Build a call as sqlglot's parser does. ``exp.func``, if compiled, refuses some, as those that ignore NULLs."""
     dialect = Dialect.get_or_raise(DIALECT)
     make: Callable[..., exp.Expr] | None = dialect.parser_class.FUNCTIONS.get(name.upper())
     if make is None:

@@ -16,7 +16,7 @@ from sqlanon.queries.kit.nodes import DIALECT, identifier
 Node = TypeVar("Node", bound=exp.Expr)
 
 PREFIX = "anon_"
-"""What the names of our relations start with; others are not ours to move."""
+"""The beginning of the names of our relations; others are not ours to move."""
 
 GIVEN = "given"
 """The mark of a query that a user wrote: it stays in one piece."""
@@ -139,7 +139,6 @@ class _Steps:
 
 
 def _with(node: Node, **changed: object) -> Node:
-    """A node like another but for some of its arguments."""
     return type(node)(**{**node.args, **changed})
 
 

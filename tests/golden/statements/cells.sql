@@ -113,12 +113,12 @@ WITH "anon_placed" AS (
           CAST(COALESCE("nights", NULL) AS TEXT)
         )
       ) ASC
-    ) AS "anon_place_of_row"
+    ) AS anon_place_of_row
   FROM "memory"."main"."people"
 ), "anon_bounded" AS (
-  SELECT * EXCLUDE ("anon_place_of_row")
+  SELECT * EXCLUDE (anon_place_of_row)
   FROM "anon_placed"
-  WHERE "anon_place_of_row" <= 1
+  WHERE anon_place_of_row <= 1
 ), "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
@@ -235,14 +235,14 @@ WITH anon_labels AS (
   FROM "anon_taxonomy_labels"
 ), "anon_coded" AS (
   SELECT
-    "level", "value",
-    DENSE_RANK() OVER (PARTITION BY "level" ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST) AS "code"
+    level, value,
+    DENSE_RANK() OVER (PARTITION BY level ORDER BY leaf_count ASC NULLS FIRST, label ASC NULLS FIRST) AS code
   FROM "anon_taxonomy"
 )
-SELECT "value" AS "value", CAST(MAX("code") FILTER(WHERE "level" = 1) AS UTINYINT) AS "anon_sensitive_0_1"
+SELECT value, CAST(MAX("code") FILTER(WHERE "level" = 1) AS UTINYINT) AS "anon_sensitive_0_1"
 FROM "anon_coded"
-WHERE "level" < 2
-GROUP BY "value"
+WHERE level < 2
+GROUP BY value
 HAVING COUNT(*) = 2;
 --   -> value, anon_sensitive_0_1
 --   NULL, 1
@@ -288,9 +288,9 @@ WITH "anon_unknown" AS (
       WHEN (
         NOT "age" IS NULL
         AND NOT CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" IN (
-          SELECT "value"
+          SELECT value
           FROM "memory"."anon"."taxonomy"
-          WHERE "attribute" = 'age' AND "level" = 0 AND NOT "value" IS NULL
+          WHERE attribute = 'age' AND level = 0 AND NOT value IS NULL
         )
       )
       THEN CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary"
@@ -298,16 +298,16 @@ WITH "anon_unknown" AS (
       WHEN (
         NOT "sex" IS NULL
         AND NOT CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" IN (
-          SELECT "value"
+          SELECT value
           FROM "memory"."anon"."taxonomy"
-          WHERE "attribute" = 'sex' AND "level" = 0 AND NOT "value" IS NULL
+          WHERE attribute = 'sex' AND level = 0 AND NOT value IS NULL
         )
       )
       THEN CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary"
     END AS "anon_unknown_1"
   FROM "memory"."main"."people"
 )
-SELECT "anon_unknown_0", "anon_unknown_1", COUNT(*) AS "anon_row_count"
+SELECT "anon_unknown_0", "anon_unknown_1", COUNT(*) AS anon_row_count
 FROM "anon_unknown"
 WHERE NOT "anon_unknown_0" IS NULL OR NOT "anon_unknown_1" IS NULL
 GROUP BY "anon_unknown_0", "anon_unknown_1";
@@ -324,9 +324,9 @@ WITH "anon_known_rows" AS (
       WHEN (
         NOT "age" IS NULL
         AND NOT CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" IN (
-          SELECT "value"
+          SELECT value
           FROM "memory"."anon"."taxonomy"
-          WHERE "attribute" = 'age' AND "level" = 0 AND NOT "value" IS NULL
+          WHERE attribute = 'age' AND level = 0 AND NOT value IS NULL
         )
       )
       THEN FALSE

@@ -212,11 +212,11 @@ FROM "anon_judged";
 -- Run shares
 CREATE TEMPORARY TABLE "temp"."main"."anon_values_0" AS
 WITH "anon_counts" AS (
-  SELECT "anon_sensitive_0", SUM("anon_row_count") AS "anon_rows"
+  SELECT "anon_sensitive_0", SUM("anon_row_count") AS anon_rows
   FROM "temp"."main"."anon_cells"
   GROUP BY "anon_sensitive_0"
 )
-SELECT "anon_sensitive_0", "anon_rows" / SUM("anon_rows") OVER () AS "anon_share"
+SELECT "anon_sensitive_0", anon_rows / SUM(anon_rows) OVER () AS anon_share
 FROM "anon_counts";
 --   -> anon_sensitive_0, anon_share
 --   1, 0.25
@@ -244,7 +244,7 @@ FROM (
     CAST(SUM(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
     COUNT(*) OVER () AS anon_positions
   FROM (
-    SELECT "anon_sensitive_0" AS "position", SUM("anon_row_count") AS "row_count"
+    SELECT "anon_sensitive_0" AS position, SUM("anon_row_count") AS row_count
     FROM "temp"."main"."anon_cells"
     GROUP BY "anon_sensitive_0"
   ) AS "anon_positions"

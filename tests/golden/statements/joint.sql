@@ -324,13 +324,12 @@ FROM "anon_joint";
 -- Run earlier l
 WITH "anon_shown_persons" AS (
   SELECT
-    "anon_persons_of_1"."anon_class_0", "anon_persons_of_1"."diagnosis", "anon_persons_of_1"."anon_value_0_0",
-    "anon_persons_of_1"."anon_rows",
-    CASE WHEN "anon_shown_groups"."anon_kept" THEN "anon_shown_groups"."anon_class_1" ELSE 0 END AS "anon_class_1"
-  FROM "temp"."main"."anon_persons_of_1" AS anon_persons_of_1
-  JOIN "temp"."main"."anon_shown_groups" AS anon_shown_groups
-    ON "anon_persons_of_1"."anon_class_0" = "anon_shown_groups"."anon_class_0"
-    AND "anon_persons_of_1"."anon_class_1" = "anon_shown_groups"."anon_class_1"
+    "anon_persons"."anon_class_0", "anon_persons"."diagnosis", "anon_persons"."anon_value_0_0", anon_persons.anon_rows,
+    CASE WHEN anon_judged.anon_kept THEN "anon_judged"."anon_class_1" ELSE 0 END AS "anon_class_1"
+  FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+  INNER JOIN "temp"."main"."anon_shown_groups" AS anon_judged
+    ON "anon_persons"."anon_class_0" = "anon_judged"."anon_class_0"
+    AND "anon_persons"."anon_class_1" = "anon_judged"."anon_class_1"
 ), "anon_person_cells" AS (
   SELECT
     "anon_class_0", "anon_class_1", "diagnosis" AS "anon_sensitive_0", "anon_value_0_0" AS "anon_sensitive_1",
@@ -349,13 +348,12 @@ WITH "anon_shown_persons" AS (
   GROUP BY "anon_class_0", "anon_class_1"
 ), "anon_shown_persons_2" AS (
   SELECT
-    "anon_persons_of_1"."anon_class_0", "anon_persons_of_1"."diagnosis", "anon_persons_of_1"."anon_value_0_0",
-    "anon_persons_of_1"."anon_rows",
-    CASE WHEN "anon_shown_groups"."anon_kept" THEN "anon_shown_groups"."anon_class_1" ELSE 0 END AS "anon_class_1"
-  FROM "temp"."main"."anon_persons_of_1" AS anon_persons_of_1
-  JOIN "temp"."main"."anon_shown_groups" AS anon_shown_groups
-    ON "anon_persons_of_1"."anon_class_0" = "anon_shown_groups"."anon_class_0"
-    AND "anon_persons_of_1"."anon_class_1" = "anon_shown_groups"."anon_class_1"
+    "anon_persons"."anon_class_0", "anon_persons"."diagnosis", "anon_persons"."anon_value_0_0", anon_persons.anon_rows,
+    CASE WHEN anon_judged.anon_kept THEN "anon_judged"."anon_class_1" ELSE 0 END AS "anon_class_1"
+  FROM "temp"."main"."anon_persons_of_1" AS anon_persons
+  INNER JOIN "temp"."main"."anon_shown_groups" AS anon_judged
+    ON "anon_persons"."anon_class_0" = "anon_judged"."anon_class_0"
+    AND "anon_persons"."anon_class_1" = "anon_judged"."anon_class_1"
 ), "anon_person_cells_2" AS (
   SELECT
     "anon_class_0", "anon_class_1", "diagnosis" AS "anon_sensitive_0", "anon_value_0_0" AS "anon_sensitive_1",

@@ -10,10 +10,10 @@ from sqlglot import exp
 from sqlanon.engines.duckdb.reading import lake
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import column, select, subquery, union_by_name
-from sqlanon.queries.tables import csv_values as queries
-from sqlanon.queries.tables.typed import typed
+from sqlanon.queries.spelled import typed
 
 TEXT = "VARCHAR"
 

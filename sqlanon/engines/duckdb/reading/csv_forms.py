@@ -30,12 +30,12 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.base import unknown_names
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.nodes import cast
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import query_text
-from sqlanon.queries.tables import csv_values as queries
-from sqlanon.queries.tables.typed import typed
+from sqlanon.queries.spelled import typed
 
 DELIMITERS = (",", ";", "\t", "|")
 """What may stand between the fields of a line."""

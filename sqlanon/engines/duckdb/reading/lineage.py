@@ -23,7 +23,7 @@ from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.names import folded
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.source import ColumnOrigin
 
 PLAIN_OPTIONS = frozenset(

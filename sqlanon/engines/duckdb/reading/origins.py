@@ -17,7 +17,7 @@ from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.model.datasets import CSV_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 
 GUESSED_SUFFIXES = (*CSV_SUFFIXES, ".json", ".json.gz", ".json.zst", ".jsonl", ".ndjson", ".ndjson.gz", ".xlsx")
 """How the names of files end that are read with types which their rows fit."""

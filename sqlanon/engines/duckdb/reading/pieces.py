@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.reading.lake import PARQUET, PARQUET_READER
 from sqlanon.engines.relations import Stored
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 
 FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
 """Columns that DuckDB has of every file or table, unless others hide them; what they rule out is not read."""

@@ -23,7 +23,7 @@ from sqlanon.model.datasets import FILE_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import SCHEMA, macro_names
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
-from sqlanon.queries.kit.texts import query_text, sql_folder
+from sqlanon.queries.kit.sql_files import query_text, sql_folder
 
 Node = dict[str, Any]
 """A node of the tree: a part of a query, or what such a part consists of."""

@@ -28,10 +28,10 @@ from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.datasets import dataset_named, dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.model.whole_files import read_whole
+from sqlanon.queries import csv_values
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
+from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import query_text
-from sqlanon.queries.tables import csv_values
 
 BY_NAME = ("this", "db", "catalog")
 """The parts of a table in a query that name it."""

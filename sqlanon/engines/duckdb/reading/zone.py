@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.statements import set_
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.queries.kit.texts import query_text
+from sqlanon.queries.kit.sql_files import query_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -19,7 +19,7 @@ from sqlanon.binding.leaves import LEAVES
 from sqlanon.methods.cuts.shared.cut_labels import CUT
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import CLASS, POINTS, table, value_column, values_in
-from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
+from sqlanon.queries.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -39,8 +39,8 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
-from sqlanon.queries.noise.combinations import DRAWN, INDEX, NOISY, PLACE, digit
-from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.noise import DRAWN, INDEX, NOISY, PLACE, digit
+from sqlanon.queries.published_rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
 
 PIECES = Relation("anon_pieces", "node")

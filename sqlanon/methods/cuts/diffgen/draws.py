@@ -53,7 +53,7 @@ from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, Partitions, Piece, Specialization
 from sqlanon.model.methods.cuts import DiffGen
 from sqlanon.queries.kit.nodes import union_all
-from sqlanon.queries.noise.combinations import DRAWN
+from sqlanon.queries.noise import DRAWN
 
 WHOLE = 1 << 20
 """The parts of a bit that information is counted in."""

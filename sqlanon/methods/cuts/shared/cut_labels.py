@@ -13,10 +13,10 @@ from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import Range, interval_label, written
-from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, aliased, column, select
-from sqlanon.queries.release.rows import EQUAL_ROWS, unlike_groups
+from sqlanon.queries.published_rows import EQUAL_ROWS, unlike_groups
 from sqlanon.queries.source import SourceColumn
 
 ALL = "*"

@@ -28,9 +28,9 @@ from sqlanon.methods.cuts.shared.cut_pieces import (
     taxonomy_levels,
 )
 from sqlanon.model.methods.cuts import Range
-from sqlanon.queries.cells.earlier import number_of_row, with_persons
-from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, EarlierClasses
-from sqlanon.queries.cells.rows import exact_key
+from sqlanon.queries import taxonomies
+from sqlanon.queries.encoded_rows import exact_key
+from sqlanon.queries.encoding import EARLIER, ROW_COUNT, EarlierClasses
 from sqlanon.queries.kit.macros import cast_value, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -52,7 +52,7 @@ from sqlanon.queries.kit.nodes import (
     unsigned_type,
 )
 from sqlanon.queries.source import SourceColumn, Traits
-from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.source_rows import number_of_row, with_persons
 
 POINTS = Relation("anon_points", "cell")
 """The rows without NULL, equal ones once: the places of their values, the items of their sets, their class and number.

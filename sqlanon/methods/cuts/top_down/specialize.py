@@ -17,7 +17,7 @@ from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_labels import CUT
 from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, NumericAxis, Piece, Specialization
 from sqlanon.methods.progress import Stopped, never
-from sqlanon.queries.cells.encoding import EARLIER
+from sqlanon.queries.encoding import EARLIER
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, number, subquery, union_all

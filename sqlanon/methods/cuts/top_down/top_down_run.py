@@ -35,8 +35,8 @@ from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cuts import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, unknown_notes
-from sqlanon.queries.cells.earlier import ABSENT, absent_persons
-from sqlanon.queries.cells.encoding import EARLIER, ROW_COUNT, row_sum
+from sqlanon.queries.encoding import EARLIER, ROW_COUNT, row_sum
+from sqlanon.queries.joint_persons import persons_beside
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import (
     Step,
@@ -51,9 +51,9 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
-from sqlanon.queries.release.earlier import persons_beside
-from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.published_rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source_rows import ABSENT, absent_persons
 from sqlanon.release import guarantee as shared
 from sqlanon.release.publishing import GroupedRows, row_mismatches
 

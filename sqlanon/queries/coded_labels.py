@@ -1,0 +1,232 @@
+"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and with what it loses.
+
+The information that a label has, in bits, follows from the share of the rows that have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.queries import taxonomies
+from sqlanon.queries.encoding import ROW_COUNT, VALUE, WEIGHT, Encoding
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    ascending,
+    bit_or,
+    bits,
+    cast,
+    column,
+    enum_type,
+    filtered,
+    identifier,
+    number,
+    same,
+    select,
+    string,
+    union_all,
+    unsigned_type,
+    values,
+)
+from sqlanon.queries.source_rows import with_unknown_labels
+
+SQL = Queries("cells")
+
+LABEL_LOSSES = ("lm", "ncp")  # those that follow from taxonomies alone
+INFORMATION = "information"
+
+CODED_LABELS = Relation("anon_coded_labels", "node")
+"""The labels before their keys are laid out."""
+
+MAX_STEPS = 64
+"""The most steps of what labels lose that the query of a node spells out; of more it is looked up.
+
+Measured by tests.benchmarks.tuning.
+"""
+
+
+def encode_labels(encoding: Encoding) -> list[Step]:
+    """The steps that make :data:`CODED_LABELS` and the codes of sensitive labels, from the taxonomies alone."""
+    steps = [Step(CODED_LABELS, _coded_labels(encoding), "labels of the quasi-identifiers, with their codes")]
+    steps += [
+        Step(encoding.sensitive_codes(name), sensitive_codes(encoding, name), f'codes of "{name}"')
+        for name in encoding.spec.labelled
+    ]
+    return steps
+
+
+def last_children() -> exp.Query:
+    """position, depth, last_child: the largest number that a label has among those under the same one."""
+    return SQL.query("last_children", labels=CODED_LABELS)
+
+
+def key_labels(encoding: Encoding) -> Step:
+    """The step that makes the labels with their keys from :data:`CODED_LABELS`.
+
+    The key of a label has the bits of its own field and of those of all labels above it.
+    """
+    fields = [(*place, field.word, field.shift) for place, field in encoding.keys.fields.items() if field.width]
+    words = []
+    for word in range(encoding.keys.word_count):
+        child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
+        own = filtered(bit_or(child), column("word").eq(number(word)))
+        above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
+        found = exp.Window(this=own, partition_by=[column("position"), column(VALUE)], order=above)
+        words.append(aliased(exp.func("coalesce", found, number(0)), encoding.key(word)))
+    coded = exp.alias_(CODED_LABELS.table, "anon_coded", table=True)
+    columns = [column(name, "anon_coded") for name in ("position", "depth", VALUE, "label", "code", *LABEL_LOSSES)]
+    query = select([*columns, *words], coded)
+    if fields:
+        names = ("position", "depth", "word", "shift")
+        placed = values("anon_fields", names, ([*map(number, field)] for field in fields))
+        using: list[str | exp.Expr | int] = [identifier("position"), identifier("depth")]
+        query = query.join(placed, using=using, join_type="left", copy=False)
+    return Step(encoding.labels, query, "their keys")
+
+
+def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
+    """position, depth, last_bits and a column per measure: what labels lose, see :class:`Encoding`.
+
+    Those of levels with too many steps are left out.
+    """
+    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    order = ascending(*map(column, words)) if words else None
+    following = [
+        exp.Window(
+            this=exp.func("lead", column(measure)), partition_by=[column("position"), column("depth")], order=order
+        )
+        for measure in measures
+    ]
+    roles = SQL.given(labels=encoding.labels, words=words, losses=measures, following=following, max_steps=MAX_STEPS)
+    return roles.query("loss_steps")
+
+
+def value_types(encoding: Encoding) -> list[exp.Create]:
+    """The statements that make the types of values, from the labels."""
+    known = exp.Not(this=column(VALUE).is_(exp.null()))
+    return [
+        enum_type(name, at_level(encoding, position, 0, [column(VALUE)], known.copy()).distinct(copy=False), VALUE)
+        for position, name in enumerate(map(encoding.typed.get, encoding.spec.quasi_identifiers))
+        if name is not None
+    ]
+
+
+def at_level(
+    encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr], *conditions: exp.Expr
+) -> exp.Select:
+    """Some columns of the labels of a level that meet some conditions, a row per value."""
+    here = column("position").eq(number(position)), column("depth").eq(number(depth))
+    return select(columns, encoding.labels.table).where(*here, *conditions, copy=False)
+
+
+def label_bits(encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
+    """Some columns of the labels of a level, and their bits in the words of the key."""
+    words = [column(encoding.key(word)) for word in encoding.keys.label_masks(position, depth)]
+    return at_level(encoding, position, depth, [*words, *columns]).distinct(copy=False)
+
+
+def has_bits(encoding: Encoding, masks: Mapping[int, int], table: str, labels: str) -> exp.Expr:
+    """Whether the key of one table has, in the bits of the mask of each word, what another has there."""
+    key_at = {encoding.key(word): mask for word, mask in masks.items()}
+    return all_of(
+        [exp.Paren(this=bits(column(key, table), number(mask))).eq(column(key, labels)) for key, mask in key_at.items()]
+    )
+
+
+def _coded_labels(encoding: Encoding) -> exp.Query:
+    spec = encoding.spec
+    names = spec.quasi_identifiers
+    shapes = [
+        [number(position), string(name), number(shape.height), number(shape.domain_size)]
+        for position, (name, shape) in enumerate(zip(names, spec.shapes, strict=True))
+    ]
+    given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), shapes)
+    query = taxonomies.all_labels(spec.taxonomy, names, spec.leaves)
+    if spec.unknown is not None and spec.unknown.roots:
+        query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
+    return SQL.query("labels", taxonomies=given, taxonomy_labels=query)
+
+
+def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
+    """The values of a protected column: per level that cells carry the code of the label."""
+    depths = encoding.sensitive_depths(name)
+    counts = encoding.spec.protected_shapes[name].label_counts[: depths.stop]
+    codes = []
+    for depth, label_count in enumerate(counts):
+        if depth in depths:
+            code = filtered(exp.Max(this=column("code")), column("level").eq(number(depth)))
+            # One more than there are labels, for the NULL that every level knows.
+            typed = cast(code, unsigned_type(label_count + 1))
+            codes.append(aliased(typed, encoding.sensitive_label(name, depth)))
+    labels = taxonomies.levels(encoding.spec.taxonomy, encoding.spec.attribute_of(name))
+    return SQL.query("sensitive_codes", labels=labels, codes=codes, level_count=len(counts))
+
+
+def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
+    """The place of some values among all that are different, from 1."""
+    return exp.Window(this=exp.func("dense_rank"), order=ascending(*values, nulls_first=nulls_first))
+
+
+def with_information(encoding: Encoding) -> Encoding:
+    """The encoding with labels that have their information beside them."""
+    return replace(encoding, labels=Relation("anon_informed_labels", "node"))
+
+
+def encode_information(encoding: Encoding, informed: Relation) -> Step:
+    """The step that makes the labels with the information that they have; none at the top, or without rows."""
+    query = SQL.query("informed_labels", labels=encoding.labels, values=value_rows(encoding))
+    if encoding.spec.roots:
+        information = query.selects[-1]
+        is_root = exp.If(this=_is_root(encoding), true=number(0))
+        information.set("this", exp.Case(ifs=[is_root], default=information.this))
+    return Step(informed, query, "information of labels")
+
+
+def labelled_values(encoding: Encoding) -> exp.Select:
+    """The values of every quasi-identifier with their rows, once per level with their label there and what it loses."""
+    return SQL.query("labelled_values", values=value_rows(encoding), labels=encoding.labels)
+
+
+def root_rows(encoding: Encoding) -> exp.Select:
+    """position, depth, and the rows (or their weight) whose label there is that of the top, and all: rows, whole."""
+    return SQL.query("root_rows", values=value_rows(encoding), labels=encoding.labels, is_root=_is_root(encoding))
+
+
+def value_rows(encoding: Encoding) -> exp.Select:
+    """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs.
+
+    Values that a taxonomy does not have are one: they share their key.
+    """
+    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    counted = ROW_COUNT if encoding.spec.row_weight is None else WEIGHT
+    keyed = []
+    for position in range(len(encoding.spec.shapes)):
+        masks = encoding.keys.label_masks(position, 0)
+        words: dict[int, exp.Expr] = {word: bits(column(keys[word]), number(mask)) for word, mask in masks.items()}
+        of_key = [words.get(word, number(0)) for word in range(len(keys))]
+        roles = SQL.given(position=position, words=of_key, keys=keys, counted=counted, groups=[*words.values()])
+        keyed.append(roles.query("keyed_rows", cells=encoding.cells))
+    query = SQL.query("value_rows", keyed=union_all(keyed), labels=encoding.labels, keys=keys)
+    if encoding.spec.roots:
+        query = query.where(same(column("label", "anon_labels"), column(VALUE, "anon_labels")), copy=False)
+    return query
+
+
+def _is_root(encoding: Encoding) -> exp.Expr:
+    """Whether a label is that of the top, where values can have it that the taxonomy does not have."""
+    names = encoding.spec.quasi_identifiers
+    found = [
+        exp.and_(
+            column("position", "anon_labels").eq(number(names.index(name))),
+            column("label", "anon_labels").eq(string(root)),
+            copy=False,
+        )
+        for name, root in encoding.spec.roots.items()
+    ]
+    return exp.Paren(this=exp.or_(*found, copy=False))

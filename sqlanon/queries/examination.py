@@ -1,0 +1,168 @@
+"""Classes → everything that can be said of a node: its summary, how strict its bounds can be, and what blocks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.model.bounds import CLASS_SIZE, Bound, at_least
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.queries.class_measures import KEPT, measure_of, within
+from sqlanon.queries.coded_labels import label_bits
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.grouping import CLASS_ROWS, NODE, by_key
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_columns,
+    bits,
+    cast,
+    column,
+    filtered,
+    identifier,
+    made_once,
+    number,
+    select,
+    string,
+    subquery,
+    union_all,
+)
+from sqlanon.queries.summaries import classes_and_summaries, columns_under, kept_keys, worst_of
+
+SQL = Queries("examination")
+
+ANY_K = at_least(CLASS_SIZE, 1)
+"""The bound of k-anonymity, whatever its k."""
+
+CLASSES = "anon_classes"
+
+JUDGED_CELLS = Relation("anon_judged_cells", "cell")
+"""The keys of the cells, with their rows and those that are suppressed."""
+
+
+def examined(
+    encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int, others: Sequence[Encoding] = ()
+) -> exp.Query:
+    """The summaries of a batch of nodes, with what stands in the way of each.
+
+    Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the criteria; for every
+    bound ``worst_<bound>``, its worst measure over all classes, and ``violating_<bound>``, the rows of classes out of
+    it; for every privacy model ``blocked_<model>``, the rows of classes that violate it. ``others`` are encodings with
+    other criteria, and ``other_<index>_<column>`` columns of the summary under these.
+    """
+    criteria = encoding.criteria
+    columns = {f"worst_{index}": worst_of(encoding, bound) for index, bound in enumerate(criteria.bounds)}
+    columns |= {f"violating_{index}": _rows_out_of(encoding, [bound]) for index, bound in enumerate(criteria.bounds)}
+    columns |= {f"blocked_{index}": _rows_out_of(encoding, model.bounds) for index, model in enumerate(criteria.models)}
+    for index, other in enumerate(others):
+        found = columns_under(other, batch, row_count)
+        columns |= {f"other_{index}_{name}": value for name, value in found.items()}
+    bounds = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
+    strictest = {"best_k": _strictest(encoding, ANY_K, bounds, min(allowed_rows, row_count - 1))}
+    return _summaries(encoding, batch, row_count, columns, strictest)
+
+
+def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
+    """Summaries with ``attainable_<bound>``: the strictest that a bound can be while all others stay as they are.
+
+    NULL where these alone are too much for the node.
+    """
+    bounds = encoding.criteria.bounds
+    columns, strictest = {}, {}
+    for index, bound in enumerate(bounds):
+        name = f"attainable_{index}"
+        if bound.grain == "node":
+            columns[name] = filtered(worst_of(encoding, bound), column(KEPT))
+        else:
+            others = [other for other in bounds if other is not bound]
+            strictest[name] = _strictest(encoding, bound, others, min(allowed_rows, row_count - 1))
+    return _summaries(encoding, batch, row_count, columns, strictest)
+
+
+def _strictest(encoding: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> exp.Select:
+    """``anon_node``, ``anon_strictest``: how strict a bound can be at a node where others hold, NULL if these fail.
+
+    The larger, the stricter. A class meets no stricter bound than its own measure, and none if it violates another
+    bound. A node meets the bound of the least strict class that cannot be suppressed together with all that are less
+    strict.
+    """
+    nothing = number(0) if bound.at_least else cast(string("-infinity"), "DOUBLE")
+
+    def signed(value: exp.Expr) -> exp.Expr:
+        return value if bound.at_least else exp.Neg(this=value)
+
+    strictness = signed(measure_of(encoding, bound))
+    if others:
+        are_met = within(encoding, [other for other in others if other.grain == "class"])
+        strictness = exp.Case(ifs=[exp.If(this=are_met, true=strictness)], default=nothing)
+    # A node must be stricter than its classes out of a bound on nodes: else one of these would be kept.
+    floor: exp.Expr = nothing
+    if any(other.grain == "node" for other in others):
+        rejected = filtered(exp.Max(this=column("anon_strictest")), column("anon_rejected"))
+        floor = exp.func("coalesce", rejected, nothing)
+    best = scalar_call("best_k_of", column("anon_strictest"), column("anon_rows_up_to"), number(most_rows))
+    classes = exp.Table(this=identifier(CLASSES))
+    roles = SQL.given(classes=classes, strictness=strictness, best=best, floor=floor, strictest=signed(best.copy()))
+    return roles.query("strictest_bounds")
+
+
+def _summaries(
+    encoding: Encoding,
+    batch: Sequence[Levels],
+    row_count: int,
+    columns: Mapping[str, exp.Expr],
+    strictest: Mapping[str, exp.Select],
+) -> exp.Select:
+    """The summaries of a batch with more aggregates over its classes, which are made once for all of them."""
+    classes, summaries = classes_and_summaries(encoding, batch, row_count)
+    summaries.select(*(aliased(value, name) for name, value in columns.items()), copy=False)
+    query = select([all_columns("anon_summaries")], subquery(summaries, "anon_summaries"))
+    for name, found in strictest.items():
+        same = column(NODE, f"anon_{name}").eq(column("node", "anon_summaries"))
+        query = query.join(subquery(found, f"anon_{name}"), on=same, copy=False)
+        query = query.select(aliased(column("anon_strictest", f"anon_{name}"), name), copy=False)
+    query.set("with_", exp.With(expressions=[made_once(CLASSES, classes)]))
+    return query
+
+
+def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
+    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
+    return exp.func("coalesce", rows, number(0))
+
+
+def judged_cells(encoding: Encoding, levels: Levels) -> Step:
+    """The step that makes :data:`JUDGED_CELLS` at a node."""
+    masks = encoding.keys.node_masks(levels)
+    return SQL.step(
+        JUDGED_CELLS,
+        "judged_cells",
+        cells=encoding.cells,
+        kept=kept_keys(by_key(encoding, levels)).select(aliased(exp.true(), "anon_is_kept"), copy=False),
+        words=[encoding.key(word) for word in range(encoding.keys.word_count)],
+        keys=[*map(encoding.key, masks)],
+        masks=[*map(number, masks.values())],
+    )
+
+
+def rows_by_label(encoding: Encoding, depths: Mapping[int, int], fewest: int) -> exp.Query:
+    """``position``, ``label``, ``rows`` and ``suppressed_rows`` of the labels of some levels, by position.
+
+    Labels of fewer rows than ``fewest`` are left out.
+    """
+    queries = []
+    for position, depth in depths.items():
+        masks = encoding.keys.label_masks(position, depth)
+        roles = SQL.given(
+            position=position,
+            cells=JUDGED_CELLS,
+            words=[bits(column(encoding.key(word)), number(mask)) for word, mask in masks.items()],
+            keys=[*map(encoding.key, masks)],
+            labels=label_bits(encoding, position, depth, [column("label")]),
+        )
+        queries.append(roles.query("rows_by_label", fewest=fewest))
+    return union_all(queries)

@@ -1,0 +1,239 @@
+"""Groups of cells: the classes of a node, or of several nodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.model.bounds import CLASS_SIZE, Measure
+from sqlanon.model.lattice import Levels
+from sqlanon.queries.encoding import PEOPLE, WEIGHT, Encoding, words_of
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    aliased,
+    bits,
+    cast,
+    column,
+    copies,
+    cross_join,
+    double,
+    given_lists,
+    grouped,
+    number,
+    select,
+    subquery,
+    union_all,
+    values,
+)
+
+SQL = Queries("cells")
+
+NODE = "anon_node"  # the position of a node among those that are counted together
+NODES = "anon_nodes"
+CLASS_ROWS = "anon_class_size"
+CLASS_WEIGHT = "anon_class_weight"
+INDIVIDUALS = "anon_individuals"
+ROWS = "anon_rows"
+VALUE_SIZE = "anon_value_size"
+CERTAIN_SHARE = "anon_certain_share"
+CERTAIN_ROWS = "certain_suppressed_rows"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
+
+    encoding: Encoding
+    keys: tuple[str, ...]
+    cells: Callable[[], exp.Expr]
+    people: Callable[[], exp.Expr]
+    proving: bool = False  # classes carry what they prove of less general nodes
+    measured_from: int = 1  # the rows of a class from which its values have to be looked at
+    gaps: bool = False  # not all cells have a value of each column
+
+    def columns(self, table: str | None = None) -> list[exp.Expr]:
+        return [column(key, table) for key in self.keys]
+
+    def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
+        """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
+        keys = [*self.columns(), *others]
+        return grouped(select([*copies(keys), *columns], relation), keys)
+
+
+def measure_column(encoding: Encoding, measure: Measure) -> str:
+    """The column of the class relation that holds a measure."""
+    if measure == CLASS_SIZE:
+        return INDIVIDUALS if encoding.spec.individual else CLASS_ROWS
+    return f"anon_measure_{encoding.measures.index(measure)}"
+
+
+def by_key(
+    encoding: Encoding, levels: Levels, cells: Relation | None = None, carried: Sequence[str] | None = None
+) -> Grouping:
+    """All cells, grouped by the bits of their keys at a node; the key columns hold the words of the class's key.
+
+    ``cells`` are those of the source, or rolled up to a node that is at most as general. ``carried`` are the other
+    columns of these that are wanted; those that classes are measured by if None.
+    """
+    masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in encoding.keys.node_masks(levels).items()}
+    return _masked(encoding, masks, cells, carried=carried)
+
+
+def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
+    """Cells grouped at any node: the masks of these words of its key are parameters, after ``before`` other ones."""
+    masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
+    return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
+
+
+def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
+    """All cells grouped at all nodes of a batch: each cell once for every node, and the node as a key besides.
+
+    So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
+    """
+    words, nodes = masked_nodes(encoding, batch)
+    return _by_node(encoding, words, nodes, cells)
+
+
+def masked_nodes(encoding: Encoding, batch: Sequence[Levels]) -> tuple[list[int], exp.Values]:
+    """The words of keys that distinguish classes of some nodes, and the positions of these with their masks of each."""
+    masks = [encoding.keys.node_masks(levels) for levels in batch]
+    words = words_of(masks)
+    rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
+    return words, values(NODES, (NODE, *map(mask_column, words)), rows)
+
+
+def by_any_keys(encoding: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
+    """Cells grouped at any number of nodes: parameters are their positions, and their masks of each of these words."""
+    return _by_node(encoding, words, subquery(given_lists((NODE, *map(mask_column, words))), NODES), cells)
+
+
+def of_all_nodes(
+    encoding: Encoding,
+    batch: Sequence[Levels],
+    cells: Relation | None,
+    relation: Callable[[Grouping], exp.Select],
+    *,
+    apart: bool,
+) -> exp.Query:
+    """A relation of classes at all nodes of a batch, each row with its node and the words of its key.
+
+    ``relation`` makes it, with its keys, from cells that are grouped; if ``apart``, one node after the other.
+    """
+    if apart or len(batch) == 1:
+        return union_all(
+            _of_one_node(encoding, relation(by_key(encoding, levels, cells)), index)
+            for index, levels in enumerate(batch)
+        )
+    return relation(by_keys(encoding, batch, cells))
+
+
+def _of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Select:
+    """Classes with the position of their node in a batch; words of keys that the node does not use are 0."""
+    names = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
+    others = [column(name) for name in classes.named_selects if name not in names]
+    return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
+
+
+def mask_column(word: int) -> str:
+    """The column of nodes with their masks of a word."""
+    return f"anon_mask_{word}"
+
+
+def _by_node(encoding: Encoding, words: Sequence[int], nodes: exp.Expr, cells: Relation | None) -> Grouping:
+    """Cells, each once for every node of a relation that has masks of these words."""
+    return _masked(encoding, {word: column(mask_column(word), NODES) for word in words}, cells, nodes)
+
+
+def _masked(
+    encoding: Encoding,
+    masks: dict[int, exp.Expr],
+    cells: Relation | None,
+    nodes: exp.Expr | None = None,
+    carried: Sequence[str] | None = None,
+) -> Grouping:
+    """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
+
+    def masked(relation: Relation, others: Iterable[str]) -> exp.Subquery:
+        words = [
+            aliased(bits(column(encoding.key(word)), mask.copy()), encoding.key(word)) for word, mask in masks.items()
+        ]
+        query = select([*words, *map(column, others)], relation.table)
+        if nodes is not None:
+            query = cross_join(query.select(column(NODE, NODES), copy=False), nodes.copy())
+        return subquery(query, relation.name)
+
+    return Grouping(
+        encoding,
+        (*([] if nodes is None else [NODE]), *map(encoding.key, masks)),
+        lambda: masked(encoding.cells if cells is None else cells, encoding.carried if carried is None else carried),
+        lambda: masked(encoding.population_cells, [PEOPLE]),
+    )
+
+
+def rolled_up(encoding: Encoding, levels: Levels, cells: Relation) -> exp.Query:
+    """The cells of a node, from the cells of one below it: in an order nearly as good, if these are in order."""
+    grouping = by_key(encoding, levels, cells)
+    return SQL.query(
+        "rolled_up",
+        cells=grouping.cells(),
+        keys=[*grouping.keys, *encoding.distinguishing],
+        labels=encoding.sensitive_labels,
+        weights=[] if encoding.spec.row_weight is None else [WEIGHT],
+    )
+
+
+def distinct_others(encoding: Encoding) -> exp.Query | None:
+    """One row, ``others``: how many combinations distinguish cells besides quasi-identifiers; None if nothing does."""
+    if not encoding.distinguishing:
+        return None
+    return SQL.query("distinct_others", cells=encoding.cells, columns=encoding.distinguishing)
+
+
+def as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Alias:
+    """A measure of a class as the column that holds it."""
+    return aliased(value, measure_column(grouping.encoding, measure))
+
+
+def certainties(grouping: Grouping, measure: Measure, looked_at: Sequence[exp.Expr]) -> list[exp.Alias]:
+    """For each bound on a measure that proves something of less general nodes: the share of rows that is lost there.
+
+    None where that is not asked. ``looked_at`` is what the macro takes before the threshold.
+    """
+    if not grouping.proving or measure.certainty is None:
+        return []
+    return [
+        aliased(scalar_call(measure.certainty, *copies(looked_at), double(bound.threshold)), _share_column(index))
+        for index, bound in enumerate(grouping.encoding.criteria.partly_certain_bounds)
+        if bound.measure == measure
+    ]
+
+
+def has_certainties(grouping: Grouping, measures: Iterable[Measure]) -> bool:
+    """Whether some of these measures are asked what they prove of less general nodes."""
+    asked = {bound.measure for bound in grouping.encoding.criteria.partly_certain_bounds} if grouping.proving else set()
+    return not asked.isdisjoint(measures)
+
+
+def certain_share(encoding: Encoding) -> exp.Expr:
+    """The share of the rows of a class that every less general node suppresses: the largest that a bound proves."""
+    shares = [column(_share_column(index)) for index in range(len(encoding.criteria.partly_certain_bounds))]
+    return shares[0] if len(shares) == 1 else exp.func("greatest", *shares)
+
+
+def certain_rows(certainly_kept: exp.Expr) -> exp.Alias:
+    """The rows that every less general node suppresses, where classes prove that of a part of theirs (an aggregate)."""
+    rows = scalar_call("certain_rows_of", column(CLASS_ROWS), certainly_kept, column(CERTAIN_SHARE))
+    return aliased(rows, CERTAIN_ROWS)
+
+
+def sum_of(name: str, table: str | None = None) -> exp.Sum:
+    return exp.Sum(this=column(name, table))
+
+
+def _share_column(index: int) -> str:
+    return f"anon_certain_share_{index}"

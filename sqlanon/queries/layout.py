@@ -1,0 +1,166 @@
+"""The layout of the rows of a release: in files by a number of rows or by values, and as values of ENUM types.
+
+These are in the order of their texts: a byte or two each to group and sort by. Labels are texts again by a cast, which
+DuckDB does while rows stream by in their order. Above the join that a lookup would be it keeps none. Parquet files keep
+values of ENUMs as texts, in an eighth of the time that texts take. DuckDB writes more of a type to its files than the
+values that occur, so that there are types of what is published there, and of nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.kit.macros import text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    DIALECT,
+    SIGNED,
+    Relation,
+    aliased,
+    ascending,
+    column,
+    enum_type,
+    number,
+    own_type,
+    select,
+    string,
+    subquery,
+)
+from sqlanon.queries.recodings import Recoding
+from sqlanon.queries.source import SourceColumn
+
+ROW = "anon_row"
+"""The column with the number of a row. Not DuckDB's own, which starts anywhere inside a transaction."""
+
+PIECE = "anon_file"  # the column with the number of the file that a row of a partition goes to
+
+MAX_NAME_BYTES = 255  # of a name that file systems take
+
+MASK = "*"  # stands in every quasi-identifier of a suppressed row that is kept masked
+
+
+def numbered(query: exp.Query) -> exp.Query:
+    """The rows of a release with their numbers from 1, in its order."""
+    row = aliased(exp.Window(this=exp.RowNumber()), ROW)
+    return select([exp.Star(), row], subquery(query, "anon_release"))
+
+
+def piece(table: Relation, names: Sequence[str], first: int, last: int) -> exp.Query:
+    """The rows of :func:`numbered` from a number to another."""
+    rows = select([column(name) for name in names], table.table)
+    return rows.where(column(ROW).between(first, last), copy=False)
+
+
+def guarded(
+    query: exp.Query, columns: Sequence[SourceColumn], partition_by: Sequence[str], rows_per_file: int | None
+) -> exp.Query:
+    """The rows of a release for folders of partitions, with the number of their file if its rows are limited.
+
+    It fails where readers of such folders would confuse a value with NULL, or is too long for a name.
+    """
+    texts = {found.name for found in columns if found.traits.is_text}
+    wanted: list[exp.Expr] = [
+        aliased(_readable(found.name), found.name)
+        if found.name in partition_by and found.name in texts
+        else column(found.name)
+        for found in columns
+    ]
+    if rows_per_file is not None:
+        # Its place in its partition, by the values of all other columns.
+        others = [column(found.name) for found in columns if found.name not in partition_by]
+        row = exp.Window(this=exp.RowNumber(), partition_by=[*map(column, partition_by)], order=ascending(*others))
+        before = exp.Paren(this=exp.Sub(this=row, expression=number(1)))
+        wanted.append(aliased(exp.IntDiv(this=before, expression=number(rows_per_file)), PIECE))
+    return select(wanted, subquery(query, "anon_release"))
+
+
+def _readable(name: str) -> exp.Expr:
+    """A column of text, or an error that quotes none of it."""
+    value = column(name)
+    null = exp.In(
+        this=exp.func("upper", value.copy(), dialect=DIALECT),
+        expressions=[string("NULL"), string("__HIVE_DEFAULT_PARTITION__")],
+    )
+    room = MAX_NAME_BYTES - len(f"{name}=")
+    encoded = exp.Anonymous(this="strlen", expressions=[exp.Anonymous(this="url_encode", expressions=[value.copy()])])
+    quoted = f'attribute "{name}" cannot partition the release:'
+    return (
+        exp.case()
+        .when(null, _error(f"{quoted} it has the text NULL, which readers of partitions take for no value"))
+        .when(encoded > number(room), _error(f"{quoted} it has values too long for the name of a folder"))
+        .else_(value)
+    )
+
+
+def signed(query: exp.Query, columns: Sequence[SourceColumn]) -> exp.Query:
+    """The rows of a release with signed numbers in place of unsigned ones."""
+    if not any(found.type in SIGNED for found in columns):
+        return query
+    cells = ((found.name, column(found.name), SIGNED.get(found.type)) for found in columns)
+    wanted = [cell if kind is None else aliased(exp.cast(cell, kind), name) for name, cell, kind in cells]
+    return select(wanted, subquery(query, "anon_release"))
+
+
+def _error(text: str) -> exp.Expr:
+    return exp.Anonymous(this="error", expressions=[string(text)])
+
+
+def label_types(recoding: Recoding) -> list[exp.Create]:
+    """The statements that make the types of labels, if they have some; these have a place for the mask."""
+    encoding = recoding.encoding
+    if encoding.has_label_texts:
+        return []
+    mask = exp.Select(expressions=[aliased(string(MASK), "label")])
+    return [
+        enum_type(
+            encoding.label_type(position),
+            exp.Union(this=recoding.texts(position), expression=mask.copy(), distinct=True),
+            "label",
+        )
+        for position in range(len(encoding.spec.shapes))
+    ]
+
+
+def published_texts(encoding: Encoding) -> dict[str, exp.Expr]:
+    """The released columns that are texts, with what groups of equal rows have of them: labels, or the texts."""
+    spec = encoding.spec
+    labels = {name: column(encoding.label(position)) for position, name in enumerate(spec.quasi_identifiers)}
+    return {
+        found.name: labels.get(found.name, column(found.name))
+        for found in spec.columns
+        if found.name in spec.released and (found.name in labels or found.traits.is_text or found.traits.is_enum)
+    }
+
+
+def group_sizes(rows: exp.Table) -> exp.Query:
+    """One row: ``rows`` that are published, and the ``groups`` of equal ones that they are kept in."""
+    return Queries("release").query("group_sizes", groups=rows)
+
+
+def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
+    """One row: about how many texts of some columns are published, ``count_<place>``.
+
+    And how many bytes the longest has, ``bytes_<place>``; labels are taken to be short.
+    """
+    values, labels = published_texts(encoding), encoding.spec.quasi_identifiers
+    found = []
+    for place, name in enumerate(names):
+        length = number(0) if name in labels else exp.Anonymous(this="strlen", expressions=[values[name].copy()])
+        found.append(aliased(exp.ApproxDistinct(this=values[name]), f"count_{place}"))
+        found.append(aliased(exp.Max(this=length), f"bytes_{place}"))
+    return select(found, rows)
+
+
+def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
+    """The statement that makes the type of the texts of a column that are published."""
+    value = published_texts(encoding)[name]
+    texts = select([aliased(text(value), "label")], rows).where(value.is_(exp.null()).not_(), copy=False)
+    return enum_type(encoding.published_type(name), texts.distinct(copy=False), "label")
+
+
+def as_typed(encoding: Encoding, name: str) -> exp.Cast:
+    """A column of texts as values of that type."""
+    return exp.Cast(this=published_texts(encoding)[name], to=own_type(encoding.published_type(name)))

@@ -163,6 +163,7 @@ class Refusal(Enum):
     LOCKED = "another program has the file open"
     OPEN = "this program has the file open"
     UNWRITABLE = "the file can only be read"
+    IN_THE_MAKING = "another program has just begun to make the file"
     UNFINISHED = "the file is too short to hold anything"
     TAKEN = "another connection has made a table of that name"
     UNLOADED = "it takes an extension of the database that is not loaded"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.spark.spark_rows import SparkRows
 
 
 def engine_of(session: sa.Session) -> Engine:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.chance.accountant import Accountant, Charge, Portions
 from sqlanon.chance.word_sources import SeededSource
-from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.cuts.diffgen.draws import (
     CHOICES,
     ITEM_SETS,

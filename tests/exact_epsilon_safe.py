@@ -10,8 +10,8 @@ from math import ceil, comb
 from typing import Any
 
 import sqlanon as sa
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.chance.scales import scale_for
-from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise import WHOLE
 

@@ -11,10 +11,9 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows, Staged
+from sqlanon.engines.cutting import Rows, Staged
 from sqlanon.engines.duckdb.refusals import refusals
-from sqlanon.engines.relations import ResolvedSource
-from sqlanon.engines.types import column_of
+from sqlanon.engines.relations import ResolvedSource, column_of
 from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
 

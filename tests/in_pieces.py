@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from sqlanon.engines.duckdb.reading import pieces
+from sqlanon.engines.duckdb import source_pieces as pieces
 
 
 @contextmanager

@@ -11,10 +11,10 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import scale_for
-from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.noisy_node.ipa import thresholds
 from sqlanon.methods.noisy_node.shared import node_method
 from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP

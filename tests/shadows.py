@@ -24,11 +24,11 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.api.session import Session
-from sqlanon.engines.base import Rows
+from sqlanon.engines.cutting import Rows
 from sqlanon.engines.duckdb import OpenedDatabase, float_texts
-from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.policy.policy import policy_of
 from sqlanon.queries.kit.nodes import DIALECT, select
+from sqlanon.spark.spark_rows import SparkRows
 from tests.engines import engine_of
 from tests.far_rows import FarRows
 from tests.reports import alone

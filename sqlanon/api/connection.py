@@ -13,7 +13,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Rows
+    from sqlanon.engines.cutting import Rows
     from sqlanon.engines.duckdb import Connection, OpenedDatabase
 
 
@@ -97,11 +97,13 @@ def connect(
 
 def _server(address: str, max_cells: int | None) -> Rows:
     from sqlanon.engines.duckdb import float_texts
-    from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
+    from sqlanon.satellites import offered
 
     if max_cells is not None and max_cells < 1:
         raise EngineError(f"max_cells is a number of cells, 1 or more, not {max_cells}", step="open")
-    return SparkRows(address, float_texts, MAX_CELLS if max_cells is None else max_cells)
+    bound = {} if max_cells is None else {"max_cells": max_cells}
+    rows: Rows = offered("rows", "spark")(address, float_texts, **bound)
+    return rows
 
 
 def open_database(database: str | Path | Connection, *, read_only: bool = False, **resources: Any) -> OpenedDatabase:
@@ -115,7 +117,7 @@ def open_database(database: str | Path | Connection, *, read_only: bool = False,
     wanted = Resources(**resources)
     if isinstance(database, str | Path):
         return OpenedDatabase.at(possible(database, "warehouse"), read_only=read_only, resources=wanted)
-    if wanted.are_given:
+    if wanted != Resources():
         raise EngineError(
             "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, and load "
             "extensions, in SQL",

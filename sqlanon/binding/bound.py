@@ -240,7 +240,7 @@ def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None
 
 
 def refuse_far(engine: Engine, bound: BoundPolicy) -> None:
-    """Refuse a policy for rows elsewhere (:class:`sqlanon.engines.base.Rows`) that only DuckDB can carry out."""
+    """Refuse a policy for rows elsewhere (:class:`sqlanon.engines.cutting.Rows`) that only DuckDB can carry out."""
     if engine.far is None or not engine.is_far(bound.source):
         return
     policy, method = bound.policy, bound.policy.method

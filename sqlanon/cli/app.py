@@ -11,13 +11,14 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import examine, ledger, outcome, publish, research, taxonomies
+from sqlanon.cli import examine, ledger, outcome, plan, publish, taxonomies
 from sqlanon.cli.demo import demo
 from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.lattice import lattice
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import show_version, silence, write_event
+from sqlanon.satellites import all_offered
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
@@ -46,16 +47,13 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
         examine.contract,
         ("releases", ledger.releases_app),
     ],
-    "Privacy budget": [
-        research.delta,
-        research.audit_privacy,
-        ("ledger", ledger.app),
-        ("plan", research.plan_app),
-    ],
+    "Privacy budget": [plan.delta, ("ledger", ledger.app), ("plan", plan.plan_app)],
     "SQL and editors": [examine.explain, publish.install, publish.sql, publish.schema],
-    "Research": [research.reproduce],
 }
 """The panels of the help, each in the order of a first day; typer puts groups at the end of their panel."""
+
+for panel, offer in all_offered("commands").items():
+    PANELS.setdefault(panel, []).append(offer)
 
 for panel, below in PANELS.items():
     for each in below:

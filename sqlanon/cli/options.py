@@ -79,9 +79,10 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
     Raises:
         PolicyError: it is not valid, or its method takes no k-anonymity.
     """
-    import sqlanon.papers.methods  # noqa: F401
     from sqlanon.model.policy.policy import Policy
+    from sqlanon.satellites import all_offered
 
+    all_offered("methods")  # they register themselves
     policy = Policy.from_toml(path)
     return policy if k is None else policy.with_k(k)
 

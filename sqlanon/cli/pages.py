@@ -24,6 +24,7 @@ from sqlanon.model.docstrings import docstring_of
 from sqlanon.model.release import Result
 from sqlanon.model.taxonomy.rules import MAKERS
 from sqlanon.queries.kit.macros import SCHEMA, Macro, documented, macro_files, macros_of
+from sqlanon.satellites import all_offered
 
 POLICY_HEAD = """# The keys of a policy
 
@@ -50,8 +51,7 @@ PLURALS = {"text": "texts", "whole number": "whole numbers", "number": "numbers"
 
 def policy_page() -> str:
     """Return the page as Markdown."""
-    import sqlanon.papers.methods  # noqa: F401
-
+    all_offered("methods")  # they register themselves
     schema = sa.Policy.model_json_schema()
     definitions = schema["$defs"]
     parts = [POLICY_HEAD, f"## Keys\n\n{schema['description']}\n\n{_keys(schema)}\n\n"]

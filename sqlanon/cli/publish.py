@@ -233,7 +233,8 @@ def schema() -> None:
 
     Example: sqlanon schema > policy.schema.json
     """
-    import sqlanon.papers.methods  # noqa: F401
     from sqlanon.model.policy.policy import Policy
+    from sqlanon.satellites import all_offered
 
+    all_offered("methods")  # they register themselves
     write_json(Policy.model_json_schema())

@@ -161,7 +161,7 @@ def _take_up_releases(database: Path) -> None:
 def connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
     """Open a session as the options for the machine say."""
     from sqlanon.api.connection import check_resources, connect
-    from sqlanon.engines.retries import A_MOMENT, IN_USE, PATIENCE, retry_while_locked
+    from sqlanon.engines.locks import A_MOMENT, IN_USE, PATIENCE, retry_while_locked
 
     machine = _machine.get()
     settings = {**machine, "csv": csv_settings(machine.get("csv", ())), **more}

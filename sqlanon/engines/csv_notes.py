@@ -18,9 +18,7 @@ from sqlanon.model.destination import CSV_SUFFIX, NOTE_KEY
 from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.model.whole_files import is_special, refuse_lacking
 
-RELEASES = "releases"
-"""The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""
-
+RELEASES = "releases"  # the key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about
 
 Form = tuple[list[tuple[str, str]], tuple[str, ...]]
 """How a CSV is to be read: its columns with their types, and those whose formulas have an apostrophe before them."""

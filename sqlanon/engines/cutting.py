@@ -1,34 +1,102 @@
-"""The cut between rows and cells: what of a query is counted where the rows are, and what the database makes of it.
+"""A home of rows beside the database, and the cut between rows and cells.
 
-The innermost SELECT with GROUP BY, DISTINCT or an aggregate above a relation of rows is sent, and its result takes its
-place. An aggregate of nothing but such groups, which nothing else reads, goes with them, so that less comes back.
-Equal aggregates are sent once. Where no aggregate stands above rows, the query itself is of rows, and is not fetched.
-An aggregate whose result is too large to come is one more relation of rows, and what aggregates it is sent instead.
+Of a query, what reads rows is counted where these are, and the database makes the rest of the results. The innermost
+SELECT with GROUP BY, DISTINCT or an aggregate above a relation of rows is sent, and its result takes its place. An
+aggregate of nothing but such groups, which nothing else reads, goes with them, so that less comes back. Equal
+aggregates are sent once. Where no aggregate stands above rows, the query itself is of rows, and is not fetched. An
+aggregate whose result is too large to come is one more relation of rows, and what aggregates it is sent instead.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.nodes import identifier, select
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.queries.kit.nodes import Relation, identifier, select
 from sqlanon.queries.kit.steps import GIVEN, in_steps
+from sqlanon.queries.source import SourceColumn
 
-COUNTED = "anon_counted"
-"""What the names of the results of what is sent begin with."""
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-FILES = "anon_files"
-"""What files that are read by a function are called, which have no name."""
+    Small = Mapping[str, pa.Table]
+
+
+class Staged(Protocol):
+    """A place for files of a release, which are written by whoever has the rows."""
+
+    @property
+    def place(self) -> str:
+        """The path or the address of a folder that is not there yet."""
+
+    def collected(self) -> Sequence[str]:
+        """The files, once they are written, as whoever wrote them is to read them; an EngineError without any."""
+
+
+class Rows(Protocol):
+    """A home of rows beside the database: they are counted there, and released there.
+
+    The database asks for aggregates (:mod:`sqlanon.engines.cutting`), whose results are small, and hands over the small
+    relations that they read: ``small``, by the names that a query reads. What is of the size of the source is made
+    there, and never comes near.
+
+    Attributes:
+        max_cells: how many rows the result of a count has at most that comes near.
+    """
+
+    max_cells: int
+
+    def owns(self, relation: exp.Table) -> bool:
+        """Whether a relation is there: a table, or one that was made for the run."""
+
+    def scan(self, source: str) -> ResolvedSource | None:
+        """The source of a name, in a state that stays during the run; None if there is none."""
+
+    def describe(self, relation: exp.Expr) -> list[SourceColumn]:
+        """The columns of a relation over what is there, with their types as DuckDB has them."""
+
+    def misfits(self, columns: Sequence[SourceColumn]) -> Iterable[str]:
+        """Why columns cannot be counted or released there, a sentence for each of those."""
+        return ()
+
+    def count(self, query: exp.Query, small: Small, purpose: str) -> pa.Table | None:
+        """The result of an aggregate; None if it has more rows than may come near."""
+
+    def make(self, relation: Relation, query: exp.Query, small: Small, purpose: str) -> None:
+        """Make a relation of rows for the run, in the order of the query."""
+
+    def drop(self, relation: exp.Table) -> None:
+        """Remove a relation that was made for the run."""
+
+    def write(self, query: exp.Query, small: Small, staged: Staged) -> exp.Table:
+        """Write the rows of a query as Parquet files to a place that is seen from there, too; return them."""
+
+    def files(self, relation: exp.Table) -> tuple[str, ...]:
+        """The files that a relation was made of, as this machine would see them if it has their file system."""
+        return ()
+
+    def spelled(self, query: exp.Query) -> str:
+        """A query over a source, as users ask it there themselves."""
+
+    def refuse_changed(self, relation: exp.Table) -> None:
+        """Refuse to go on if a source has changed since a relation was made of it."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+COUNTED = "anon_counted"  # what the names of the results of what is sent begin with
+FILES = "anon_files"  # what files that are read by a function are called, which have no name
 
 OTHER_AGGREGATES = frozenset({"bit_or", "fsum", "histogram", "list", "product"})
 """Aggregates that our queries and macros have and sqlglot has no class for, by name."""
 
-Owns = Callable[[exp.Table], bool]
-"""Whether a relation is where the rows are."""
+Owns = Callable[[exp.Table], bool]  # whether a relation is where the rows are
 
 Side = Literal["near", "rows", "groups"]
 """Where a query can be answered: near, from rows, or from rows by an aggregate, which is not sent yet."""
@@ -51,13 +119,7 @@ class Cut:
 
 
 def cut(query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> Cut:
-    """Cut a query; the tree that is given stays as it is.
-
-    Args:
-        query: in which relations of rows stand.
-        owns: whether a relation is one.
-        large: the aggregates that were found to have too large a result.
-    """
+    """Cut a query, whose tree stays as it is; aggregates that are ``large`` were found to have too large a result."""
     if not any(owns(table) for table in query.find_all(exp.Table)):
         return Cut({}, query)
     steps = in_steps(query)
@@ -114,10 +176,8 @@ class _Cutting:
             self._send(part)
         if all(side != "rows" for side in sides.values()):
             return "near"
-        return "groups" if _is_aggregate(query) and not self._is_large(query) else "rows"
-
-    def _is_large(self, query: exp.Query) -> bool:
-        return bool(self._large) and self._far(query) in self._large
+        is_large = bool(self._large) and self._far(query) in self._large
+        return "groups" if _is_aggregate(query) and not is_large else "rows"
 
     def _side_of_table(self, table: exp.Table) -> Side:
         if self._owns(table):

@@ -9,8 +9,7 @@ from sqlanon.errors import PolicyError
 PANDAS = "pandas DataFrame"
 POLARS = "polars DataFrame"
 DATASET = "Arrow dataset"
-RELATION = "DuckDB relation"
-"""A query of the session's own connection."""
+RELATION = "DuckDB relation"  # a query of the session's own connection
 
 SCANNED = {
     ("pandas", "DataFrame"): PANDAS,
@@ -23,8 +22,7 @@ SCANNED = {
 }
 """What can be scanned again and again, by package and class."""
 
-STREAM = "Arrow stream"
-"""Anything else that hands out its rows as Arrow does; it may do so once."""
+STREAM = "Arrow stream"  # anything else that hands out its rows as Arrow does; it may do so once
 
 REFUSED = {
     ("polars", "LazyFrame"): "a polars LazyFrame is a query that would be computed at every scan: give its collect()",
@@ -51,11 +49,7 @@ def is_stream(source: object) -> bool:
 
 
 def described(frame: object) -> str:
-    """What a frame is, in words.
-
-    Raises:
-        PolicyError: it is none.
-    """
+    """What a frame is, in words; a PolicyError if it is none."""
     kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(frame).__mro__]
     refused = next((REFUSED[kind] for kind in kinds if kind in REFUSED), None)
     if refused is not None:

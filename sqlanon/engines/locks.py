@@ -1,6 +1,7 @@
-"""Names that are held for as long as a process lives: the system lets go of its locks, however it ends.
+"""Names that are held for as long as a process lives, and waiting for who holds them.
 
-The lock of a name is a file of its own beside what has the name: a database may write that anew, as another file.
+The system lets go of the locks of a process, however it ends. The lock of a name is a file of its own beside what has
+the name: a database may write that anew, as another file.
 
 Within a process, calls exclude each other: one at a time on a connection, whatever threads and sessions share it.
 """
@@ -12,7 +13,8 @@ import fcntl
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 
 SUFFIX = ".lock"
 
@@ -88,10 +90,11 @@ def _hold(path: Path, flags: int, *, without_locks: bool) -> Held | None:
     descriptor = os.open(_lock_of(path), flags, 0o666)
     held = None
     try:
-        is_locked = _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, without_locks=without_locks)
-        # Another process may have removed the file before it was locked: the name is then not ours.
-        if is_locked and _is_at(descriptor, _lock_of(path)):
-            held = Held(path, descriptor)
+        if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, without_locks=without_locks):
+            with suppress(FileNotFoundError):
+                # Another process may have removed the file before it was locked: the name is then not ours.
+                if os.path.samestat(os.fstat(descriptor), _lock_of(path).lstat()):
+                    held = Held(path, descriptor)
     finally:
         if held is None:
             os.close(descriptor)
@@ -109,13 +112,6 @@ def _lock(descriptor: int, how: int, *, without_locks: bool) -> bool:
             raise
         return without_locks
     return True
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 def _lock_of(path: Path) -> Path:
@@ -184,3 +180,25 @@ def exclusive(
             return method(session, *given, **named)
 
     return calling
+
+
+PATIENCE = 10.0  # seconds to wait for another program that has a file open, or that keeps being faster
+A_MOMENT = 1.0  # seconds to wait for one that writes a single row
+PAUSE = 0.05  # seconds from one attempt to the next
+
+IN_USE = frozenset((Refusal.LOCKED, Refusal.OPEN, Refusal.IN_THE_MAKING))
+OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
+
+Result = TypeVar("Result")
+
+
+def retry_while_locked(call: Callable[[], Result], may_pass: Collection[Refusal], patience: float = PATIENCE) -> Result:
+    """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return call()
+        except EngineError as error:
+            if error.refusal not in may_pass or time.monotonic() >= deadline:
+                raise
+        time.sleep(PAUSE)

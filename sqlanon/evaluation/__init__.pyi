@@ -5,15 +5,15 @@ from sqlanon.evaluation.accuracy import (
     Classification as Classification,
     classification as classification,
 )
-from sqlanon.evaluation.audit import (
+from sqlanon.audits.audit import (
     Audit as Audit,
     audit_privacy as audit_privacy,
 )
-from sqlanon.evaluation.exact import (
+from sqlanon.audits.exact import (
     NodeProbability as NodeProbability,
     node_probabilities as node_probabilities,
 )
-from sqlanon.evaluation.mechanisms import (
+from sqlanon.audits.mechanisms import (
     AuditedPolicy as AuditedPolicy,
     Enumerable as Enumerable,
     Repeatable as Repeatable,

@@ -14,11 +14,11 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.chance.scales import epsilon_of
+from sqlanon.engines.paths import lies_in
 from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
 from sqlanon.model.datasets import KnownSource, dataset_of_files, dataset_of_table
 from sqlanon.model.ledger import Entry, secret
-from sqlanon.publish.files import lies_in
 
 DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded against whoever asks
 

@@ -13,7 +13,7 @@ from sqlanon.chance.accountant import Expense
 from sqlanon.chance.scales import rho_of
 from sqlanon.chance.word_sources import nonce
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.retries import IN_USE, OVERTAKEN, retry_while_locked
+from sqlanon.engines.locks import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import table
 from sqlanon.ledger.accounts import (

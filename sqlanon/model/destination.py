@@ -41,6 +41,9 @@ DELTA, ICEBERG = "delta:", "iceberg:"
 STORE = re.compile(r"(s3a?|gs|gcs|abfss?)://")
 """What the address of an object store begins with, where an object is there whole or not at all."""
 
+HADOOP = re.compile(r"^s3a://")
+"""How Apache Spark has the addresses of S3 begin."""
+
 NOTE_KEY = "sqlanon"
 """The key of our records, wherever they are."""
 
@@ -55,6 +58,9 @@ Not at all; if it is ours, a table or file with our note; the same, but not if i
 whatever it is. A folder is only ever replaced if all that is in it is a release.
 """
 
+
+Kind = Literal["table", "file", "folder", "lake", "store"]
+"""What the name of a target is the name of."""
 
 CsvFormulas = Literal["keep", "quote", "refuse"]
 """What becomes of cells of a CSV that a spreadsheet would compute: they stay, get an apostrophe, or are refused."""
@@ -73,7 +79,7 @@ class Destination:
     """
 
     name: str
-    kind: Literal["table", "file", "folder", "lake", "store"]
+    kind: Kind
     rows_per_file: int | None = None
     partition_by: tuple[str, ...] = ()
     csv_formulas: CsvFormulas = "keep"
@@ -132,8 +138,8 @@ def destination(
             f'"{name}/release/"',
             step="target",
         )
-    if is_in_lake(name) or is_in_store(name):
-        return _far_away(name, rows_per_file, columns)
+    if (kind := kind_elsewhere(name)) is not None:
+        return _elsewhere(name, kind, rows_per_file, columns)
     if rows_per_file is not None or columns:
         refuse_file_like(name)
         return Destination(name, "folder", rows_per_file, columns)
@@ -151,21 +157,25 @@ def destination(
     return Destination(name, "table")
 
 
-def _far_away(name: str, rows_per_file: int | None, columns: tuple[str, ...]) -> Destination:
-    """A target in a lake or a store."""
+def _elsewhere(name: str, kind: Kind, rows_per_file: int | None, columns: tuple[str, ...]) -> Destination:
     if columns and not name.startswith(DELTA):
         raise TargetError(f"{name}: partition_by is for folders and Delta tables; leave it out", step="target")
-    return Destination(name, "lake" if is_in_lake(name) else "store", rows_per_file, columns)
+    return Destination(name, kind, rows_per_file, columns)
 
 
-def is_in_store(name: str) -> bool:
-    """Whether a name is the address of files in an object store: it has the scheme of one, and ends in a slash."""
-    return name.endswith("/") and STORE.match(name) is not None
+def kind_elsewhere(name: str) -> Kind | None:
+    """The kind of a place that is not of this machine's files: a table of a lake, or the address of an object store.
+
+    An address ends in a slash. Other names have None.
+    """
+    if name.startswith((DELTA, ICEBERG)):
+        return "lake"
+    return "store" if name.endswith("/") and STORE.match(name) else None
 
 
-def is_in_lake(name: str) -> bool:
-    """Whether a name is that of a table of Delta or Iceberg."""
-    return name.startswith((DELTA, ICEBERG))
+def in_arrow(url: str) -> str:
+    """An address in a store as Arrow has it."""
+    return HADOOP.sub("s3://", url)
 
 
 def in_words(lake_table: str) -> str:

@@ -28,6 +28,14 @@ _HOMES = {
 
 NAMES = tuple(_HOMES)
 
+OFFERS = {
+    "commands": {"Research": "sqlanon.papers.reproduce_command:reproduce"},
+    "methods": {
+        "ipa-as-published": "sqlanon.papers.methods:IPAAsPublished",
+        "epsilon-safe-as-published": "sqlanon.papers.methods:EpsilonSafeAsPublished",
+    },
+}
+
 
 def reproduction(name: str) -> Reproduction:
     """The reproduction of a name.

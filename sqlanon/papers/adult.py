@@ -44,11 +44,7 @@ UNKNOWN = "?"
 
 
 def refuse_folder(folder: Path, hierarchies: Sequence[str], files: Sequence[str] = (TRAINING,)) -> None:
-    """Refuse a folder without some files of Adult, or without one of the files ``hierarchies/<column>.csv``.
-
-    Raises:
-        PolicyError: listing all that is missing.
-    """
+    """Refuse a folder without some files of Adult, or without one of the files ``hierarchies/<column>.csv``."""
     needed = [*(folder / name for name in files), *(_hierarchy(folder, name) for name in hierarchies)]
     missing = [f"the file {path} does not exist" for path in needed if not path.is_file()]
     if missing:
@@ -106,11 +102,7 @@ def _hierarchy(folder: Path, name: str) -> Path:
 
 
 def _rows(path: Path) -> pa.Table:
-    """All columns of a file of Adult.
-
-    Raises:
-        PolicyError: it is none.
-    """
+    """All columns of a file of Adult."""
     try:
         # Without the message of the parser, which may quote a row.
         found = csv.read_csv(
@@ -141,8 +133,7 @@ def _trimmed(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_trim_whitespace(values) if pa.types.is_string(values.type) else values
 
 
-Bounds = tuple[int, int]
-"""The least number, and the first one above all."""
+Bounds = tuple[int, int]  # the least number, and the first one above all
 
 Tree = Mapping[str, "Tree | Sequence[str] | None"]
 """What is under each label: labels again, values, or nothing under a value."""
@@ -264,8 +255,7 @@ def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 MODELS = ("tree", "logistic")
 
 RAW_TRAINING = "training"
-RAW_TEST = "test"
-"""The tables of rows as they are."""
+RAW_TEST = "test"  # the tables of rows as they are
 
 BASELINE = "rows as they are (BA)"
 LOWER_BOUND = "more frequent class (LA)"

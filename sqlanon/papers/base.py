@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.evaluation.results import Reproduced
 
-Announce = Callable[[str], None]
-"""Takes each step before it is done, in words."""
+Announce = Callable[[str], None]  # takes each step before it is done, in words
 
 
 @dataclass(frozen=True)

@@ -36,20 +36,17 @@ from sqlanon.queries.measures import level_map
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-
 HIERARCHIES = ("workclass", "education", "marital_status", "race", "sex", "native_country")
 QUASI_IDENTIFIERS = ("age", *HIERARCHIES)
 SENSITIVE = "occupation"
 CLASS_SIZES = (3, 5, 10)
 CEILINGS = (0.25, 0.3, 0.35)
 CATALOGS: tuple[CatalogKind, ...] = ("none", "paper")
-LIMIT = 0.05
-"""The share of rows that may be suppressed, or moved."""
+LIMIT = 0.05  # the share of rows that may be suppressed, or moved
 
 PLAIN = "k-anonymity"
 RELEASED = "released"
-LISTED = "listed"
-"""The table of a catalog."""
+LISTED = "listed"  # the table of a catalog
 
 SHOWN = {
     "method": "method",
@@ -286,8 +283,7 @@ COLOURS = {
 CATALOG_NAMES = {False: "without a catalog", True: "with the paper's catalog"}
 LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"}
 BY_ATTRIBUTE = "query_error_"
-SHOWN_K = 5
-"""The k of the paper's chart by attribute, figure 9."""
+SHOWN_K = 5  # the k of the paper's chart by attribute, figure 9
 
 
 def drawn(rows: Sequence[Row], attributes: Sequence[str]) -> Any:

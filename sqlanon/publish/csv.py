@@ -61,6 +61,12 @@ class CsvFile(FileTarget):
             reason = 'csv_formulas="refuse" could end the run by a cell that it has paid for; take "quote" or "keep"'
             raise EngineError(reason, step="target")
 
+    def columns_of(self, query: exp.Query) -> list[SourceColumn]:
+        return self.engine.csv_columns(query)
+
+    def refuse_altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+        self.engine.refuse_altered_csv(query, written, columns)
+
     def write_file(self, query: exp.Query, columns: Sequence[SourceColumn], *, streamed: bool) -> Written:
         self.columns = {found.name: found.type for found in columns}
         written, as_named = self._safe(query, columns)
@@ -68,11 +74,7 @@ class CsvFile(FileTarget):
         return self.engine.read_files(Files(str(self.path), "CSV", self.columns, quoted=self.quoted))
 
     def _safe(self, query: exp.Query, columns: Sequence[SourceColumn]) -> tuple[exp.Query, Sequence[SourceColumn]]:
-        """Return the query as it is to be written, with its columns.
-
-        Raises:
-            EngineError: it has formulas, and these are refused.
-        """
+        """Return the query as it is to be written, with its columns."""
         cells: dict[str, int] = {}  # the columns of texts that have formulas, each with their number
         if texts := [found.name for found in columns if found.traits.is_text]:
             rows = self.engine.fetch(formula_counts(query, texts), "formulas of a spreadsheet")
@@ -126,7 +128,9 @@ class CsvFile(FileTarget):
         target = self.final
         if not self.replace and os.path.lexists(target):
             raise taken(target)
-        before, note = _standing(target), _bytes_of(note_path(target))
+        before, note = _standing(target), None
+        with suppress(FileNotFoundError):
+            note = note_path(target).read_bytes()
         digest = sha256_of(self.path)
         assert digest is not None
         new = {digest: Entry(self.columns, json.loads(self.note), self.quoted)}
@@ -135,7 +139,10 @@ class CsvFile(FileTarget):
         try:
             publish(self.path, target, replace=bool(self.replace))
         except BaseException:
-            if not _is_at(target, place):
+            is_published = False
+            with suppress(OSError):  # another file may have the same content
+                is_published = os.path.samestat(target.stat(), place)
+            if not is_published:
                 _bring_back_note(target, note)
             raise
         if before:
@@ -149,6 +156,15 @@ class CsvFile(FileTarget):
     def is_changed(self) -> bool:
         return look_at(self.final).is_changed
 
+    def settle(self) -> None:
+        """Reduce the note to the file alone, after a run was killed right after publishing it."""
+        target = self.final
+        tidy_csv(target)
+        with held_folder(target.parent):
+            entries, digest = read_note(target), sha256_of(target)
+            if digest is not None and len(entries) > 1 and entries.get(digest) is not None:
+                write_note(target, {digest: entries[digest]})
+
 
 def content_of_csv(file_sha256: str, form: Sequence[Any]) -> ContentRecord:
     """Return the hashes of a CSV file, and of the form in which its columns are to be read."""
@@ -159,23 +175,6 @@ def tidy_csv(target: Path) -> None:
     """Remove the hidden files that runs to the same target left behind when they were killed."""
     tidy(target)
     tidy(note_path(target))
-
-
-def settle(target: Path) -> None:
-    """Reduce the note of a CSV to that file alone, after a run was killed right after publishing it."""
-    tidy_csv(target)
-    with held_folder(target.parent):
-        entries, digest = read_note(target), sha256_of(target)
-        if digest is not None and len(entries) > 1 and entries.get(digest) is not None:
-            write_note(target, {digest: entries[digest]})
-
-
-def _is_at(target: Path, place: os.stat_result) -> bool:
-    """Whether a file that was staged has its name by now; another one may have the same content."""
-    try:
-        return os.path.samestat(target.stat(), place)
-    except OSError:
-        return False
 
 
 def _standing(target: Path) -> Entries:
@@ -206,10 +205,3 @@ def _bring_back_note(target: Path, note: bytes | None) -> None:
         else:
             with staged_file(note_path(target), replace=True) as staged:
                 staged.write_bytes(note)
-
-
-def _bytes_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
-import re
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,11 +14,11 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sqlanon.engines.lakes.store import in_arrow
 from sqlanon.engines.locks import acquire_stale, hold
-from sqlanon.engines.paths import STAGE, is_glob, log_of
+from sqlanon.engines.paths import STAGE, is_glob, is_matched, log_of
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TargetError
+from sqlanon.model.destination import in_arrow
 from sqlanon.model.whole_files import is_special
 
 AMONG = "{} would be among the files of the {}, {}, and be read by the next run; write it to another folder"
@@ -167,15 +168,7 @@ def refuse_own_source(
 ) -> None:
     """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is.
 
-    Args:
-        target: where the release goes.
-        source: what is read.
-        role: what for, in words.
-        origins: the files under a source that is a query, a view or a frame.
-        folder: whether the target is a folder.
-
-    Raises:
-        EngineError: it is.
+    ``origins`` are the files under a source that is a query, a view or a frame.
     """
     tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
@@ -188,11 +181,7 @@ def refuse_own_source(
 
 
 def refuse_within(target: str, folder: str, role: str) -> None:
-    """Refuse a target in a folder that is read by a server, with all that is in it; both can be in a store.
-
-    Raises:
-        EngineError: it is.
-    """
+    """Refuse a target in a folder that is read by a server, with all that is in it; both can be in a store."""
     if "://" in target or "://" in folder:
         is_within = in_arrow(target).startswith(f"{in_arrow(folder).rstrip('/')}/")
     else:
@@ -257,55 +246,33 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-PARTS = re.compile(r"\*\*|\*|\?|\[!?\]?[^\]]*\]|[^*?\[]+|\[")
-"""What a component of a glob consists of."""
+HERE = -100  # AT_FDCWD: paths are relative to the working folder
+SWAP = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
+UNSUPPORTED = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM))
+"""How a kernel or a file system (NFS, for one) says that it cannot."""
 
 
-def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:
-    """Return whether a target is among the files of a glob, or, if it is a folder, files in it are.
+def exchange(first: Path, second: Path) -> bool:
+    """Let two files or folders trade names, so that at every moment both names are there.
 
-    A pattern that only looks like one, such as text in a query, matches no path.
+    Returns:
+        whether it was done; false, with nothing changed, where the system or the file system cannot.
+
+    Raises:
+        OSError: one of them is missing or may not be renamed.
     """
+    names = os.fsencode(first), os.fsencode(second)
     try:
-        matching = re.compile(_expression(pattern))
-    except re.error:
-        return False
-    place = Path(os.path.realpath(target.parent), target.name)
-    candidates = (place / "part-00000.parquet", place / "a=b" / "part-00000.parquet") if folder else (place,)
-    return any(matching.fullmatch(str(candidate)) for candidate in candidates)
-
-
-def lies_in(path: str, name: str) -> bool:
-    """Return whether a path is in the folder that a data set is called by, or matched by its glob."""
-    if not name.startswith("/"):
-        return False
-    if Path(name) in Path(path).parents:
-        return True
-    return is_glob(name) and is_matched(Path(path), name, folder=False)
-
-
-def _expression(pattern: str) -> str:
-    """A glob as a regular expression over real absolute paths."""
-    parts = Path(pattern).parts
-    fixed = next((place for place, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
-    spelled = re.escape(os.path.realpath(Path(*parts[:fixed])).rstrip(os.sep))
-    for place, part in enumerate(parts[fixed:], fixed):
-        if part == "**":
-            # At the end it stands for files at any depth, elsewhere for folders, none of them included.
-            spelled += "(/[^/]+)+" if place == len(parts) - 1 else "(/[^/]+)*"
+        library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform.startswith("linux"):
+            failed = library.renameat2(HERE, names[0], HERE, names[1], SWAP)
         else:
-            spelled += "/" + "".join(map(_sign, PARTS.findall(part)))
-    return spelled
-
-
-def _sign(part: str) -> str:
-    match part:
-        case "*" | "**":
-            return "[^/]*"
-        case "?":
-            return "[^/]"
-        case _ if part.startswith("[") and len(part) > 1:
-            inside = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
-            return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
-        case _:
-            return re.escape(part)
+            failed = library.renamex_np(*names, SWAP)
+    except (AttributeError, OSError, TypeError):
+        return False  # no such function: an old C library, or Windows
+    if not failed:
+        return True
+    code = ctypes.get_errno()
+    if code in UNSUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(first))

@@ -1,27 +1,37 @@
-"""A release as a folder of Parquet files: staged under a hidden name, then swapped with its target in one step."""
+"""A release as a folder of Parquet files: staged under a hidden name, then swapped with its target in one step.
+
+Its record lists the files, so that others, and changes of them, can be seen.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
 import shutil
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.lakes.types import refuse_types
-from sqlanon.engines.paths import NO_VALUE, pattern_below
+from sqlanon.engines.csv_notes import sha256_of
+from sqlanon.engines.paths import (
+    NO_VALUE,
+    changes_between,
+    files_below,
+    hashes,
+    is_whole,
+    listing,
+    marked,
+    note_of,
+    pattern_below,
+    sizes_in,
+)
 from sqlanon.engines.relations import Files, ResolvedSource
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.record import ContentRecord, FolderRecord, Record
-from sqlanon.publish.files import bring_back, cannot_be_written, flush, hidden, refuse_place, tidy
-from sqlanon.publish.listings import files_below, hashes, is_whole, listing, note_of, sizes_in
-from sqlanon.publish.targets import StagedTarget
+from sqlanon.publish.files import bring_back, cannot_be_written, exchange, flush, hidden, refuse_place, tidy
+from sqlanon.publish.targets import StagedTarget, Standing
 from sqlanon.queries import layout as partitions
 from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, select, subquery
 from sqlanon.queries.source import SourceColumn
@@ -29,8 +39,7 @@ from sqlanon.queries.source import SourceColumn
 STAGED_SUFFIX = ".staged"
 """What data files end in until they are published: a glob of ``**/*.parquet`` enters hidden folders as well."""
 
-WRITTEN = Relation("anon_written", "row")
-"""The rows of a release with their numbers; each file has a piece of them."""
+WRITTEN = Relation("anon_written", "row")  # the rows of a release with their numbers; each file has a piece of them
 
 
 class FolderTarget(StagedTarget):
@@ -40,6 +49,7 @@ class FolderTarget(StagedTarget):
     """
 
     is_folder = True
+    takes_far_rows = True
     columns: dict[str, str]  # the types of its columns, by name
     far: exp.Table | None = None  # the rows that a server has written
     record: Record | None = None
@@ -58,9 +68,35 @@ class FolderTarget(StagedTarget):
                 flush(self.path)
                 publish(self.path, self.final, replace=bool(self.replace))
 
+    @property
+    def described(self) -> str:
+        """What it is, with its name."""
+        return f"Parquet folder {self.name}"
+
     def held_note(self) -> str | None:
         bring_back(self.name)
         return note_of(self.final) if is_whole(self.final) else None
+
+    def found_note(self) -> str | None:
+        return note_of(self.final)
+
+    def standing(self) -> Standing | None:
+        """Return the release in the folder: all of its files are looked at, whatever its marker says of them."""
+        folder, pattern = Path(self.name), pattern_below(self.name)
+        layout = marked(folder)
+        if layout is None:
+            return None
+        changes = changes_between(sizes_in(folder), layout, lambda file: sha256_of(folder / file))
+        written = Files(pattern, columns=layout.columns, partition_by=layout.partition_by, by_name=True)
+        relation = self.engine.read_files(written)
+        with readable(f"the release in {self.name} cannot be read as it was written", changes):
+            self.engine.describe(relation)
+            found = self.engine.describe(self.engine.read_files(Files(pattern)))
+        columns = dict.fromkeys([*(column.name for column in found), *layout.partition_by])
+        return Standing(ResolvedSource(relation, self.described), tuple(columns), note_of(folder), changes)
+
+    def settle(self) -> None:
+        tidy(self.final)
 
     @property
     def place(self) -> str:
@@ -87,18 +123,16 @@ class FolderTarget(StagedTarget):
         return not self.is_far and name not in self.into.partition_by
 
     def refuse_columns(self, query: exp.Query) -> None:
-        self._with_columns(query)
+        self.with_columns(query)
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        described = f"Parquet folder {self.name}" if self.into.kind == "folder" else self.into.described
         if self.is_far:
             self.far = self.engine.write_staged(query, self)
             columns = self.engine.describe(self.far)
-            if self.into.kind in ("lake", "store"):
-                refuse_types(columns, ())
+            self.refuse_types(columns)
             self.columns = {found.name: found.type for found in columns}
-            return ResolvedSource(self.far, described)
-        query, columns = self._with_columns(query)
+            return ResolvedSource(self.far, self.described)
+        query, columns = self.with_columns(query)
         self.columns = {found.name: found.type for found in columns}
         if self.into.partition_by:
             with self.engine.in_order():
@@ -110,21 +144,19 @@ class FolderTarget(StagedTarget):
             self.engine.write_parquet(part(self.path, 0), query, columns, streamed=streamed)
         pattern = pattern_below(self.path, STAGED_SUFFIX)
         written = self.engine.read_files(Files(pattern, columns=self.columns, partition_by=self.into.partition_by))
-        self.engine.refuse_altered(query, written, columns, "Parquet")
-        return ResolvedSource(written, described)
+        self.engine.refuse_altered_parquet(query, written, columns)
+        return ResolvedSource(written, self.described)
 
-    def _with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
+    def with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
         """Return the rows as they are written, with their columns.
 
         Raises:
-            EngineError: files, or other readers of a lake or a store, cannot have them.
+            EngineError: the files cannot have them.
         """
-        columns = self.engine.file_columns(query, "Parquet")
-        if self.into.kind in ("lake", "store"):
-            query = partitions.signed(query, columns)
-            columns = self.engine.file_columns(query, "Parquet")
-            refuse_types(columns, self.into.partition_by)
-        return query, columns
+        return query, self.engine.parquet_columns(query)
+
+    def refuse_types(self, columns: Sequence[SourceColumn]) -> None:
+        """Refuse columns that a server has written, and other readers of the files cannot have."""
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
         """Files of at most ``most`` rows each, in the order of the query.
@@ -243,9 +275,7 @@ def part(folder: Path, number: int) -> Path:
 def number_files(folder: Path, piece: str) -> None:
     """Number the files in each folder of partitions, whatever the database has called them.
 
-    Args:
-        folder: what is being written.
-        piece: folders ``<piece>=<number>`` number the order of the files of a partition, and are taken away.
+    Folders ``<piece>=<number>`` number the order of the files of a partition, and are taken away.
     """
     prefix = f"{piece}="
     found: dict[Path, list[tuple[int, str, Path]]] = {}
@@ -311,35 +341,10 @@ def _swap_in_two_steps(staged: Path, target: Path) -> None:
         flush(target.parent)
 
 
-HERE = -100
-"""AT_FDCWD: paths are relative to the working folder."""
-SWAP = 2
-"""RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS."""
-UNSUPPORTED = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM))
-"""How a kernel or a file system (NFS, for one) says that it cannot."""
-
-
-def exchange(first: Path, second: Path) -> bool:
-    """Let two files or folders trade names, so that at every moment both names are there.
-
-    Returns:
-        whether it was done; false, with nothing changed, where the system or the file system cannot.
-
-    Raises:
-        OSError: one of them is missing or may not be renamed.
-    """
-    names = os.fsencode(first), os.fsencode(second)
+@contextmanager
+def readable(reason: str, changes: Sequence[str]) -> Iterator[None]:
+    """Raise what cannot be read of a release with a reason, and with how its files have changed."""
     try:
-        library = ctypes.CDLL(None, use_errno=True)
-        if sys.platform.startswith("linux"):
-            failed = library.renameat2(HERE, names[0], HERE, names[1], SWAP)
-        else:
-            failed = library.renamex_np(*names, SWAP)
-    except (AttributeError, OSError, TypeError):
-        return False  # no such function: an old C library, or Windows
-    if not failed:
-        return True
-    code = ctypes.get_errno()
-    if code in UNSUPPORTED:
-        return False
-    raise OSError(code, os.strerror(code), str(first))
+        yield
+    except EngineError as error:
+        raise error.reworded("; ".join((reason, *changes)), "source") from None

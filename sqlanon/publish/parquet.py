@@ -24,20 +24,14 @@ from sqlanon.publish.files import cannot_be_written, staged_file
 from sqlanon.publish.targets import FileTarget, Written
 from sqlanon.queries.source import SourceColumn
 
-UNKNOWN = "null"
-"""A note that says nothing yet, as JSON."""
-
-TAIL = struct.Struct("<I4s")
-"""The end of a file: the length of its footer, and the letters PAR1."""
+UNKNOWN = "null"  # a note that says nothing yet, as JSON
+TAIL = struct.Struct("<I4s")  # the end of a file: the length of its footer, and the letters PAR1
 
 BINARY_NEXT = b"\x18"
 """How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift."""
 
-PIECE_BYTES = 1 << 20
-"""The bytes of a file that are hashed at a time."""
-
-MORE = 0x80
-"""In a byte of a length, which holds seven bits: more bytes follow."""
+PIECE_BYTES = 1 << 20  # the bytes of a file that are hashed at a time
+MORE = 0x80  # in a byte of a length, which holds seven bits: more bytes follow
 
 
 class ParquetFile(FileTarget):
@@ -54,6 +48,12 @@ class ParquetFile(FileTarget):
         self.engine.write_parquet(self.path, query, columns, UNKNOWN, streamed=streamed)
         return self.engine.read_files(Files(str(self.path)))
 
+    def columns_of(self, query: exp.Query) -> list[SourceColumn]:
+        return self.engine.parquet_columns(query)
+
+    def refuse_altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+        self.engine.refuse_altered_parquet(query, written, columns)
+
     def add_record(self, record: Record) -> ContentRecord:
         with cannot_be_written(Path(self.name), "publish"):
             content = content_of_parquet(self.path, UNKNOWN)
@@ -62,6 +62,9 @@ class ParquetFile(FileTarget):
 
     def note_of(self, file: str | Path) -> str | None:
         return self.engine.parquet_metadata(file)
+
+    def uncompared(self) -> exp.Expr:
+        return self.engine.read_files(Files(str(self.final)))
 
 
 def replace_note(path: Path, old: str, new: str) -> None:
@@ -95,11 +98,7 @@ def content_of_parquet(path: Path, note: str) -> ContentRecord:
 
 
 def _footer(file: BinaryIO, old: str, new: str) -> tuple[int, bytes, bytes]:
-    """Return where the footer of a file begins, the footer with another note, and the letters behind it.
-
-    Raises:
-        ValueError: the file lacks a footer, or the footer lacks the note.
-    """
+    """Return where the footer of a file begins, the footer with another note, and the letters behind it."""
     size = file.seek(-TAIL.size, os.SEEK_END)
     length, letters = TAIL.unpack(file.read(TAIL.size))
     if length > size:

@@ -35,8 +35,7 @@ from sqlanon.model.release import Guarantee, RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.sql_files import sql_folder
 
-DECIMALS = 12
-"""The decimals to which measures are computed in floating point."""
+DECIMALS = 12  # the decimals to which measures are computed in floating point
 
 
 # More than six parameters: the parts of a record.
@@ -53,16 +52,8 @@ def release_record(
 ) -> Record:
     """The record of a release.
 
-    Args:
-        policy: the policy that was met.
-        taxonomy_sha256: the hashes of the taxonomies; those of the quasi-identifiers are recorded.
-        labels: which labels it can have.
-        attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
-            those published before.
-        rows: what became of the rows.
-        report: the numbers of the run; None for a partition of a fit.
-        made_from: None if a run with the same again may make another release.
-        fit: None unless it is a partition of a fit.
+    ``attained`` is in the order of the bounds of the policy; of a partition it is together with those published before.
+    A partition of a fit has no report, and a run that may make another release from the same is ``made_from`` nothing.
     """
     more = {"report": report, "made_from": made_from, "fit": fit}
     return record_by(
@@ -78,14 +69,11 @@ def release_record(
 def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[BoundRecord]:
     """Every bound of a policy beside what is attained of it, rounded to what it is computed to, in their order."""
     bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
+    rounded = (round(v, DECIMALS) if isinstance(v, float) and math.isfinite(v) else v for v in attained)
     return [
-        BoundRecord(model=model, measure=each.measure.name, required=each.required, attained=_rounded(value))
-        for (model, each), value in zip(bounds, attained, strict=True)
+        BoundRecord(model=model, measure=each.measure.name, required=each.required, attained=value)
+        for (model, each), value in zip(bounds, rounded, strict=True)
     ]
-
-
-def _rounded(value: float | None) -> float | None:
-    return round(value, DECIMALS) if isinstance(value, float) and math.isfinite(value) else value
 
 
 def record_by(policy: Policy, **facts: object) -> Record:
@@ -116,11 +104,8 @@ def code_sha256() -> str:
     return digest.hexdigest()
 
 
-ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)
-"""How an absolute path begins."""
-
-QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)
-"""Such a path in a query."""
+ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)  # how an absolute path begins
+QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)  # such a path in a query
 
 
 def _without_places(policy: Policy, record: Record) -> Record:

@@ -11,14 +11,12 @@ from typing import TextIO
 import sqlglot
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.base import StatementLog
-from sqlanon.engines.duckdb import Compute
+from sqlanon.engines.duckdb import Compute, StatementLog
 from sqlanon.errors import EngineError
 from sqlanon.publish.files import cannot_be_written, refuse_place
 from sqlanon.queries.kit.nodes import DIALECT
 
-QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")
-"""How statements begin that hold queries."""
+QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")  # how statements begin that hold queries
 
 
 class StatementFile(StatementLog):

@@ -13,7 +13,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import destination
 from sqlanon.model.record import Record, readable_record
-from sqlanon.publish.targets import note_at
+from sqlanon.publish.targets import target_at
 from sqlanon.releases.listing import known_rows
 from sqlanon.releases.names import place
 from sqlanon.releases.noting import row_of
@@ -67,7 +67,7 @@ def _record_at(engine: Engine, path: Path, files_sha256: str) -> Record | None:
     with suppress(EngineError):
         if is_csv(path) and not any(_is_of(Found(each).note, files_sha256) for each in read_note(path).values()):
             return None
-        note = note_at(engine, destination(path))
+        note = target_at(engine, destination(path)).held_note()
         return readable_record(note) if _is_of(note, files_sha256) else None
     return None
 

@@ -15,7 +15,7 @@ from sqlanon.model.destination import destination
 from sqlanon.model.names import folded
 from sqlanon.model.record import readable_record
 from sqlanon.model.release.joint import ListedRelease, ReleaseList, State
-from sqlanon.publish.targets import note_at
+from sqlanon.publish.targets import target_at
 from sqlanon.releases import table, waiting
 from sqlanon.releases.names import comparable, comparables, have_common, in_folders, table_called
 from sqlanon.releases.table import Row
@@ -209,7 +209,7 @@ def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | No
 def _note_at(engine: Engine, target: str, stored: Mapping[str, Stored | None]) -> str | None:
     called = table_called(target, engine.warehouse.name)
     if called is None:
-        return note_at(engine, destination(target))
+        return target_at(engine, destination(target)).held_note()
     if target not in stored:
         raise EngineError(f"the database {called.catalog} is not attached", step="releases")
     found = stored[target]

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.paths import lies_in
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import (
@@ -23,7 +24,6 @@ from sqlanon.model.datasets import (
     table_named,
 )
 from sqlanon.model.destination import DELTA, ICEBERG, Destination
-from sqlanon.publish.files import lies_in
 
 WEB = ("http://", "https://")
 

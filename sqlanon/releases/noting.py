@@ -18,8 +18,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.datasets import dataset_of_files
@@ -28,7 +28,8 @@ from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes
-from sqlanon.publish.targets import TableTarget, Target, note_at, table_of
+from sqlanon.publish.targets import Target, target_at
+from sqlanon.publish.warehouse_tables import TableTarget, table_of
 from sqlanon.releases import table, waiting
 from sqlanon.releases.listing import known_rows
 from sqlanon.releases.names import datasets_of, target_name
@@ -133,7 +134,7 @@ class Noting:
         """The record of the release as it is at the target; None if another one is there, or none."""
         if self.record is None:
             return None
-        found = readable_record(note_at(self.engine, self.into))
+        found = readable_record(target_at(self.engine, self.into).held_note())
         return found if found is not None and _unsealed(found) == _unsealed(self.record) else None
 
 
@@ -182,7 +183,7 @@ def note_unchanged(
     Raises:
         EngineError: the row cannot be written.
     """
-    found = readable_record(note_at(engine, into))
+    found = readable_record(target_at(engine, into).held_note())
     if found is not None and found.record_sha256 is not None:
         stored = engine.find(into.name) if into.kind == "table" else None
         name = _name(engine, into, None if stored is None else stored.table, fit)

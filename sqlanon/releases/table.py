@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
+from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier

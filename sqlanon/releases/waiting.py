@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.retries import OVERTAKEN, retry_while_locked
+from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.model.record import sha256_of_json
 from sqlanon.publish.files import cannot_be_written, flush

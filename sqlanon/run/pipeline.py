@@ -24,7 +24,8 @@ from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
-from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.publish.warehouse_tables import table_of, tables_beside
 from sqlanon.release.findings import examine, with_findings
 from sqlanon.release.guarantee import with_coding, with_earlier_versions
 from sqlanon.releases.beside import rows_beside

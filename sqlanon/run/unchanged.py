@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.relations import Files, ResolvedSource
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TargetError
 from sqlanon.methods.base import method_of
 from sqlanon.model.destination import Destination, Replace
@@ -22,10 +22,8 @@ from sqlanon.model.names import enumerated
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, facts_of, readable_record
 from sqlanon.model.release import Guarantee, Release, Report
-from sqlanon.publish.csv import settle
-from sqlanon.publish.files import tidy
 from sqlanon.publish.provenance import code_sha256
-from sqlanon.publish.targets import note_at
+from sqlanon.publish.targets import target_at
 from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.verification.verify import misfits
 
@@ -90,7 +88,8 @@ def published_earlier(
     """
     if replace and replace != "changed":
         return None
-    note = note_at(engine, into)
+    target = target_at(engine, into)
+    note = target.held_note()
     if "made_from" not in facts_of(note):
         return None
     found = readable_record(note)
@@ -101,10 +100,11 @@ def published_earlier(
         made = None if differences else _earlier(found, source, into)
     if made is None:
         differences = differences or [OTHER_VERSION]
-    elif _is_altered(engine, into, *made[:2]):
+    elif _is_altered(engine, target.uncompared(), *made[:2]):
         differences = ["whose rows or columns were altered since it was made"]
     else:
-        _settle(into)
+        with suppress(OSError, EngineError):
+            target.settle()
         _, report, promised = made
         return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
     if replace:
@@ -125,29 +125,16 @@ def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[
         return None
 
 
-def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Report) -> bool:
+def _is_altered(engine: Engine, relation: exp.Expr | None, policy: Policy, report: Report) -> bool:
     """Whether a table or a Parquet file has other columns, or another number of rows, than were released.
 
-    Both are known without a scan. Of all else, what is noted has been compared with the files already.
+    Both are known without a scan.
     """
-    if into.kind in ("folder", "lake", "store") or into.is_csv:
+    if relation is None:
         return False
-    if into.kind == "table":
-        found = engine.find(into.name)
-        assert found is not None
-        relation: exp.Expr = found.table
-    else:
-        relation = engine.read_files(Files(str(into.path)))
     columns = tuple(known.name for known in engine.describe(relation))
     counted = engine.fetch(counted_rows(relation), "the earlier release")
     return any(misfits(policy, columns)) or counted[0]["rows"] != (report.rows and report.rows.released)
-
-
-def _settle(into: Destination) -> None:
-    """Remove what runs to the same target left behind when they were killed."""
-    if into.kind in ("file", "folder"):
-        with suppress(OSError, EngineError):
-            settle(into.path) if into.is_csv else tidy(into.path)
 
 
 def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,29 +13,23 @@ from sqlglot import exp
 from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha256_of
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.frames import is_frame
-from sqlanon.engines.lakes import lake_table
-from sqlanon.engines.lakes.base import pinned_version
-from sqlanon.engines.lakes.store import StoredRelease
-from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.engines.relations import Files, ResolvedSource, Stored
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
-from sqlanon.model.destination import Destination, is_in_lake, is_in_store
+from sqlanon.model.destination import Destination
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_layout, readable_record
+from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_record
 from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.publish.csv import content_of_csv
 from sqlanon.publish.files import bring_back
-from sqlanon.publish.listings import changes_between, note_of, sizes_in
 from sqlanon.publish.parquet import content_of_parquet
-from sqlanon.publish.targets import content_of_table, note_of_file
-from sqlanon.publish.to_lake import changes_in
+from sqlanon.publish.targets import note_of_file, standing_at, target_at
+from sqlanon.publish.warehouse_tables import content_of_table
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
 
 NOT_NEEDED = "to hold it against its policy alone, ask for that (without_provenance=True, --without-provenance)"
-
 
 CHANGED = {
     "columns_sha256": "its columns have other names or types than those that were written",
@@ -81,13 +74,10 @@ def find_release(
     """
     if not is_frame(release):
         bring_back(str(release))
-    name = str(release) if isinstance(release, str | Path) else None
-    if name is not None and is_in_lake(name):
-        return _lake(engine, name, without_provenance=without_provenance)
-    if name is not None and is_in_store(name) and (stored := StoredRelease(name)).layout is not None:
-        return _store(engine, stored)
-    if name is not None and is_folder(name) and engine.find(name) is None and marked(name) is not None:
-        return _folder(engine, name)
+    if isinstance(release, str | Path) and (standing := standing_at(engine, str(release))) is not None:
+        may_lack = without_provenance and standing.may_be_of_others
+        found = (standing.source, standing.columns, [standing.note], standing.changes)
+        return _recorded(*found, without_provenance=may_lack)
     source = resolve(release)
     notes = notes_of(engine, source)
     changes = [*_changes_of_content(engine, source, notes)] if hashes_rows or source.files else []
@@ -122,65 +112,12 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     Raises:
         EngineError: it cannot hold a release, such as a view.
     """
-    if place.kind == "lake":
-        return pinned_version(lake_table(place.name)).version.note
-    if place.kind == "store":
-        return StoredRelease(place.name).text
-    if place.kind == "folder":
-        return note_of(place.path)
-    if place.kind == "file":
-        return note_of_file(engine, place.path)
+    if place.kind != "table":
+        return target_at(engine, place).found_note()
     notes = [] if source.files else notes_of(engine, source)
     if not notes:
         raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")
     return notes[0]
-
-
-def _folder(engine: Engine, name: str) -> FoundRelease:
-    """Find a release that is a folder: all of its files are looked at, whatever its marker says of them."""
-    folder, pattern = Path(name), pattern_below(name)
-    layout = marked(folder)
-    assert layout is not None
-    changes = changes_between(sizes_in(folder), layout, lambda file: sha256_of(folder / file))
-    written = Files(pattern, columns=layout.columns, partition_by=layout.partition_by, by_name=True)
-    relation = engine.read_files(written)
-    with _reading(f"the release in {name} cannot be read as it was written", changes):
-        engine.describe(relation)
-        found = engine.describe(engine.read_files(Files(pattern)))
-    columns = dict.fromkeys([*(column.name for column in found), *layout.partition_by])
-    source = ResolvedSource(relation, f"Parquet folder {name}")
-    return _recorded(source, tuple(columns), [note_of(folder)], changes)
-
-
-def _lake(engine: Engine, name: str, *, without_provenance: bool) -> FoundRelease:
-    """Find a release that is a table of a lake: the files that its log lists are looked at, and no others."""
-    pinned = pinned_version(lake_table(name))
-    layout, version = readable_layout(pinned.version.note), pinned.version
-    changes = () if layout is None else changes_in(pinned.table, version, layout)
-    files = pinned.files if layout is None else pinned.files_by(layout.columns, layout.partition_by)
-    source = ResolvedSource(engine.read_files(files), pinned.table.described)
-    with _reading(f"the release in the {pinned.table.described} cannot be read as it was written", changes):
-        engine.describe(source.relation)
-    return _recorded(source, (*version.columns,), [version.note], changes, without_provenance=without_provenance)
-
-
-def _store(engine: Engine, stored: StoredRelease) -> FoundRelease:
-    """Find a release in an object store: the files that its note lists are looked at, and no others."""
-    layout = stored.layout
-    assert layout is not None
-    changes = changes_between(stored.sizes(), layout, stored.sha256)
-    with _reading(f"the {stored.described} cannot be read as they were written", changes):
-        relation = engine.resolve(stored.rows(layout.columns)).relation
-    return _recorded(ResolvedSource(relation, stored.described), (*layout.columns,), [stored.text], changes)
-
-
-@contextmanager
-def _reading(reason: str, changes: Sequence[str]) -> Iterator[None]:
-    """Raise what cannot be read with a reason, and with how its files have changed."""
-    try:
-        yield
-    except EngineError as error:
-        raise error.reworded("; ".join((reason, *changes)), "source") from None
 
 
 def _recorded(
@@ -189,7 +126,7 @@ def _recorded(
     notes: Sequence[str | None],
     changes: Sequence[str],
     *,
-    without_provenance: bool = False,
+    without_provenance: bool,
 ) -> FoundRelease:
     """Read what the notes of a release record; ``changes`` say how its content is not what was written."""
     changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 
 import sqlanon as sa
+from sqlanon.audits.audit import Audit, chart
 from sqlanon.chance.random_source import RandomSource
-from sqlanon.evaluation.audit import Audit, chart
 from sqlanon.evaluation.results import save
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
 from tests.deep import test_epsilon_safe_samples as epsilon_safe

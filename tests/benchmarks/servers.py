@@ -31,9 +31,9 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
-from sqlanon.engines.spark import rows as spark_rows
-from sqlanon.engines.spark.rows import MAX_CELLS, SparkRows
-from sqlanon.engines.spark.types import sendable
+from sqlanon.spark import spark_rows
+from sqlanon.spark.spark_rows import MAX_CELLS, SparkRows
+from sqlanon.spark.spark_values import sendable
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies, seconds
 from tests.benchmarks.memory import peak_bytes
 from tests.engines import server_of

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
+from sqlanon.audits.audit import Audit, audit_privacy
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.scales import scale_for
-from sqlanon.evaluation.audit import Audit, audit_privacy
-from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers import EpsilonSafeAsPublished
 from sqlanon.papers.thesis import epsilon_safe_as_published as published

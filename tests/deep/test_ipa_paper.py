@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
+from sqlanon.audits.audit import audit_privacy
+from sqlanon.audits.mechanisms import AuditedPolicy
 from sqlanon.chance.accountant import Accountant
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.random_source import RandomSource
-from sqlanon.evaluation.audit import audit_privacy
-from sqlanon.evaluation.mechanisms import AuditedPolicy
 from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.nodes.table import encode_table
 from sqlanon.papers import IPAAsPublished

@@ -16,8 +16,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.engines.spark import refusals
-from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.spark import server as connecting
+from sqlanon.spark.spark_rows import SparkRows
 from tests.black_hole import way_to
 from tests.deep.test_kills import NEW, OLD, SOURCE, folder, is_new, kill_runs
 from tests.sail import sail
@@ -119,7 +119,7 @@ def wait_for_answers(session: sa.Session) -> None:
 
 
 def test_a_server_that_computes_for_long_is_left_to_it() -> None:
-    with impatient(refusals.SIGN_OF_LIFE), sail() as server:
+    with impatient(connecting.SIGN_OF_LIFE), sail() as server:
         rows = SparkRows(server.url, float_texts)
         start = time.monotonic()
         size = 10_000
@@ -147,9 +147,9 @@ def replace_without_answer(session: sa.Session, method: str, silence: Callable[[
 
 def impatient(sign_of_life: int = 5) -> AbstractContextManager[object]:
     """A client that asks for a sign of life after each second of silence, and does not call again."""
-    return mock.patch.multiple(refusals, SILENCE=1, SIGN_OF_LIFE=sign_of_life, PATIENCE=1, RETRIES=0)
+    return mock.patch.multiple(connecting, SILENCE=1, SIGN_OF_LIFE=sign_of_life, PATIENCE=1, RETRIES=0)
 
 
 def few_retries() -> AbstractContextManager[object]:
     """A client that gives up after a second."""
-    return mock.patch.object(refusals, "RETRIES", 3)
+    return mock.patch.object(connecting, "RETRIES", 3)

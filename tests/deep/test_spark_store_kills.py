@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.spark.spark_rows import SparkRows
 from tests.conftest import ROOT
 from tests.full import test_spark_stores
 from tests.full.test_spark_stores import COARSE, FINE, INTO, LAKE, Lake, files
@@ -24,7 +24,7 @@ server, lake = test_spark_stores.server, test_spark_stores.lake
 PROGRAM = """
 import os, signal, sys
 import sqlanon as sa
-from sqlanon.engines.lakes.store import StoredRelease
+from sqlanon.lakes.store import StoredRelease
 
 def killed(*given):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -65,7 +65,7 @@ def test_a_server_that_is_gone_leaves_the_release(lake: Lake) -> None:
             return written
 
         with (
-            mock.patch("sqlanon.engines.spark.refusals.RETRIES", 3),
+            mock.patch("sqlanon.spark.server.RETRIES", 3),
             mock.patch.object(SparkRows, "write", killed),
             pytest.raises(sa.EngineError, match="does not answer any more"),
         ):

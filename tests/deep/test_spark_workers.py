@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.spark.spark_rows import SparkRows
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
 from tests.deep.test_spark_kills import few_retries
 from tests.spark import Cluster, Program, cluster, connected

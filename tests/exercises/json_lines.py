@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.csv_notes import sha256_of
-from sqlanon.engines.relations import ResolvedSource
 from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.publish.files import staged_file
-from sqlanon.publish.targets import FileTarget
+from sqlanon.publish.targets import FileTarget, Written
 from sqlanon.queries.kit.nodes import select, string, subquery
+from sqlanon.queries.source import SourceColumn
 
 LINE = {".jsonl": "tests.exercises.json_lines:JsonLines"}
 """The line for the table of formats."""
@@ -22,6 +22,7 @@ LINE = {".jsonl": "tests.exercises.json_lines:JsonLines"}
 class JsonLines(FileTarget):
     """A file with an object a line; it is published before its note, so that a run cut short leaves one without."""
 
+    format = "JSON lines"
     note: str
 
     @contextmanager
@@ -31,11 +32,7 @@ class JsonLines(FileTarget):
         with staged_file(note_beside(self.final), replace=True) as note:
             note.write_text(self.note, encoding="utf-8")
 
-    def refuse_columns(self, query: exp.Query) -> None:
-        pass  # JSON has a form for all values
-
-    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        columns = self.engine.describe(subquery(query.copy(), "written"))
+    def write_file(self, query: exp.Query, columns: Sequence[SourceColumn], *, streamed: bool) -> Written:
         path = string(str(self.path))
         as_json = exp.CopyParameter(this=exp.var("FORMAT"), expression=exp.var("json"))
         copy = exp.Copy(this=exp.Subquery(this=query), kind=False, files=[path], params=[as_json])
@@ -43,7 +40,7 @@ class JsonLines(FileTarget):
         types = [exp.PropertyEQ(this=exp.to_identifier(each.name), expression=string(each.type)) for each in columns]
         with_types = exp.Kwarg(this=exp.var("columns"), expression=exp.Struct(expressions=types))
         lines = exp.Table(this=exp.func("read_json", path.copy(), with_types))
-        return ResolvedSource(subquery(select([exp.Star()], lines), "lines"), f"file {self.name}")
+        return subquery(select([exp.Star()], lines), "lines")
 
     def add_record(self, record: Record) -> ContentRecord:
         content = ContentRecord(file_sha256=sha256_of(self.path))

@@ -121,7 +121,7 @@ class TestAccounts:
     def test_a_run_that_cannot_note_the_ledger_of_its_warehouse_says_why(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sqlanon.engines.retries.PATIENCE", 0.2)
+        monkeypatch.setattr("sqlanon.engines.locks.PATIENCE", 0.2)
         program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
         run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
         with subprocess.Popen(
@@ -215,6 +215,7 @@ class TestAccounts:
     def test_a_ledger_that_a_killed_process_has_left_empty_says_what_to_do(self, tmp_path: Path) -> None:
         with make_warehouse(tmp_path / "w.duckdb"):
             (tmp_path / "l.duckdb").write_bytes(bytes(4096))
+            os.utime(tmp_path / "l.duckdb", (0, 0))
         with (
             sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session,
             pytest.raises(sa.EngineError, match=r"it was never written, .* remove it"),

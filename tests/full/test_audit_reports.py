@@ -71,7 +71,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
     """``audit-privacy`` on a warehouse, for policies whose releases are noisy counts of rows."""
     import duckdb
 
-    from sqlanon.cli.research import audit_privacy as audit_command
+    from sqlanon.audits.audit_command import audit_privacy as audit_command
 
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         open_clinic(connection)
@@ -88,7 +88,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
             ((count,),) = self.session.connection.table(table).count("*").fetchall()  # type: ignore[misc]
             return super().outcomes(count, runs)
 
-    monkeypatch.setattr("sqlanon.evaluation.audit.repeatable", lambda session, _: Counted(session))
+    monkeypatch.setattr("sqlanon.audits.audit.repeatable", lambda session, _: Counted(session))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "policy.toml").write_text((ROOT / "README.md").read_text().split("```toml\n")[1].split("```")[0])
     app = typer.Typer()

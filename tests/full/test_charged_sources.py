@@ -17,7 +17,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.chance.accountant import Expense
-from sqlanon.engines.duckdb.reading import lineage
+from sqlanon.engines.duckdb import lineage
 from sqlanon.ledger.accounts import known
 from sqlanon.ledger.datasets import DataSet, charged, open_ledger
 from sqlanon.model.datasets import KnownSource

@@ -19,7 +19,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.lakes import store
+from sqlanon.lakes import store
 from tests.commands import document, environment, sqlanon
 from tests.stories import test_cli
 from tests.stories.test_cli import POLICY, published, tables

@@ -21,7 +21,7 @@ import pytest
 from sqlglot import exp, parse_one
 
 import sqlanon as sa
-from sqlanon.engines.lakes.delta import DeltaLakeTable
+from sqlanon.lakes.delta import DeltaLakeTable
 from sqlanon.model.destination import destination
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
@@ -298,7 +298,7 @@ KILLED = """
 import os, signal, sys
 import sqlanon as sa
 from tests.engines import engine_of
-from sqlanon.engines.lakes.delta import DeltaLakeTable
+from sqlanon.lakes.delta import DeltaLakeTable
 DeltaLakeTable.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 with sa.connect("w.duckdb", read_only=True, threads=1) as session:
     session.anonymize("people.parquet", sa.Policy.model_validate_json(sys.argv[1]), sys.argv[2], replace=True)

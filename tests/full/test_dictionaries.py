@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb.reading import pieces
+from sqlanon.engines.duckdb import source_pieces as pieces
 from sqlanon.nodes.table import encode_table
 from sqlanon.queries import encoding
 from sqlanon.queries.encoding import ROW_COUNT

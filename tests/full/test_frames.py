@@ -24,7 +24,7 @@ from pyarrow import dataset
 
 import sqlanon as sa
 from sqlanon.cli.pages import PARTS_OF_SESSIONS
-from sqlanon.engines.duckdb.reading.frames import Frames
+from sqlanon.engines.duckdb.scanned_frames import Frames
 from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic
 from tests.engines import engine_of

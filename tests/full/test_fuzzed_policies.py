@@ -14,7 +14,7 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.engines.duckdb.catalog import parse_query
-from sqlanon.engines.duckdb.reading.restricted import refuse_forbidden
+from sqlanon.engines.duckdb.restricted import refuse_forbidden
 from tests.engines import engine_of
 
 QUERIES = 200

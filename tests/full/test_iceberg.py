@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.lakes.iceberg import IcebergLakeTable
+from sqlanon.lakes.iceberg import IcebergLakeTable
 from tests.full import test_spark_rows
 from tests.full.test_delta import COARSE, FINE, ROWS, make_people
 

@@ -18,9 +18,9 @@ from pyarrow import dataset
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.reading import lake as lakes
+from sqlanon.engines.duckdb import file_readers as lakes
 from sqlanon.publish import folders
-from sqlanon.publish.folders import exchange
+from sqlanon.publish.files import exchange
 from sqlanon.queries.layout import guarded
 from tests.effort import examples
 from tests.engines import engine_of

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
-from sqlanon.engines.retries import retry_while_locked
+from sqlanon.engines.locks import A_MOMENT, retry_while_locked
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.datasets import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
@@ -157,6 +158,47 @@ class TestRaces:
         with pytest.raises(sa.PolicyError, match="belong to other data sets"):
             ledger.commit([second])
         assert ledger.commit([first]) == [1]
+
+    @pytest.mark.parametrize("begun", [0, 4096, 8192])
+    def test_of_a_file_that_another_process_is_just_making(self, tmp_path: Path, begun: int) -> None:
+        duckdb.connect(str(tmp_path / "made.duckdb")).close()
+        path, made = tmp_path / "b.duckdb", (tmp_path / "made.duckdb").read_bytes()
+        path.write_bytes(made[:begun])
+
+        def finish() -> None:
+            with path.open("ab") as file:
+                file.write(made[begun:])
+
+        threading.Timer(0.3, finish).start()
+        assert at(path).commit([expense("0.5")]) == [0]
+
+    def test_of_a_file_that_is_made_while_it_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All of it is there when it is looked why it was refused."""
+        duckdb.connect(str(tmp_path / "made.duckdb")).close()
+        path = tmp_path / "b.duckdb"
+        path.write_bytes(b"")
+        connect = duckdb.connect
+
+        def connect_and_finish(*given: Any, **named: Any) -> Any:
+            try:
+                return connect(*given, **named)
+            except duckdb.IOException:
+                path.write_bytes((tmp_path / "made.duckdb").read_bytes())
+                raise
+
+        monkeypatch.setattr(duckdb, "connect", connect_and_finish)
+        assert at(path).commit([expense("0.5")]) == [0]
+
+    @pytest.mark.parametrize("content", [b"", bytes(4096), b"not a ledger"])
+    def test_a_file_that_nobody_is_making_is_refused_soon(self, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "b.duckdb"
+        path.write_bytes(content)
+        if not any(content):
+            os.utime(path, (0, 0))
+        start = time.monotonic()
+        with pytest.raises(sa.EngineError, match=r"is not a DuckDB file; it was never written, .* remove it"):
+            at(path).commit([expense("0.5")])
+        assert time.monotonic() - start < A_MOMENT
 
     def test_of_processes(self, tmp_path: Path) -> None:
         """Four race to make the file, for a δ below 1."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.types import types_in
+from sqlanon.engines.relations import types_in
 
 LAYOUTS = {
     "file": ("out.parquet", {}),

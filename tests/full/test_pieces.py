@@ -12,7 +12,7 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.duckdb.reading import pieces
+from sqlanon.engines.duckdb import source_pieces as pieces
 from sqlanon.queries.kit.nodes import DIALECT, Step
 from tests.conftest import copy_of
 from tests.engines import engine_of

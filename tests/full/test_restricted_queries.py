@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb.reading.restricted import allowed_functions
+from sqlanon.engines.duckdb.restricted import allowed_functions
 from tests.engines import engine_of
 
 PEOPLE = """

@@ -24,10 +24,10 @@ from pyarrow import parquet
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.engines.spark.dialect import Statement, in_spark
-from sqlanon.engines.spark.rows import SparkRows
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
+from sqlanon.spark.dialect import Statement, in_spark
+from sqlanon.spark.spark_rows import SparkRows
 from tests.commands import sqlanon
 from tests.engines import server_of
 from tests.far_stays import FEW, POLICIES, SEARCHED, TABLES, fixed_chance, open_stays, policy
@@ -141,7 +141,7 @@ def release_as_from_a_file(sides: Sides, name: str) -> None:
         spelled.append(statement.text)
         return statement
 
-    with mock.patch("sqlanon.engines.spark.rows.in_spark", noted):
+    with mock.patch("sqlanon.spark.spark_rows.in_spark", noted):
         near, far = sides.released(POLICIES[name], TABLES.get(name, "visits"))
     hashes = [kept for _, kept in kept_hashes()[1][golden_name(name)].statements]
     assert [digest(text) for text in in_lines(spelled)] == hashes
@@ -571,7 +571,7 @@ def test_what_is_refused_leaves_nothing(sides: Sides) -> None:
 def test_errors_quote_no_value(sides: Sides, capfd: pytest.CaptureFixture[str]) -> None:
     path = with_values(sides, [("VARCHAR", ["canary"])])
     with (
-        mock.patch("sqlanon.engines.spark.rows.in_spark") as asked,
+        mock.patch("sqlanon.spark.spark_rows.in_spark") as asked,
         pytest.raises(sa.EngineError, match="refused the step") as refused,
     ):
         asked.return_value = Statement(f"SELECT CAST('canary' AS INT) FROM parquet.`{path}`", ())

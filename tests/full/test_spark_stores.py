@@ -17,8 +17,8 @@ import pytest
 from pyarrow import dataset, fs, parquet
 
 import sqlanon as sa
-from sqlanon.engines.lakes.store import StoredRelease, opened
-from sqlanon.engines.spark.rows import SparkRows
+from sqlanon.lakes.store import StoredRelease, opened
+from sqlanon.spark.spark_rows import SparkRows
 from tests.full.test_delta import COARSE, FINE, ROWS, make_people
 from tests.moto import moto, settings
 from tests.sail import sail

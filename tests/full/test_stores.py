@@ -16,9 +16,9 @@ import pytest
 from pyarrow import dataset, fs
 
 import sqlanon as sa
-from sqlanon.engines.lakes import store
-from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.locks import Held
+from sqlanon.lakes import store
+from sqlanon.lakes.store import StoredRelease
 from sqlanon.model.record import sha256_of_json
 from sqlanon.publish import files as staging
 from tests.far_rows import FarRows

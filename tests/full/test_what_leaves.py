@@ -31,7 +31,7 @@ from pyarrow import fs
 import sqlanon as sa
 from sqlanon.chance.accountant import RhoCharge
 from sqlanon.chance.exact import Integers
-from sqlanon.engines.lakes import store
+from sqlanon.lakes import store
 from sqlanon.ledger.ledger import WarehouseLedger
 from tests.commands import sqlanon
 from tests.engines import engine_of
@@ -174,7 +174,7 @@ def drawing(chance: Callable[[], FixedNoise]) -> Iterator[None]:
     """All draws are given, as are the hash of the charge and the time, which names a run in a store."""
     with (
         mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
-        mock.patch("sqlanon.publish.to_store.time", time_ns=lambda: 1),
+        mock.patch("sqlanon.lakes.to_store.time", time_ns=lambda: 1),
         mock.patch("sqlanon.methods.chance.OpenDPSource", chance),
     ):
         yield

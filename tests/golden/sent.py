@@ -15,11 +15,11 @@ from duckdb import DuckDBPyConnection as Connection
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.engines.base import Staged
-from sqlanon.engines.spark.rows import View, sent
-from sqlanon.engines.spark.types import SPARK
+from sqlanon.engines.cutting import Staged
 from sqlanon.queries.kit.nodes import Relation, select
 from sqlanon.queries.source import SourceColumn
+from sqlanon.spark.spark_rows import View, sent
+from sqlanon.spark.spark_values import SPARK
 from tests.far_rows import FarRows
 from tests.far_stays import POLICIES, TABLES, fixed_chance, open_stays, with_far_rows
 from tests.golden.plans import RELEASE

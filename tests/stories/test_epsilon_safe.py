@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon as sa
+from sqlanon.audits import exact
 from sqlanon.cli.app import app
-from sqlanon.evaluation import exact
 from tests.fixed_noise import FixedNoise
 
 HOSTILE = '"a""b"; drop table x --'

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from scipy.special import betaincinv
 
 import sqlanon as sa
-from sqlanon.evaluation import audit_privacy
-from sqlanon.evaluation.audit import chart
-from sqlanon.evaluation.audit_events import (
+from sqlanon.audits.audit import chart
+from sqlanon.audits.audit_events import (
     ABSENT,
     Event,
     Samples,
@@ -29,7 +28,8 @@ from sqlanon.evaluation.audit_events import (
     upper_probability,
     weighed,
 )
-from sqlanon.evaluation.audit_outputs import countable, default_features
+from sqlanon.audits.audit_outputs import countable, default_features
+from sqlanon.evaluation import audit_privacy
 
 ONE = sa.Budget(1)
 Draw = Callable[[np.random.Generator, Any, int], Any]

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.audits.exact import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.chance.discrete_laplace import threshold
-from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
 from tests.thresholded_counts import NoisyThreshold, ThresholdedCounts
 
 CELL, ROLL_UP = Fraction("0.7"), Fraction("0.5")

@@ -15,8 +15,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.locks import acquire_stale, hold
-from sqlanon.publish.files import bring_back, is_matched, staged_file, tidy
-from sqlanon.publish.folders import exchange
+from sqlanon.engines.paths import is_matched
+from sqlanon.publish.files import bring_back, exchange, staged_file, tidy
 from tests.conftest import ROOT
 
 

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.audits.exact import smallest_epsilon
 from sqlanon.chance import grouped
 from sqlanon.chance.accountant import Accountant, Charge
 from sqlanon.chance.exact import Words, below_each
 from sqlanon.chance.grouped import Weights, grouped_choice
 from sqlanon.chance.scales import LARGEST_SCALE, SMALLEST_SCALE, scale_for
-from sqlanon.evaluation.exact import smallest_epsilon
 from tests.unit.test_words import WORD, Script
 
 PRECISE = Context(prec=400, Emin=MIN_EMIN, Emax=MAX_EMAX)

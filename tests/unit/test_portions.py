@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.audits.exact import smallest_epsilon
 from sqlanon.chance.accountant import Accountant, Charge, Expense, Portions
-from sqlanon.evaluation.exact import smallest_epsilon
 from sqlanon.model.budget import Unit
 from sqlanon.model.datasets import KnownSource
 

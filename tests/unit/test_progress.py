@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from sqlanon.cli.output import MAYBE_PUBLISHED, NOTHING_PUBLISHED, PUBLISHED, progress
-from sqlanon.engines.duckdb.watching import Watcher
+from sqlanon.engines.duckdb.statements import Watcher
 from sqlanon.methods.progress import silent
 from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages
 from sqlanon.model.events import Event

@@ -8,11 +8,11 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.chance.accountant import Accountant, Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Engine
-from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.methods.noisy_node import ipa as private
 from sqlanon.methods.noisy_node import shared as scores_of_nodes
 from sqlanon.model.methods.noisy import NODE

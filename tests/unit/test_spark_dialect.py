@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.engines.spark.dialect import in_spark
-from sqlanon.engines.spark.texts import FloatTexts
-from sqlanon.engines.types import column_of
+from sqlanon.engines.relations import column_of
 from sqlanon.errors import EngineError
+from sqlanon.spark.dialect import in_spark
+from sqlanon.spark.spark_values import FloatTexts
 
 COLUMNS = {
     "v": [

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sqlanon.engines.spark.pins import loaded
-from sqlanon.engines.spark.types import DECLARED, misfits, source_columns
 from sqlanon.errors import EngineError
+from sqlanon.spark.server import loaded
+from sqlanon.spark.spark_values import DECLARED, misfits, source_columns
 
 types = pytest.importorskip("pyspark.sql.types")
 

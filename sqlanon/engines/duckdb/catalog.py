@@ -1,10 +1,12 @@
-"""Names → relations: which table, file or query a user means, and where a release may go."""
+"""The databases of a connection, and names in them: which table, file or query a user means, where a release may go."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,17 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.paths import is_glob
+from sqlanon.engines.duckdb.refusals import not_opened, refuse_special
+from sqlanon.engines.duckdb.statements import attaching
+from sqlanon.engines.paths import is_glob, log_of
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table
 from sqlanon.model.destination import refuse_file_like
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import SCHEMA
-from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import given
 from sqlanon.queries.source import SourceColumn
@@ -31,8 +35,7 @@ Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
 
-Place = tuple[str, str, str]
-"""A database, a schema in it, and a name."""
+Place = tuple[str, str, str]  # a database, a schema in it, and a name
 
 QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
@@ -58,11 +61,6 @@ def of_reference(rows: Rows, reference: str) -> Stored | None:
         return None
     temporary = [] if table.db else [("temp", "main", table.name)]
     return _first(rows, [*temporary, *_of_parts(table, current_place(rows))])
-
-
-def at(rows: Rows, table: exp.Table) -> Stored | None:
-    """The table or view of a fully qualified name."""
-    return _first(rows, [(table.catalog, table.db, table.name)])
 
 
 def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
@@ -148,11 +146,7 @@ def is_query(source: str) -> bool:
 
 
 def parse_query(text: str) -> ResolvedSource:
-    """A query as a relation.
-
-    Raises:
-        EngineError: it is not one SELECT query.
-    """
+    """A query as a relation; an EngineError unless it is one SELECT query."""
     try:
         query = sqlglot.parse_one(text, read=DIALECT)
     except (SqlglotError, RecursionError) as error:  # as of parentheses that are nested too deep
@@ -184,7 +178,6 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
 
 
 def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
-    """The table or view of the first of some places that has one."""
     return next((found for found in _found(rows, places) if found), None)
 
 
@@ -198,3 +191,79 @@ def _found(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
 
 def _table(catalog: str, schema: str, name: str) -> exp.Table:
     return exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))
+
+
+Execute = Callable[[exp.Expr, str], None]  # runs a statement, which is for a purpose
+
+RESERVED_CATALOGS = ("memory", "temp", "system")
+
+OLDEST_STORAGE_VERSION = "v1.0.0"
+"""The storage version of a file that every supported DuckDB reads, and that needs no newer types."""
+
+
+def attach_read_only(path: Path, execute: Execute) -> str:
+    """Attach a file that is there, make it the default, and return the name of its database."""
+    if not path.exists():
+        raise EngineError(f"{path} cannot be opened: no such file or folder", step="open")
+    name = "sqlanon_source" if path.stem.lower() in RESERVED_CATALOGS else path.stem
+    _open(path, attaching(str(path), name, READ_ONLY=None), execute)
+    execute(exp.Use(this=exp.Table(this=identifier(name))), "open")
+    return name
+
+
+def attach_durably(file: Path, name: str, execute: Execute, *, new: bool) -> None:
+    """Attach a file under a name; what is committed to it is there after a :func:`checkpoint`, and in no other file.
+
+    A write-ahead log would be a second file, with the permissions of the process.
+    """
+    version: dict[str, exp.Expr | None] = {"STORAGE_VERSION": string(OLDEST_STORAGE_VERSION)} if new else {}
+    _open(file, attaching(str(file), name, **version, RECOVERY_MODE=exp.var("no_wal_writes")), execute)
+
+
+def attach_memory(name: str, execute: Execute) -> str:
+    """Attach a new database in memory under the first name that begins so and is free; return that name."""
+    for free in chain([name], (f"{name}_{number}" for number in count(2))):
+        try:
+            # As the database of the connection may be read-only, and what is attached is then, too, by default.
+            execute(attaching(":memory:", free, READ_WRITE=None), "open")
+        except EngineError as error:
+            if error.refusal is not Refusal.OPEN:
+                raise
+        else:
+            return free
+    raise AssertionError("there is always another number")
+
+
+@contextmanager
+def detached_after(file: Path | None, name: str, execute: Execute) -> Iterator[None]:
+    """Detach a database when the block ends, with no write-ahead log beside its file.
+
+    A checkpoint that fails, on a full disk for one, leaves a log of itself alone. A log with changes of another
+    program, which it could not write into the file, stays.
+    """
+    log = None if file is None else log_of(file)
+    if log is not None and log.exists() and log.stat().st_size > 0:
+        log = None
+    try:
+        yield
+    finally:
+        try:
+            execute(exp.Detach(this=identifier(name)), "detach")
+        finally:
+            if log is not None:
+                with suppress(OSError):
+                    log.unlink()
+
+
+def checkpoint(name: str) -> exp.Query:
+    """The query that has all that was committed to a file in it."""
+    return select([exp.Star()], exp.Table(this=exp.func("checkpoint", string(name), dialect=DIALECT)))
+
+
+def _open(path: Path, attach: exp.Attach, execute: Execute) -> None:
+    refuse_special(str(path))
+    try:
+        execute(attach, "open")
+    except EngineError as error:
+        assert isinstance(error.original, Exception)
+        raise not_opened(str(path), error.original) from None

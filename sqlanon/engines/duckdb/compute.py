@@ -6,22 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 from sqlglot import exp
 
-from sqlanon.engines.base import Rows
-from sqlanon.engines.cutting import Cut, Sent, cut
-from sqlanon.engines.duckdb.reading.lake import has_given_columns
-from sqlanon.engines.duckdb.reading.pieces import has_dictionaries, pieces
+from sqlanon.engines.cutting import Cut, Rows, Sent, cut
+from sqlanon.engines.duckdb.file_readers import has_given_columns
 from sqlanon.engines.duckdb.refusals import refusals
+from sqlanon.engines.duckdb.source_pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.statements import Statements
-from sqlanon.engines.types import column_of
+from sqlanon.engines.relations import column_of
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, Grain, PreparedQuery, Relation, Step, identifier, number, select, string
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
-    import duckdb
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -35,17 +34,13 @@ class Compute(Statements):
     """Steps, counts and other statements over relations, as trees, which it leaves as they are.
 
     Rows never come to Python. Errors of the database become a :class:`sqlanon.EngineError`, which quotes no value.
-
-    Attributes:
-        far: the home of rows that are not in the database.
-        shows_values: whether errors may show values of a source that have no label.
     """
 
-    shows_values = False
+    shows_values = False  # whether errors may show values of a source that have no label
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, far: Rows | None = None) -> None:
         super().__init__(connection)
-        self.far = far
+        self.far = far  # the home of rows that are not in the database
         self._described: dict[str, list[SourceColumn]] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
 
@@ -177,23 +172,20 @@ class Compute(Statements):
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that returns nothing of interest."""
         if self.is_far(statement):
-            self._execute_counted(statement, purpose, parameters)
+            # Counts of rows that are far are inserted, such as the values of a column.
+            query = statement.expression
+            if not isinstance(statement, exp.Insert) or not isinstance(query, exp.Query):
+                raise _rows_stay(purpose)
+            with self._counted(query, purpose) as near:
+                if isinstance(near, Sent):
+                    raise _rows_stay(purpose)
+                self.execute(exp.insert(near, statement.this.copy()), purpose, parameters)
             return
         self._send(printed(statement), purpose, parameters)
         if isinstance(statement, exp.Create) and statement.kind == "TYPE":
             # Types are made under a bare name, which is one of the temporary schema.
             place = exp.Table(this=statement.this.this.copy(), db=identifier("main"), catalog=identifier("temp"))
             self._keep_in_mind(exp.Drop(tables=[place], kind="TYPE", exists=True))
-
-    def _execute_counted(self, statement: exp.Expr, purpose: str, parameters: Sequence[object]) -> None:
-        """Insert counts of rows that are far, such as the values of a column."""
-        query = statement.expression
-        if not isinstance(statement, exp.Insert) or not isinstance(query, exp.Query):
-            raise _rows_stay(purpose)
-        with self._counted(query, purpose) as near:
-            if isinstance(near, Sent):
-                raise _rows_stay(purpose)
-            self.execute(exp.insert(near, statement.this.copy()), purpose, parameters)
 
     @contextmanager
     def scratch(self) -> Iterator[None]:
@@ -232,7 +224,6 @@ class Compute(Statements):
 
 
 def _rows_stay(purpose: str) -> EngineError:
-    """The error of a statement that would have rows come here."""
     reason = "the rows are not in this database, and only counts of them come here: name a target where they are"
     return EngineError(reason, step=purpose)
 
@@ -250,3 +241,19 @@ def _executing(query: PreparedQuery) -> exp.Command:
     given = [number(value) if isinstance(value, int) else string(str(value)) for value in query.values]
     spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
     return exp.Command(this="EXECUTE", expression=" ".join(spelled))
+
+
+def float_texts(numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:
+    """The texts of fractions, in their order.
+
+    DuckDB does not always take the fewest digits: 48349352 is 48349352.0 as a fraction of 32 bits, although 48349350.0
+    is read as the same number.
+    """
+    import pyarrow as pa
+
+    given = pa.table({"number": pa.array(numbers, pa.float64())})
+    number = duckdb.ColumnExpression("number")
+    with duckdb.connect() as connection:
+        single = number.cast("FLOAT") if is_single else number
+        found = connection.from_arrow(given).project(single.cast("VARCHAR").alias("text")).to_arrow_table()
+    return found["text"].combine_chunks()

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb import attaching, catalog
-from sqlanon.engines.duckdb.reading import lineage
-from sqlanon.engines.duckdb.reading.csv_forms import CsvForms
-from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
-from sqlanon.engines.duckdb.reading.sources import Sources
-from sqlanon.engines.duckdb.reading.zone import Zone
+from sqlanon.engines.duckdb import catalog, lineage
+from sqlanon.engines.duckdb.csv_forms import CsvForms
+from sqlanon.engines.duckdb.resolving import Sources
+from sqlanon.engines.duckdb.scanned_frames import Frames, rows_of
 from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
-from sqlanon.engines.lakes.store import StoredRelease
 from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored
 from sqlanon.errors import EngineError, TargetError
-from sqlanon.model.datasets import dataset_named
-from sqlanon.model.destination import is_in_lake, is_in_store
+from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
@@ -32,11 +27,11 @@ from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy
+from sqlanon.satellites import offered
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.opening import OpenedDatabase
     from sqlanon.model.policy.csv_files import Csv
-
 
 ADDITIONS = (
     "comments on its columns were",
@@ -48,26 +43,20 @@ ADDITIONS = (
 
 
 class Engine(Writer):
-    """A session's work on an opened database, in which sources, taxonomies and releases are.
-
-    Attributes:
-        taxonomy: the table that holds the taxonomies; those about it stand beside it in its schema.
-        ambiguous: how many labels are ambiguous, by the contents of taxonomies.
-        made_by: the arguments that made the taxonomies there, by attribute, as far as this session has loaded them.
-    """
+    """A session's work on an opened database, in which sources, taxonomies and releases are."""
 
     def __init__(self, opened: OpenedDatabase) -> None:
         super().__init__(opened.connection, opened.far)
         self._opened = opened
         self._frames = Frames(opened.connection)
         self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
-        self._zone = Zone(opened.connection)
         self._sources = Sources(self.rows, self.describe, self._csv_forms, self._plan)
         self._name = opened.name
         self._read_only = opened.is_read_only
+        # the table of the taxonomies; those about it stand beside it in its schema
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
-        self.ambiguous: dict[tuple[object, ...], int] = {}
-        self.made_by: dict[str, MadeTaxonomy] = {}
+        self.ambiguous: dict[tuple[object, ...], int] = {}  # ambiguous labels, by the contents of taxonomies
+        self.made_by: dict[str, MadeTaxonomy] = {}  # arguments of the taxonomies that this session has loaded
         self.shows_values = opened.shows_values
 
     @cached_property
@@ -83,7 +72,7 @@ class Engine(Writer):
         """The table or view of a name, or of a fully qualified table; None if there is none."""
         if isinstance(table, exp.Table) and self.far is not None and self.far.owns(table):
             return Stored(table.copy())
-        return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
+        return catalog.find(self.rows, table) if isinstance(table, str) else self.find_all(table)[0]
 
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
         """The tables or views in the database of some fully qualified names, by one query; None where there is none."""
@@ -92,10 +81,8 @@ class Engine(Writer):
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Find a table, a path, a glob or a folder, or take a query or a frame.
 
-        Args:
-            source: what is read.
-            restricted: whether others may write it.
-            here: whether the database is to read it, not those who have rows elsewhere.
+        It is ``restricted`` if others may have written it. The database is to read it ``here``, even where rows are
+        elsewhere.
 
         Raises:
             PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.
@@ -107,26 +94,21 @@ class Engine(Writer):
             return self._frames.resolve(source)
         if self.far is not None and not here and (found := self.far.scan(str(source))) is not None:
             return found
-        if is_in_lake(str(source)):
-            return self._sources.of_lake(str(source))
-        if is_in_store(str(source)) and not restricted and (found := self._stored(str(source))) is not None:
-            return found
-        return self._sources.resolve(str(source), self._name, restricted=restricted)
-
-    def _stored(self, source: str) -> ResolvedSource | None:
-        """A release in an object store; None if there is none, and files there are to be read as any others."""
-        stored = StoredRelease(source)
-        if stored.layout is None:
-            return None
-        found = self._frames.resolve(stored.rows(stored.layout.columns))
-        return replace(found, description=stored.described, dataset=dataset_named(stored.url))
+        name = str(source)
+        kind = kind_elsewhere(name)
+        if kind == "lake":
+            return self._sources.readable(name, offered("sources", kind)(self, name))
+        if kind == "store" and not restricted and (found := offered("sources", kind)(self, name)) is not None:
+            release: ResolvedSource = found
+            return release
+        return self._sources.resolve(name, self._name, restricted=restricted)
 
     @contextmanager
     def reading_frames(self) -> Iterator[None]:
         """Forget, when the block ends, the frames that were resolved in it, and what :meth:`read_as` has said."""
         before = self._csv_forms.given
         self._sources.forget_macros()
-        with self._frames.during(), self._zone.during():
+        with self._frames.during(), self.keeping_zone():
             try:
                 yield
             finally:
@@ -143,7 +125,7 @@ class Engine(Writer):
         if csv is not None:
             self._csv_forms.given = csv
         if timezone is not None:
-            self._zone.enter(timezone)
+            self.enter_zone(timezone)
 
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""
@@ -177,10 +159,8 @@ class Engine(Writer):
     def attached(self, file: Path | None, name: str, *, new: bool = False) -> Iterator[Database]:
         """A file, or without one a new database in memory, beside the warehouse within the block.
 
-        Args:
-            file: a database. What is committed to it is on the disk after :meth:`save`.
-            name: what it is called. That of one in memory is the first free one that begins so.
-            new: whether the file is made, to be read by any version of the database.
+        What is committed to the file is on the disk after :meth:`save`. One that is ``new`` can be read by any version
+        of the database. A database in memory gets the first free name that begins as ``name``.
 
         Raises:
             EngineError: it cannot be opened, or the connection is in a transaction.
@@ -188,15 +168,15 @@ class Engine(Writer):
         with self.transaction():
             pass  # Refuses a connection that is in a transaction already: nothing could be detached from it.
         if file is None:
-            name = attaching.attach_memory(name, self.execute)
+            name = catalog.attach_memory(name, self.execute)
         else:
-            attaching.attach_durably(file, name, self.execute, new=new)
-        with attaching.detached_after(file, name, self.execute):
+            catalog.attach_durably(file, name, self.execute, new=new)
+        with catalog.detached_after(file, name, self.execute):
             yield Database(name, file, is_read_only=False)
 
     def save(self, database: str) -> None:
         """Have all that was committed to an attached file on the disk."""
-        self.rows(attaching.checkpoint(database).sql(DIALECT), purpose="save")
+        self.rows(catalog.checkpoint(database).sql(DIALECT), purpose="save")
 
     @contextmanager
     def beside(self, file: Path | None = None) -> Iterator[Engine]:
@@ -245,16 +225,7 @@ class Engine(Writer):
         self._opened.close()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
-        """Return the table that a release goes to.
-
-        Args:
-            target: its name.
-            read: the sources that the release may not replace, by role.
-            replace: whether a table that is there may be replaced.
-
-        Raises:
-            EngineError: it cannot go there.
-        """
+        """Return the table that a release goes to; refuse one that it cannot replace, as what is ``read``, by role."""
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self.rows, target)
         table = catalog.place_new(self.rows, target) if found is None else found.table
@@ -276,13 +247,9 @@ class Engine(Writer):
         return table
 
     def attach_source(self, path: Path) -> str:
-        """Attach a file read-only, make it the default, and take a copy of its taxonomies.
-
-        Returns:
-            the name of its database.
-        """
+        """Attach a file read-only, make it the default, copy its taxonomies, and return the name of its database."""
         self.prepare_taxonomies()
-        self._name = attaching.attach_read_only(path, self.execute)
+        self._name = catalog.attach_read_only(path, self.execute)
         for name in taxonomies.TABLES:
             theirs = catalog.anon_table(self._name, name)
             if self.find(theirs):
@@ -291,11 +258,7 @@ class Engine(Writer):
         return self._name
 
     def _plan(self, query: exp.Query) -> str:
-        """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back.
-
-        Raises:
-            EngineError: the query cannot be planned, or the settings of the connection are locked.
-        """
+        """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back."""
         ((shown, locked),) = self.rows(query_text("engines", "plan_settings"), purpose="the settings")
         if locked and shown.lower() != "all":
             raise EngineError("lock_configuration is set, so that EXPLAIN shows no whole plan", step="the plan")

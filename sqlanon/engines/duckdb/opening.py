@@ -1,28 +1,131 @@
-"""Databases that are opened: without the engine on them, which takes longer to import than they take to be opened."""
+"""Databases that are opened, with how much of the machine a session may use.
+
+The engine on them takes longer to import than they take to be opened.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+import tempfile
 import threading
 import weakref
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from sqlanon.engines.duckdb.refusals import not_opened, refusals, refuse_special, remove_unfinished
-from sqlanon.engines.duckdb.resources import Resources, discard
-from sqlanon.engines.locks import Held, lock_of
+from sqlanon.engines.locks import SUFFIX, Held, acquire_stale, hold, lock_of
 from sqlanon.errors import EngineError
+from sqlanon.model.names import possible
 from sqlanon.queries.kit.sql_files import query_text
 
 if TYPE_CHECKING:
-    from sqlanon.engines.base import Rows
+    from sqlanon.engines.cutting import Rows
     from sqlanon.engines.duckdb.engine import Engine
     from sqlanon.model.policy.csv_files import Csv
+
+SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
+NAME = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
+SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)
+"""The name of a folder for what does not fit in memory, or of its lock."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a session may use, see :func:`sqlanon.connect`; None leaves it to DuckDB."""
+
+    memory_limit: str | None = None
+    temp_directory: str | Path | None = None
+    threads: int | None = None
+    extensions: Sequence[str] | None = None
+
+    def check(self) -> None:
+        """Refuse what cannot be."""
+        problems = list(self._problems())
+        if problems:
+            raise EngineError("the session cannot be opened: " + "; ".join(problems), step="open")
+
+    def _problems(self) -> Iterable[str]:
+        limit = self.memory_limit
+        if limit is not None and not (isinstance(limit, str) and SIZE.fullmatch(limit) and re.search("[1-9]", limit)):
+            yield f'memory_limit "{limit!s}" is not a size such as 2GB or 512MiB'
+        threads = self.threads
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            yield f"threads is {self.threads}, not a positive number"
+        if self.temp_directory is not None:
+            folder = Path(possible(self.temp_directory, "temporary folder"))
+            if not os.path.isdir(folder):  # noqa: PTH112 (which raises nothing where a name is too long)
+                yield f"temp_directory {folder} is not a folder that exists"
+            elif not os.access(folder, os.W_OK):
+                yield f"temp_directory {folder} cannot be written"
+        yield from _unnamed(self.extensions or ())
+
+    def configuration(self, spill: Path | None) -> dict[str, Any]:
+        """The settings as DuckDB calls them."""
+        settings = {
+            "memory_limit": self.memory_limit,
+            "temp_directory": None if spill is None else str(spill),
+            "threads": self.threads,
+        }
+        return {name: value for name, value in settings.items() if value is not None}
+
+    def spill_folder(self, *, in_memory: bool) -> Held | None:
+        """A new folder for what does not fit in memory, which nobody else can read; None if DuckDB is to choose.
+
+        DuckDB puts it beside the file of a warehouse. A warehouse in memory has no such place, and DuckDB would take
+        the working folder: so it gets one where the system keeps temporary files.
+
+        Raises:
+            EngineError: the folder that was asked for cannot be written.
+        """
+        if self.temp_directory is None and not in_memory:
+            return None
+        try:
+            place = tempfile.gettempdir() if self.temp_directory is None else str(self.temp_directory)
+            _remove_abandoned(Path(place))
+            spill = hold(Path(place).absolute(), "sqlanon-run-")
+            try:
+                spill.path.mkdir(mode=0o700)
+            except BaseException:
+                spill.release()
+                raise
+            return spill
+        except OSError as error:
+            if self.temp_directory is None:
+                return None
+            reason = f"temp_directory {self.temp_directory} cannot be written: {error.strerror}"
+            raise EngineError(reason, step="open", original=error) from None
+
+
+def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
+    """What is wrong with the names of extensions: the path of a file would be loaded, too."""
+    if isinstance(extensions, str | bytes) or not isinstance(extensions, Sequence):
+        return [f'extensions is "{extensions!s}", not a list of names']
+    others = (name for name in extensions if not (isinstance(name, str) and NAME.fullmatch(name)))
+    return (f'"{name}" is not the name of an extension, such as httpfs' for name in others)
+
+
+def discard(spill: Held) -> None:
+    """Remove a folder for what does not fit in memory, which its session uses no longer."""
+    shutil.rmtree(spill.path, ignore_errors=True)
+    spill.release()
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove the folders of sessions that were killed: there is raw data in them."""
+    for found in place.iterdir():
+        with suppress(OSError):
+            if SPILL.fullmatch(found.name) and found.lstat().st_uid == os.getuid():
+                spill = acquire_stale(found.with_name(found.name.removesuffix(SUFFIX)))
+                if spill is not None:
+                    discard(spill)
+
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -32,28 +135,19 @@ NO_LIMITS = Resources()
 NO_FILE = re.compile(r"$|:|\w{2,}:")
 """How the name of a database without a file begins: one in memory, or what an extension of DuckDB opens."""
 
-ELSEWHERE = re.compile(r"\w{2,}:")
-"""How the name of a database begins that an extension of DuckDB opens."""
+ELSEWHERE = re.compile(r"\w{2,}:")  # how the name of a database begins that an extension of DuckDB opens
 
 BY_ITSELF = {"autoload_known_extensions": False, "autoinstall_known_extensions": False}
 """What DuckDB is not to do: to load extensions by itself, which it downloads."""
 
-_making = threading.Lock()
-"""DuckDB's locks on files keep out other processes alone."""
+STORAGE_VERSION = "v1.5.0"
+"""The storage version of the files that we make: the oldest one with all types, which every supported DuckDB reads."""
+
+_making = threading.Lock()  # DuckDB's locks on files keep out other processes alone
 
 
 class OpenedDatabase:
-    """A connection of DuckDB, opened here from a path or lent by the user.
-
-    Attributes:
-        connection: the connection.
-        name: of the database in which names are looked up that say nothing else.
-        lock: held during each call of a session on the connection.
-        is_read_only: whether that is attached, and the connection is on a database in memory.
-        shows_values: whether errors may show values of a source that have no label.
-        csv: how CSV files are read, whatever a policy says; None if that is all that says so.
-        is_hidden: whether nothing but a session reaches it, as long as the connection is not handed out.
-    """
+    """A connection of DuckDB, opened here from a path or lent by the user."""
 
     def __init__(
         self,
@@ -64,14 +158,15 @@ class OpenedDatabase:
         spill: Held | None = None,
     ) -> None:
         self.connection = connection
-        self.lock = lock_of(connection)
-        self.is_read_only = read_only
-        self.shows_values = False
+        self.lock = lock_of(connection)  # held during each call of a session on the connection
+        self.is_read_only = read_only  # whether the file is attached to a database in memory
+        self.shows_values = False  # whether errors may show values of a source that have no label
         self.far: Rows | None = None
-        self.csv: Csv | None = None
-        self.is_hidden = False
+        self.csv: Csv | None = None  # how CSV files are read, whatever a policy says
+        self.is_hidden = False  # whether nothing but a session reaches it, until the connection is handed out
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
+            # of the database in which names are looked up that say nothing else
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
         # A session that is never closed ends with the program.
         self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
@@ -104,7 +199,10 @@ class OpenedDatabase:
             if attached:
                 opened.name = opened.engine().attach_source(Path(path))
         except BaseException as error:
-            _give_up(opened, spill)
+            if opened is not None:
+                opened.close()
+            elif spill is not None:
+                discard(spill)
             if isinstance(error, duckdb.Error):
                 raise not_opened(path, error) from None
             raise
@@ -147,11 +245,13 @@ def _make_file(database: str) -> None:
         return
     with _making:
         if not Path(database).expanduser().exists():
-            from sqlanon.engines.duckdb.attaching import new_file
+            from sqlanon.engines.duckdb.statements import attaching
+            from sqlanon.queries.kit.nodes import DIALECT, string
 
+            attach = attaching(database, "sqlanon_new", STORAGE_VERSION=string(STORAGE_VERSION))
             with closing(duckdb.connect()) as connection:
                 try:
-                    connection.execute(new_file(database))
+                    connection.execute(attach.sql(DIALECT))
                 except duckdb.Error as error:
                     remove_unfinished(database, error)
                     raise
@@ -174,22 +274,9 @@ def _connection(database: str, configuration: dict[str, Any]) -> Connection:
 
 
 def _load(connection: Connection, extensions: Sequence[str]) -> None:
-    """Load extensions that are installed.
-
-    Raises:
-        EngineError: one is not.
-    """
     for name in extensions:
         try:
             connection.load_extension(name)
         except duckdb.Error as error:
             reason = f"the extension {name} cannot be loaded; install it first, by INSTALL {name} in DuckDB"
             raise EngineError(f"{reason} {duckdb.__version__}", step="open", original=error) from None
-
-
-def _give_up(opened: OpenedDatabase | None, spill: Held | None) -> None:
-    """Undo what was done of opening a database."""
-    if opened is not None:
-        opened.close()
-    elif spill is not None:
-        discard(spill)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 
+from sqlanon.engines.locks import PATIENCE
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.whole_files import NO_FILE, is_special
 
@@ -18,8 +20,9 @@ QUOTED = frozenset({"BinderException", "CatalogException", "IOException"})
 OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catalog ")
 """How errors begin that macros of ours have raised; none of them quotes a value."""
 
-HEADERS = 3 * 4096
-"""Bytes of the headers of a DuckDB file."""
+HEADERS = 3 * 4096  # bytes of the headers of a DuckDB file
+HALF_MADE = re.compile("not a valid DuckDB database|Could not read enough bytes")  # what DuckDB says of half a file
+MAGIC = slice(8, 12)  # where a DuckDB file has its name, behind the checksum of the first header
 
 SIGNS = (
     ("CatalogException", "already exists", Refusal.TAKEN),
@@ -43,8 +46,7 @@ IN_USE_BY_THREAD = (
     "connection.cursor()"
 )
 
-MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")
-"""How an error says how much memory there may be."""
+MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")  # how an error says how much memory there may be
 
 EXTENSION = re.compile(
     r'requires the extension (\w+) |exists in the (\w+) extension|(\w+)\.duckdb_extension" not found'
@@ -67,8 +69,7 @@ CSV_SIGNS = {
 }
 """What else it may say, and what that means."""
 
-CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")
-"""How it names the file."""
+CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")  # how it names the file
 
 CSV_ENCODINGS = {
     "does not support the encoding": "DuckDB reads utf-8, latin-1 and utf-16, and others with its extension encodings: "
@@ -78,11 +79,8 @@ CSV_ENCODINGS = {
 }
 """What it says of encodings, and what that means."""
 
-CSV_STATE = "The CSV Parser state machine reached an invalid state"
-"""How it begins where no line can be named."""
-
-MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")
-"""How an error says which extension it lacks."""
+CSV_STATE = "The CSV Parser state machine reached an invalid state"  # how it begins where no line can be named
+MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")  # how an error says which extension it lacks
 
 
 @contextmanager
@@ -102,11 +100,7 @@ def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
 
 
 def refuse_special(path: str) -> None:
-    """Refuse a device or a pipe, at which the database waits, and hears no interruption.
-
-    Raises:
-        EngineError: names it.
-    """
+    """Refuse a device or a pipe, at which the database waits, and hears no interruption."""
     if is_special(Path(path)):
         raise EngineError(f"{path} cannot be opened: {NO_FILE}", step="open")
 
@@ -114,7 +108,9 @@ def refuse_special(path: str) -> None:
 def not_opened(path: str, error: Exception) -> EngineError:
     """The error for a file that cannot be opened: why, and what to do about it."""
     found = refused(error, "open", None)
-    if found.refusal in (None, Refusal.LACKING) and _is_unfinished(path):
+    if found.refusal is None and HALF_MADE.search(_unquoted(error)) and _is_in_the_making(path):
+        found.refusal = Refusal.IN_THE_MAKING
+    elif found.refusal in (None, Refusal.LACKING) and _is_unfinished(path):
         found.refusal = Refusal.UNFINISHED
     return found.reworded(_why_not_opened(path, found, error), "open")
 
@@ -160,9 +156,21 @@ def _extension(error: Exception) -> str | None:
 
 
 def _is_unfinished(path: str) -> bool:
-    """Whether not even the headers of a file were written."""
     file = Path(path)
     return file.exists() and file.stat().st_size < HEADERS
+
+
+def _is_in_the_making(path: str) -> bool:
+    """Whether the beginning of a DuckDB file, or nothing, was written to a file a moment ago.
+
+    All of it may be there by now, as another program writes faster than a refusal gets here.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            begun, age = file.read(MAGIC.stop), time.time() - Path(path).stat().st_mtime
+    except OSError:
+        return False
+    return age < PATIENCE and (begun[MAGIC] == b"DUCK" or not any(begun))
 
 
 def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:

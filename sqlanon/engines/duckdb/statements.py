@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial
+from queue import SimpleQueue
+from types import TracebackType
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engines.base import StatementLog, StatementObserver
 from sqlanon.engines.duckdb.refusals import refusals
-from sqlanon.engines.duckdb.watching import Watcher, ignore
-from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.queries.kit.nodes import DIALECT, identifier, string
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
 
 Row = tuple[Any, ...]
+
+NAMES_OF_UTC = frozenset(("UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"))
+
+PERIOD = 0.2  # seconds from one look at a watched statement to the next
+PATIENCE = 0.05  # seconds from one attempt to interrupt a statement to the next
+
+StatementObserver = Callable[[str, float | None], None]
+"""Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""
+
+
+class StatementLog:
+    """A log of the statements that are sent; this one keeps nothing."""
+
+    def sending(self, sql: str, purpose: str) -> AbstractContextManager[None]:
+        """Return a block in which a statement runs."""
+        return nullcontext()
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Return a block in which the result of the last statement is read."""
+        return nullcontext()
 
 
 class Statements:
@@ -35,6 +56,7 @@ class Statements:
         self._prepared: dict[str, None] = {}
         self._is_in_transaction = False
         self._part = (0, 1)
+        self._zone = ""
 
     def rows(self, sql: str, parameters: Sequence[object] = (), purpose: str = "the catalog") -> list[Row]:
         """Return the rows of a query, which are about the catalog."""
@@ -45,8 +67,10 @@ class Statements:
     def transaction(self) -> Iterator[None]:
         """A snapshot, committed or rolled back; an :class:`EngineError` in another or by a default collation."""
         before, state = (self.rows(query_text("engines", "connection_state"))[0] for _ in range(2))
-        _refuse_open_transaction(before[0], state[0])
-        _refuse_collation(state[1])
+        if before[0] == state[0]:  # the database would refuse a second BEGIN, too, but then roll back what was begun
+            reason = "the connection is in the middle of a transaction; commit or roll it back first"
+            raise EngineError(reason, step="begin")
+        self.refuse_collation(state[1])
         with refusals("begin"):
             self.connection.begin()
         self._is_in_transaction = True
@@ -63,9 +87,12 @@ class Statements:
             self._is_in_transaction = False
             self._forget_prepared()
 
-    def refuse_collation(self) -> None:
+    def refuse_collation(self, known: str | None = None) -> None:
         """Refuse, by an :class:`EngineError`, a lent connection that compares texts by a default collation."""
-        _refuse_collation(self.rows(query_text("engines", "connection_state"))[0][1])
+        collation = self.rows(query_text("engines", "connection_state"))[0][1] if known is None else known
+        if collation:
+            reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
+            raise EngineError(reason, step="begin")
 
     def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
         """Plan a statement with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""
@@ -149,6 +176,38 @@ class Statements:
                     set_(beside, **{name: before[name] for name in changed})
 
     @contextmanager
+    def keeping_zone(self) -> Iterator[None]:
+        """Bring the time zone of the user back when the block ends."""
+        with refusals("the time zone"):
+            before = str(self.connection.execute(query_text("engines", "time_zone")).fetchall()[0][0])
+        self._zone = before
+        try:
+            yield
+        finally:
+            with suppress(EngineError):  # the connection is closed, or its settings are locked
+                self._change_zone(before)
+
+    def enter_zone(self, zone: str) -> None:
+        """Give times with a zone the texts and days that they have in a zone, wherever the run is.
+
+        Raises:
+            PolicyError: no zone has that name.
+            EngineError: the settings of the connection are locked, and have another one.
+        """
+        try:
+            self._change_zone(zone)
+        except EngineError as error:
+            if "Unknown TimeZone" in str(error.original):
+                raise PolicyError(f'timezone: "{zone}" is not the name of a zone, such as Europe/Berlin') from None
+            reason = f"the settings of the connection are locked: SET TimeZone = '{zone}' before that"
+            raise EngineError(reason, step="session", original=error.original) from None
+
+    def _change_zone(self, zone: str) -> None:
+        if zone != self._zone and not {zone, self._zone} <= NAMES_OF_UTC:
+            set_(self.connection, TimeZone=zone)
+            self._zone = zone
+
+    @contextmanager
     def _using(self, database: str) -> Iterator[None]:
         """A database is the default for a while."""
         current = self.rows(query_text("engines", "current_place"))[0][0]
@@ -165,28 +224,20 @@ class Statements:
             call() if self._watcher is None else self._watcher.run(call, purpose)
 
     def _fetched(self, purpose: str) -> list[Row]:
-        """The rows of the statement before."""
         with refusals(purpose), self._log.reading():
             # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
             return self.connection.fetchall()
 
 
-def _refuse_open_transaction(one_number: int, next_number: int) -> None:
-    """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun."""
-    if one_number == next_number:
-        reason = "the connection is in the middle of a transaction; commit or roll it back first"
-        raise EngineError(reason, step="begin")
-
-
-def _refuse_collation(collation: str) -> None:
-    if collation:
-        reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
-        raise EngineError(reason, step="begin")
-
-
 def use(database: str) -> str:
     """The statement that makes a database the default."""
     return exp.Use(this=exp.Table(this=identifier(database))).sql(DIALECT)
+
+
+def attaching(database: str, name: str, **options: exp.Expr | None) -> exp.Attach:
+    """The statement that attaches a database under a name."""
+    given = [exp.AttachOption(this=exp.var(option), expression=value) for option, value in options.items()]
+    return exp.Attach(this=exp.alias_(string(database), identifier(name)), expressions=given)
 
 
 def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) -> None:
@@ -199,3 +250,89 @@ def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) ->
         setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
         with refusals(f"the setting {name}"):
             connection.execute(exp.Set(expressions=[setting]).sql(DIALECT))
+
+
+class Watcher:
+    """Runs statements in a thread of its own; the thread that waits for them reports their progress.
+
+    So reports come in order, in the caller's thread, and never after the end; an observer that raises ends the
+    statement, as Ctrl-C does, which Python notices at once because it waits itself.
+    """
+
+    def __init__(
+        self, observer: StatementObserver, share: Callable[[], float | None], interrupt: Callable[[], None]
+    ) -> None:
+        """``share`` returns the progress of the present statement, ``interrupt`` ends it."""
+        self._observer = observer
+        self._share = share
+        self._interrupt = interrupt
+        self._statements: SimpleQueue[_Statement | None] = SimpleQueue()
+        self._worker = threading.Thread(target=self._work, daemon=True)
+
+    def __enter__(self) -> Watcher:
+        self._worker.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._statements.put(None)
+        self._worker.join()
+
+    def run(self, call: Callable[[], object], purpose: str) -> None:
+        """Wait for a statement, and raise what it raises."""
+        statement = _Statement(call)
+        try:
+            self._statements.put(statement)
+            while not statement.wait(PERIOD):
+                self._observer(purpose, self._share())
+        except BaseException:
+            self._end(statement)
+            raise
+        if statement.error is not None:
+            raise statement.error
+
+    def _end(self, statement: _Statement) -> None:
+        """Interrupt a statement until it gives in: before it has begun, an interruption is without effect."""
+        while not statement.finished:
+            with suppress(Exception):  # the connection is already closed
+                self._interrupt()
+            statement.wait(PATIENCE)
+
+    def _work(self) -> None:
+        while (statement := self._statements.get()) is not None:
+            statement.run()
+
+
+def ignore(_purpose: str, _share: float | None) -> None:
+    """Observe nothing: the statement can still be interrupted at once."""
+
+
+class _Statement:
+    """A statement on its way from one thread to the other, and what became of it.
+
+    Ctrl-C can hit the waiting thread anywhere, also right after it was woken: what counts is the flag, which stays. And
+    it may leave a lock behind that Python code holds, as in ``threading.Event``: so there is only a bare one.
+    """
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.finished = False
+        self.error: BaseException | None = None
+        self._call = call
+        self._running = threading.Lock()
+        self._running.acquire()
+
+    def run(self) -> None:
+        try:
+            self._call()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.finished = True
+            self._running.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is finished, after at most ``seconds`` seconds."""
+        if not self.finished:
+            self._running.acquire(timeout=seconds)
+        return self.finished

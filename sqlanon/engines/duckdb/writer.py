@@ -8,12 +8,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Staged
-from sqlanon.engines.cutting import Sent, whole
+from sqlanon.engines.cutting import Sent, Staged, whole
+from sqlanon.engines.duckdb import file_readers
 from sqlanon.engines.duckdb.compute import Compute
-from sqlanon.engines.duckdb.reading import lake
-from sqlanon.engines.relations import FileFormat, Files
-from sqlanon.engines.types import column_of, types_in
+from sqlanon.engines.relations import Files, column_of, types_in
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text
@@ -41,11 +39,8 @@ KEPT_BY_CSV = KEPT_BY_BOTH | {"HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 READ_BACK_FROM_CSV = frozenset(("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL"))
 """Types with values that may not, such as a time zone that was seconds off that of today."""
 
-NEGATIVE = "negative intervals"
-"""What DuckDB says that it does not write to Parquet."""
-
-TOO_LONG = "line size"
-"""In the error of DuckDB about a row of a CSV that is longer than it reads."""
+NEGATIVE = "negative intervals"  # what DuckDB says that it does not write to Parquet
+TOO_LONG = "line size"  # in the error of DuckDB about a row of a CSV that is longer than it reads
 
 INSTEAD_OF_PARQUET = "cast them to VARCHAR in a view, or write to a table"
 INSTEAD_OF_CSV = "cast them to VARCHAR in a view, or write to a .parquet file or a table"
@@ -80,23 +75,48 @@ class Writer(Compute):
             sent = rest if isinstance(rest, Sent) else whole(rest, self.far.owns)
             return self.far.write(sent.query, self._small(sent, "write the release"), staged)
 
-    def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
-        """Return the columns of a query as files have them: texts for an ENUM, and where all values are missing.
-
-        Raises:
-            EngineError: Parquet has no type for some, nor any for the same values; or CSV no form, as for lists and
-                bytes.
-        """
-        columns = [
+    def written_columns(self, query: exp.Query) -> list[SourceColumn]:
+        """Return the columns of a query as files have them: texts for an ENUM, and where all values are missing."""
+        return [
             column_of(found.name, found.traits.released_as)
             if found.traits.is_enum or found.traits.is_missing
             else found
             for found in self.describe(subquery(query.copy(), "anon_written"))
         ]
-        if file_format == "CSV":
-            _refuse_nested(columns)
-        else:
-            _refuse_types_that_parquet_lacks(columns)
+
+    def parquet_columns(self, query: exp.Query) -> list[SourceColumn]:
+        """Return the columns of a query as Parquet files have them.
+
+        Raises:
+            EngineError: Parquet has no type for some, nor any for the same values.
+        """
+        columns = self.written_columns(query)
+        altered = {found.name: sorted(types_in(found.type) & NOT_IN_PARQUET) for found in columns}
+        lines = [f'"{name}" ({", ".join(types)})' for name, types in altered.items() if types]
+        if lines:
+            raise EngineError(
+                f"Parquet has no types for the values of the columns {', '.join(lines)}; cast them in a view (HUGEINT "
+                "to BIGINT or DECIMAL(38, 0), others to VARCHAR), or write to a table",
+                step="target",
+            )
+        return columns
+
+    def csv_columns(self, query: exp.Query) -> list[SourceColumn]:
+        """Return the columns of a query as CSV files have them.
+
+        Raises:
+            EngineError: CSV has no form for some, as for lists and bytes.
+        """
+        columns = self.written_columns(query)
+        plain = KEPT_BY_CSV | READ_BACK_FROM_CSV
+        lines = [
+            f'"{found.name}" ({found.type})'
+            for found in columns
+            if found.type.endswith("]") or not types_in(found.type) <= plain
+        ]
+        if lines:
+            reason = f"CSV has no form for the values of the columns {', '.join(lines)}; {INSTEAD_OF_CSV}"
+            raise EngineError(reason, step="target")
         return columns
 
     def write_parquet(
@@ -110,8 +130,8 @@ class Writer(Compute):
     ) -> None:
         """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``.
 
-        ``columns`` are those of the query, by :meth:`file_columns`. ``streamed`` says that the rows come in their order
-        without a sort, so that none need be kept until others come.
+        ``columns`` are those of the query, by :meth:`parquet_columns`. ``streamed`` says that the rows come in their
+        order without a sort, so that none need be kept until others come.
         """
         options = dict(PARQUET)
         if metadata is not None:
@@ -145,7 +165,7 @@ class Writer(Compute):
     ) -> None:
         """Write a CSV file from a query; texts of the ``columns`` are in quotes, so that empty differs from missing.
 
-        See :func:`sqlanon.engines.duckdb.reading.lake.csv_reader`, which reads it.
+        See :meth:`read_files`, which reads it.
         """
         options: dict[str, exp.Expr] = {
             "FORMAT": exp.var("csv"),
@@ -171,25 +191,19 @@ class Writer(Compute):
 
     def read_files(self, files: Files) -> exp.Table | exp.Subquery:
         """Return files of ours as a relation."""
-        return lake.as_written(files)
+        return file_readers.as_written(files)
 
     def parquet_metadata(self, path: str | Path) -> str | None:
         """Return the text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
         found = self.rows(query_text("engines", "parquet_note"), (str(path), NOTE_KEY))
         return found[0][0] if found else None
 
-    def refuse_altered(
-        self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
-    ) -> None:
+    def refuse_altered_parquet(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
         """Read back what was written of a query, where the types of its columns do not prove that nothing has changed.
 
         Raises:
-            EngineError: it cannot be read, or values have another text now, such as intervals of microseconds, which
-                Parquet lacks.
+            EngineError: it cannot be read, or values have another text now, such as intervals of microseconds.
         """
-        if file_format == "CSV":
-            self._refuse_altered_csv(query, written, columns)
-            return
         doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_PARQUET]
         problems = self._altered(query, written, doubtful)
         if problems:
@@ -199,7 +213,8 @@ class Writer(Compute):
                 step="target",
             )
 
-    def _refuse_altered_csv(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+    def refuse_altered_csv(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
+        """Read back what was written of a query, as :meth:`refuse_altered_parquet`; refuse rows that are too long."""
         try:  # rows that are longer than readers of CSV take
             self.fetch(counted_rows(subquery(select([exp.Star()], written.copy()), "anon_written")), "read the CSV")
         except EngineError as error:
@@ -230,30 +245,6 @@ class Writer(Compute):
             if rows:
                 problems.append(f'"{found.name}" ({rows:,} rows)')
         return problems
-
-
-def _refuse_nested(columns: Sequence[SourceColumn]) -> None:
-    plain = KEPT_BY_CSV | READ_BACK_FROM_CSV
-    lines = [
-        f'"{found.name}" ({found.type})'
-        for found in columns
-        if found.type.endswith("]") or not types_in(found.type) <= plain
-    ]
-    if lines:
-        raise EngineError(
-            f"CSV has no form for the values of the columns {', '.join(lines)}; {INSTEAD_OF_CSV}", step="target"
-        )
-
-
-def _refuse_types_that_parquet_lacks(columns: Sequence[SourceColumn]) -> None:
-    altered = {found.name: sorted(types_in(found.type) & NOT_IN_PARQUET) for found in columns}
-    lines = [f'"{name}" ({", ".join(types)})' for name, types in altered.items() if types]
-    if lines:
-        raise EngineError(
-            f"Parquet has no types for the values of the columns {', '.join(lines)}; cast them in a view (HUGEINT to "
-            "BIGINT or DECIMAL(38, 0), others to VARCHAR), or write to a table",
-            step="target",
-        )
 
 
 @contextmanager

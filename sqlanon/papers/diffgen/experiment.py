@@ -33,11 +33,9 @@ from sqlanon.papers.diffgen.releases import (
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-
 NEEDED = (adult.TRAINING, adult.TEST)
 
-SLACK = 0.01
-"""By how much accuracy may fall from one ε to the next, and still count as not falling."""
+SLACK = 0.01  # by how much accuracy may fall from one ε to the next, and still count as not falling
 
 SHOWN = {
     "method": "method",
@@ -180,7 +178,6 @@ REPRODUCTION = Reproduction(
     run=run,
     seeds=range(10),
 )
-
 
 SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")
 """By ε, ascending."""

@@ -29,12 +29,10 @@ CLASSES = ("<=50K", ">50K")
 
 UTILITIES: Mapping[str, Utility] = {"DiffGen, Max": "max", "DiffGen, InfoGain": "infogain"}
 EPSILONS = ("0.1", "0.25", "0.5", "1")
-SPECIALIZATIONS = (4, 7, 10, 13, 16)
-"""Of figure 4."""
+SPECIALIZATIONS = (4, 7, 10, 13, 16)  # of figure 4
 
 COMPARED_EPSILONS = (*EPSILONS, "2", "4")
-COMPARED_SPECIALIZATIONS = 15
-"""Of figure 5A: the text mentions budgets of 2 and more without naming them."""
+COMPARED_SPECIALIZATIONS = 15  # of figure 5A: the text mentions budgets of 2 and more without naming them
 
 FEWER = "DiffGen, Max, counts up to 25 / ε left out"
 FEWER_THRESHOLD = 25
@@ -48,8 +46,7 @@ LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"
 """Its 1.5 million values would all be listed in a taxonomy; and a survey weight predicts an income badly."""
 
 RELEASED = "released"
-TESTED = "tested"
-"""The tables of a release, and of the rows for tests at its cut."""
+TESTED = "tested"  # the tables of a release, and of the rows for tests at its cut
 
 
 @dataclass(frozen=True)

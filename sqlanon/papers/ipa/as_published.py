@@ -54,11 +54,8 @@ class AsPublishedRun(NoisyCountsRun):
     theorem = "none"
 
 
-NODES_AT_ONCE = 64
-"""How many nodes are perturbed before it is thought about what to count the next ones from."""
-
-MAX_LOSS = 3
-"""The three losses of a node are 1 each at most, which is also what the paper takes for their sensitivity."""
+NODES_AT_ONCE = 64  # how many nodes are perturbed before it is thought about what to count the next ones from
+MAX_LOSS = 3  # the three losses of a node are 1 each at most, which is also what the paper takes for their sensitivity
 
 MAX_COUNTERFEITS = 100_000_000
 """How many counterfeit rows one statement may be expected to draw: each takes three numbers."""

@@ -33,8 +33,7 @@ from sqlanon.queries.measures import level_map
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-ROW_COUNT = 1_361_000
-"""Rows of the table of the paper, the National Patients Sample of Korea in 2011."""
+ROW_COUNT = 1_361_000  # rows of the table of the paper, the National Patients Sample of Korea in 2011
 
 DATA_SEED = 1
 SOURCE = "patients"

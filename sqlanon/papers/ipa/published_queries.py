@@ -54,8 +54,7 @@ GAPS = Relation("anon_paper_gaps", "cell")
 
 CLASSES = Relation("anon_paper_classes", "class")
 
-THRESHOLDS = Relation("anon_paper_thresholds", "class")
-"""Per run and class, the noisy threshold."""
+THRESHOLDS = Relation("anon_paper_thresholds", "class")  # per run and class, the noisy threshold
 
 UNIFORMS = Relation("anon_paper_uniforms", "cell")
 """Per run and class, a uniform number for each counterfeit row, whether or not the class is kept."""

@@ -21,7 +21,6 @@ from sqlanon.papers.h_ceiling import QUASI_IDENTIFIERS
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-
 NEEDED = (adult.TRAINING, adult.TEST)
 RELEASED = "released"
 
@@ -37,8 +36,7 @@ PUBLISHED: Mapping[tuple[int, int], tuple[float, float, float]] = {
 }
 """Table 6.1: by k and the percentage of rows that may be suppressed, the accuracy with each loss."""
 
-PUBLISHED_BASELINE = 0.8519
-"""Of the rows as they are: section 6.1.2."""
+PUBLISHED_BASELINE = 0.8519  # of the rows as they are: section 6.1.2
 
 
 @dataclass(frozen=True)
@@ -263,7 +261,6 @@ REPRODUCTION = Reproduction(
     run=run,
     seeds=range(10),
 )
-
 
 COLOURS = ("#d62728", "#ff9f43", "#08306b")
 """By loss."""

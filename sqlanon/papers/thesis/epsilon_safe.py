@@ -27,7 +27,6 @@ from sqlanon.papers.thesis.epsilon_safe_releases import NINE, named
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-
 TABLES = {releases.FOUR: "adult_of_four", releases.NINE: "adult_of_nine"}
 
 # The columns of the table in their order; None where a row has nothing to say.
@@ -156,7 +155,6 @@ REPRODUCTION = Reproduction(
     seeds=range(10),
 )
 
-
 SHADES = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08306b")
 """By ε', ascending."""
 
@@ -164,8 +162,7 @@ COLOURS = ("#9ecae1", "#2ca02c", "#3182bd", "#08306b", "#d62728")
 """By method: the private ones, by weight, and the one that draws on the sample."""
 
 KEPT = {"shown": "rows shown", "precision": "Prec of their labels", "lm": "LM of their labels"}
-LETTERS = 0.08
-"""How high letters are, as a probability."""
+LETTERS = 0.08  # how high letters are, as a probability
 
 WIDTH, HEIGHT = 260, 220
 

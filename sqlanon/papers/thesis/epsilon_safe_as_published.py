@@ -53,8 +53,7 @@ class AsPublishedRun(EpsilonSafeRun):
     algorithm = AlgorithmAsPublished()
 
 
-SUPPRESSED_ROWS = "suppressed_rows"
-"""The query that counts the rows of classes that are not shown."""
+SUPPRESSED_ROWS = "suppressed_rows"  # the query that counts the rows of classes that are not shown
 
 TOLERATED: Mapping[Penalty, float] = {"k-anonymity": 0, "suppression": 5}
 """The percentage of the rows that may be suppressed without a penalty, as spec/epsafe.md S2 to S4 reads the thesis.

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.audits.exact import permute_and_flip
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Compute
-from sqlanon.evaluation.exact import permute_and_flip
 from sqlanon.evaluation.results import Row
 from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
@@ -44,27 +44,23 @@ QUASI_IDENTIFIERS = ("workclass", "marital_status", "occupation", "native_countr
 K = 50
 BETA = Fraction(3, 4)
 EPSILON_SAMPLING = 2
-EPSILONS = ("0.01", "0.05", "0.1", "0.5", "2")
-"""ε of the choice: the thesis has some from 0.01 to 2."""
+EPSILONS = ("0.01", "0.05", "0.1", "0.5", "2")  # ε of the choice: the thesis has some from 0.01 to 2
 
 WEIGHTS = (1, 4, 5, 10)
-SAMPLE_WEIGHT = 5
-"""The weight of a suppressed row where the node is drawn on the sample."""
+SAMPLE_WEIGHT = 5  # the weight of a suppressed row where the node is drawn on the sample
 
 FACTORS: Mapping[Penalty, tuple[str, ...]] = {
     "suppression": ("0.01", "0.02", "0.04", "0.1", "0.2", "0.5"),
     "k-anonymity": ("0.1", "0.3", "0.5", "0.7", "0.9"),
 }
-TOLERATED = (0, 5)
-"""Up to how many percent may be suppressed without a penalty: the thesis can be read both ways."""
+TOLERATED = (0, 5)  # up to how many percent may be suppressed without a penalty: the thesis can be read both ways
 
 UNIFORM = "uniform"
 AS_PUBLISHED = "as published"
 ON_TABLE = "drawn on the table"
 ON_SAMPLE = "drawn on the sample"
 
-MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05
-"""Below both a node is good."""
+MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05  # below both a node is good
 
 
 @dataclass(frozen=True)

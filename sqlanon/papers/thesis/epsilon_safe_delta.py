@@ -11,8 +11,7 @@ from sqlanon.model.sampled_classes import delta, minimum_k
 DELTA = "δ of classes of k sampled rows"
 MINIMUM_K = "Least k for a δ, with β = 1 - exp(-ε)"
 
-LEAST = (5, 10, 20, 50, 100)
-"""The k of the columns of the tables."""
+LEAST = (5, 10, 20, 50, 100)  # the k of the columns of the tables
 
 DELTAS = {
     (0.01, 0.1): "1.081284e-04 4.661594e-08 1.196024e-14 3.537088e-34 1.506516e-66",

@@ -51,11 +51,8 @@ NINE = "releases of nine quasi-identifiers"
 NINE_QUASI_IDENTIFIERS = THESIS.quasi_identifiers
 
 EPSILON_NODE = "0.1"
-DELTA_ON_SAMPLE = "0.0035"
-"""What a node costs that is drawn on the sample, of 108; rounded up."""
-
-LIMIT = 0.05
-"""The share of rows that k-anonymity may suppress."""
+DELTA_ON_SAMPLE = "0.0035"  # what a node costs that is drawn on the sample, of 108; rounded up
+LIMIT = 0.05  # the share of rows that k-anonymity may suppress
 
 RELEASED = "released"
 

@@ -1,0 +1,206 @@
+"""What an output of a mechanism is to an audit: a value that can be counted, and the views on it that events are of."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
+from numbers import Real
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from sqlanon.errors import PolicyError
+
+Name = str | tuple[str, Hashable]
+"""What a view shows of an output: words, or words and the item that they are about, which may be a cell value."""
+
+Views = Mapping[Name, Hashable]
+Features = Callable[[Any], Views]
+"""Turns an output into views of it. A name that it leaves out says that the output has nothing to show there."""
+
+OUTPUT = "the output"
+SIZE = "its size"
+COUNT_OF_ITEM = "how often an item is in it"
+COUNT_OF_FIELD = "how many of its items have a certain value in a certain field"
+COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})  # views whose values are counts and never values of cells
+FEW_PARTS = 8  # an output of more parts is a list of equals, whose parts have no views of their own
+LONGEST_VECTOR = 256  # a longer output is not taken for a vector with a meaning for each position
+
+PLAIN = frozenset({int, str, bool, type(None)})  # types of most values, which are hashable as they are
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A mapping as a value that can be counted."""
+
+    items: frozenset[tuple[Hashable, Hashable]]
+
+
+def countable(output: Any) -> Hashable:
+    """An output as a value that is equal to what shows the same.
+
+    Raises:
+        PolicyError: it can be neither hashed nor taken apart.
+    """
+    if type(output) in PLAIN:
+        return output  # type: ignore[no-any-return]
+    if isinstance(output, float):
+        return _countable_float(output)
+    if isinstance(output, np.ndarray):
+        return countable(output.tolist())
+    if isinstance(output, Mapping):
+        return Entries(frozenset((countable(key), countable(value)) for key, value in output.items()))
+    if isinstance(output, Set):
+        return frozenset(map(countable, output))
+    if isinstance(output, Sequence) and not isinstance(output, str | bytes):
+        return tuple(map(countable, output))
+    try:
+        hash(output)
+    except TypeError:
+        raise PolicyError(
+            "the outputs of the mechanism cannot be counted:",
+            [f"{type(output).__name__} has no hash; return numbers, texts, tuples, sets, mappings or arrays of them"],
+        ) from None
+    return output  # type: ignore[no-any-return]
+
+
+def _countable_float(output: float) -> Hashable:
+    if math.isnan(output):
+        return "not a number"
+    # Equal to 0, and yet seen by whoever looks.
+    return "minus zero" if output == 0 and math.copysign(1, output) < 0 else output
+
+
+def default_features(output: Any) -> Views:
+    """The output itself, and what there is to see of a collection.
+
+    That is its size, how often each item is in it and each value in each field of its items, the value at each
+    position of a vector and of each entry of a mapping, the sum of its numbers, the smallest and the largest.
+    A set or tuple of pairs of a key and a number, each key once, is looked at as a mapping, too. Collections in a tuple
+    of a few parts, such as ``(node, {cell: count})``, are looked at likewise.
+    """
+    return views_of(countable(output))
+
+
+def views_of(counted: Hashable) -> Views:
+    """As :func:`default_features`, of an output as :func:`countable` makes it."""
+    return {OUTPUT: counted, **_views_of_collection(counted)}
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is a real number."""
+    return _is_real(type(value))  # type: ignore[arg-type]  # mypy holds that types have no hash
+
+
+@cache
+def _is_real(kind: type) -> bool:
+    """Kept by type: the look at abstract types is slow, and values are many."""
+    return issubclass(kind, Real)
+
+
+def number(value: Hashable) -> float | None:
+    """A value as a number for thresholds, rounded to a float; None if it is none."""
+    if not is_number(value):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
+    if isinstance(output, Entries):
+        return _views_of_entries(output)
+    entries = _entries_of(output)
+    if isinstance(output, frozenset):
+        return _views_of_items(output) if entries is None else _views_of_entries(entries)
+    if isinstance(output, tuple):
+        if entries is None and len(output) <= FEW_PARTS and any(map(_has_views, output)):
+            return {**_views_of_positions(output), **dict(_views_of_parts(output))}
+        views = {**_views_of_items(output), **_views_of_positions(output)}
+        return views if entries is None else {**views, **_views_of_entries(entries)}
+    return {}
+
+
+def _entries_of(output: Hashable) -> Entries | None:
+    """The mapping that a collection of pairs of a key and a number is; None if it is none."""
+    if not isinstance(output, tuple | frozenset) or not output:
+        return None
+    if not all(isinstance(item, tuple) and len(item) == 2 and is_number(item[1]) for item in output):
+        return None
+    keys = {item[0] for item in output if isinstance(item, tuple)}
+    return Entries(frozenset(output)) if len(keys) == len(output) else None
+
+
+def _views_of_items(items: tuple[Hashable, ...] | frozenset[Hashable]) -> dict[Name, Hashable]:
+    views: dict[Name, Hashable] = {SIZE: len(items), **_views_of_numbers(items)}
+    for item, count in Counter(item for item in items if _recurs(item)).items():
+        views[COUNT_OF_ITEM, item] = count
+    for field, count in Counter(field for item in items for field in _fields(item)).items():
+        views[COUNT_OF_FIELD, field] = count
+    return views
+
+
+def _views_of_entries(entries: Entries) -> dict[Name, Hashable]:
+    views: dict[Name, Hashable] = {SIZE: len(entries.items)}
+    views |= _views_of_numbers([value for _, value in entries.items])
+    sums: dict[Hashable, list[float]] = {}
+    for key, value in entries.items:
+        views["the value of an entry", key] = value
+        if is_number(value):
+            for field in _fields(key):
+                sums.setdefault(field, []).append(value)
+    for shared, values in sums.items():
+        views["the sum of the entries with a certain value in a certain field", shared] = _sum(values)
+    return views
+
+
+def _views_of_positions(vector: tuple[Hashable, ...]) -> dict[Name, Hashable]:
+    if len(vector) > LONGEST_VECTOR:
+        return {}
+    return {f"the value at position {position}": value for position, value in enumerate(vector, start=1)}
+
+
+def _views_of_parts(parts: tuple[Hashable, ...]) -> Iterator[tuple[Name, Hashable]]:
+    for position, part in enumerate(parts, start=1):
+        for name, value in _views_of_collection(part).items() if _has_views(part) else ():
+            words = f"{name if isinstance(name, str) else name[0]} (part {position})"
+            yield words if isinstance(name, str) else (words, name[1]), value
+
+
+def _has_views(part: Hashable) -> bool:
+    """Whether a part is a collection to be looked at by itself; rows, tuples of plain values, are none."""
+    return isinstance(part, frozenset | Entries) or (
+        isinstance(part, tuple) and any(isinstance(item, tuple | frozenset | Entries) for item in part)
+    )
+
+
+def _views_of_numbers(values: Iterable[Hashable]) -> dict[Name, Hashable]:
+    numbers = [value for value in values if is_number(value)]
+    if not numbers:
+        return {}
+    return {
+        "the sum of its numbers": _sum(numbers),
+        "the smallest of its numbers": min(numbers),
+        "the largest of its numbers": max(numbers),
+    }
+
+
+def _sum(values: Sequence[float]) -> float:
+    """The sum, the same in any order; infinite numbers are left out."""
+    if all(isinstance(value, int) for value in values):
+        return sum(values)
+    return math.fsum(value for value in values if math.isfinite(value))
+
+
+def _fields(item: Hashable) -> Iterator[tuple[int, Hashable]]:
+    if isinstance(item, tuple):
+        yield from ((position, value) for position, value in enumerate(item) if _recurs(value))
+
+
+def _recurs(value: Hashable) -> bool:
+    """Whether it makes sense to ask how often a value is there: continuous numbers are hardly ever there twice."""
+    return not is_number(value) or math.isinf(value) or value % 1 == 0

@@ -1,0 +1,133 @@
+"""How CSV files that have the same columns are read: their dialects, their types, and what becomes of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import file_readers
+from sqlanon.model.names import folded
+from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries import csv_values as queries
+from sqlanon.queries.kit.macros import cast_value
+from sqlanon.queries.kit.nodes import column, select, subquery, union_by_name
+from sqlanon.queries.spelled import typed
+
+TEXT = "VARCHAR"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the lines of CSV files are cut into fields: by which sign, and what these are called."""
+
+    delim: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How CSV files that have the same columns are read."""
+
+    groups: Mapping[Dialect, tuple[str, ...]]  # the files of each dialect
+    types: Mapping[str, str]  # the types of the columns of their lines, by name
+    folder_types: Mapping[str, str]  # the types of the columns of their folders, ``column=value``
+    settings: Csv = file_readers.AS_FOUND  # the settings of the user
+    has_empty_rows: bool = False  # whether they have rows of empty fields, which are left out
+    plain: Set[str] = frozenset()  # the columns whose numbers are written in the notation of the settings
+
+    def relation(self, pattern: str | None = None) -> exp.Table | exp.Subquery:
+        """The rows of the files; ``pattern`` is a glob of all of them, which makes a shorter statement than a list."""
+        if not changes_cells(self.settings):
+            return self._lines(self.types, pattern)
+        given = given_types(self.settings)
+        cells = {name: self._cell(name, given.get(folded(name))) for name in self.types}
+        return typed(self._lines(dict.fromkeys(self.types, TEXT), pattern), cells)
+
+    def texts(self) -> exp.Table | exp.Subquery:
+        """The rows of the files with all fields as they are written."""
+        return self._lines(dict.fromkeys(self.types, TEXT), None)
+
+    @property
+    def described(self) -> tuple[str, ...]:
+        """How they are read, in words: their form, and each column with its type."""
+        settings = self.settings
+        delims = " or ".join(dict.fromkeys("tab" if each.delim == "\t" else each.delim for each in self.groups))
+        names = "names in the first line" if settings.header in (None, True) else "no line of names"
+        missing = f", {' '.join(settings.nullstr)} for missing values" if settings.nullstr else ""
+        form = f"{(settings.encoding or 'utf-8').upper()}, delimiter {delims}, {names}{missing}"
+        return form, *(f"{name} {'text' if kind == TEXT else kind}" for name, kind in self.types.items())
+
+    def _lines(self, types: Mapping[str, str], pattern: str | None) -> exp.Table | exp.Subquery:
+        read = [
+            file_readers.text_reader(
+                files if pattern is None or len(self.groups) > 1 else pattern,
+                {name: types[name] for name in dialect.names},
+                self.folder_types,
+                dialect.delim,
+                self.settings,
+            )
+            for dialect, files in self.groups.items()
+        ]
+        one = read[0] if len(read) == 1 else subquery(union_by_name([_all_of(each) for each in read]), "anon_files")
+        if not self.has_empty_rows:
+            return one
+        return exp.Subquery(this=_all_of(one).where(exp.not_(queries.all_empty([*types])), copy=False))
+
+    def _cell(self, name: str, given: str | None) -> exp.Expr:
+        """A field in the type that settings give its column, or in the one that was found."""
+        if given is not None:
+            return cast_value(as_given(self.settings, name, given), given)
+        value = cell(self.settings, name)
+        if name in self.plain:
+            value = plain(self.settings, value)
+        return value if self.types[name] == TEXT else cast_value(value, self.types[name])
+
+
+def changes_cells(settings: Csv) -> bool:
+    """Whether settings read cells otherwise than as they are written."""
+    return bool(settings.types or settings.nullstr or settings.has_own_numbers)
+
+
+def given_types(settings: Csv) -> dict[str, str]:
+    """The types that settings give columns, by their folded names."""
+    return {folded(name): kind for name, kind in settings.types.items()}
+
+
+def cell(settings: Csv, name: str) -> exp.Expr:
+    """A field, NULL if it stands for a missing value."""
+    return queries.without_codes(column(name), settings.nullstr)
+
+
+def plain(settings: Csv, value: exp.Expr) -> exp.Expr:
+    """A number in the notation of settings, as SQL writes it; NULL for other texts."""
+    return queries.plain_number(value, *notation(settings))
+
+
+def notation(settings: Csv) -> tuple[str, str]:
+    """What stands before decimals and between thousands."""
+    return settings.decimal or ".", settings.thousands or ""
+
+
+def as_given(settings: Csv, name: str, kind: str) -> exp.Expr:
+    """The text of a field that is to be read in a type."""
+    value = cell(settings, name)
+    is_text, is_time = (exp.DataType.build(kind, dialect="duckdb").is_type(*types) for types in (TEXTS, TIMES))
+    if is_time and settings.dates:
+        return queries.day_as_text(queries.in_century(value, settings.century), settings.dates)
+    return plain(settings, value) if settings.has_own_numbers and not (is_text or is_time) else value
+
+
+TEXTS = tuple(exp.DataType.TEXT_TYPES)
+TIMES = tuple(exp.DataType.TEMPORAL_TYPES)
+
+
+def alone(settings: Csv, name: str) -> exp.Expr:
+    """A field as a text that no other row decides: a number in the notation of settings as SQL writes it."""
+    value = cell(settings, name)
+    return exp.func("coalesce", plain(settings, value), value.copy()) if settings.has_own_numbers else value
+
+
+def _all_of(relation: exp.Expr) -> exp.Select:
+    return select([exp.Star()], relation)

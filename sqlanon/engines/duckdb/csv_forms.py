@@ -1,0 +1,311 @@
+"""CSV files → how they are read: as texts, in a type only where every value of the whole file is spelled so."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.engines.duckdb import file_readers
+from sqlanon.engines.duckdb.catalog import Describe, Rows
+from sqlanon.engines.duckdb.csv_form import (
+    TEXT,
+    Dialect,
+    Form,
+    alone,
+    as_given,
+    cell,
+    changes_cells,
+    given_types,
+    notation,
+)
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.base import unknown_names
+from sqlanon.model.names import folded
+from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries import csv_values as queries
+from sqlanon.queries.kit.macros import as_read
+from sqlanon.queries.kit.nodes import cast
+from sqlanon.queries.kit.sql_files import query_text
+from sqlanon.queries.kit.steps import printed
+from sqlanon.queries.spelled import typed
+
+DELIMITERS = (",", ";", "\t", "|")  # what may stand between the fields of a line
+SEPARATOR = re.compile("sep=.", re.IGNORECASE)  # the first line of a file that Excel has written for itself
+YEAR = re.compile("(1[5-9]|20|21)[0-9]{2}")  # numbers that are names of columns as well
+TABBED = (".tsv", ".tsv.gz", ".tsv.zst")  # how the names of files end that have tabs between fields where nobody looks
+FIRST_ROWS = 2_048  # the rows whose types are looked at first: a column that is text in these is text in the whole file
+MAX_NAMES = 50  # columns in which the names of the first line are looked for
+
+
+class CsvForms:
+    """The forms of CSV files, each found once for as long as its files stay as they are."""
+
+    def __init__(self, rows: Rows, describe: Describe, always: Csv | None = None) -> None:
+        self.given = file_readers.AS_FOUND  # what a policy says of how they are read
+        self._always = always or file_readers.AS_FOUND  # what holds whatever a policy says
+        self._rows = rows
+        self._describe = describe
+        self._known: dict[tuple[object, ...], Form] = {}
+
+    @property
+    def settings(self) -> Csv:
+        """What is said of how files are read."""
+        return self.given.with_changes(self._always)
+
+    def of(self, files: Sequence[str]) -> Form:
+        """How some files are read.
+
+        Raises:
+            EngineError: a line has more or fewer fields than the first one, the first line has no names, files have
+                different columns, or one cannot be read.
+            PolicyError: settings name columns that are not there, or types that cannot read all values.
+        """
+        state = _state_of(files)
+        known = (self.settings, *state)
+        form = self._known.get(known) or self._found(files)
+        if state:
+            self._known[known] = form
+        return form
+
+    def of_commas(self, files: Sequence[str]) -> exp.Table | exp.Subquery:
+        """Files as texts with nothing found out about them: commas (tabs in ``.tsv``), double quotes, and names.
+
+        Settings hold here, too; types do not, since the policy has them.
+
+        Raises:
+            EngineError: a file is empty, or it has other columns than the first one, or in another order.
+        """
+        settings = self.settings
+        delim = settings.delim or ("\t" if files[0].lower().endswith(TABBED) else ",")
+        names = {file: self._names(file, self._first_line(file), delim) for file in files}
+        first, *others = names
+        for other in others:
+            if names[other] != names[first]:
+                reason = f"{other} has other columns than {first}, or in another order: give both the same"
+                raise EngineError(reason, step="source")
+        read = file_readers.text_reader(files, dict.fromkeys(names[first], TEXT), delim=delim, csv=settings)
+        if not changes_cells(settings):
+            return read
+        return typed(read, {name: alone(settings, name) for name in names[first]})
+
+    def _found(self, files: Sequence[str]) -> Form:
+        dialects = {file: self._dialect(file) for file in files}
+        _refuse_unlike(dialects)
+        ordered = sorted(files, key=lambda file: repr(dialects[file]))
+        groups = {dialect: (*group,) for dialect, group in groupby(ordered, dialects.__getitem__)}
+        names = next(iter(groups)).names
+        settings = self.settings
+        self._refuse_types(names)
+        form = Form(groups, dict.fromkeys(names, TEXT), {}, settings)
+        relation = form.texts()
+        is_known = file_readers.has_given_columns(relation)
+        columns = [*names] if is_known else [column.name for column in self._describe(relation)]
+        of_settings = given_types(settings)
+        given = {name: of_settings[folded(name)] for name in names if folded(name) in of_settings}
+        open_ = [name for name in columns if name not in given]
+        own = [name for name in names if name not in given] if settings.has_own_numbers else []
+        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own))
+        typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
+        asked = _texts(settings, typed_first, own) | {
+            ("unreadable", name): queries.text_where(_is_unreadable(settings, name, kind))
+            for name, kind in given.items()
+        }
+        is_typed = {*typed_first}
+        named = [name for name in names if name not in is_typed][:MAX_NAMES]
+        found = self._looked_at(relation, asked, named, names)
+        if found.unreadable:
+            raise _unread(files, form, given, found.unreadable)
+        types = {**dict.fromkeys(columns, TEXT), **found.types, **found.plain, **given}
+        if settings.header is None and found.is_named_by_a_row:
+            raise _no_header(files[0], "its fields stand in other rows, too")
+        if settings.header is None and self._have_values(types, names):
+            raise _no_header(files[0], "it has numbers or days where other lines have them")
+        of_lines = {name: types.pop(name) for name in names}
+        has_empty_rows, plain = found.empty_rows > 0, {*found.plain}
+        return replace(form, types=of_lines, folder_types=types, has_empty_rows=has_empty_rows, plain=plain)
+
+    def _refuse_types(self, names: Sequence[str]) -> None:
+        types, there = self.settings.types, {*map(folded, names)}
+        strange = [name for name in types if folded(name) not in there]
+        problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
+        problems += [
+            f'"{kind}" of "{name}" is not a type of DuckDB' for name, kind in types.items() if not self._is_type(kind)
+        ]
+        if problems:
+            raise PolicyError("[csv] types do not fit the file:", problems)
+
+    def _is_type(self, kind: str) -> bool:
+        with suppress(SqlglotError, EngineError):
+            return bool(self._rows(printed(exp.select(cast(exp.null(), kind))), ()))
+        return False
+
+    def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
+        """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
+        typed = [name for name in names if types[name] != TEXT]
+        written = self._rows(printed(queries.types_of_names(typed)), ()) if typed else []
+        return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in written)
+
+    def _looked_at(
+        self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str] = (), whole: Sequence[str] = ()
+    ) -> _Found:
+        query = queries.written(relation, [*asked.values()], names, whole) if asked or whole else None
+        rows = [] if query is None else self._rows(printed(query), ())
+        by_place = {place: (kind, filled) for place, kind, filled in rows}
+        *found, (_, empty_rows) = (by_place.get(place, (TEXT, 0)) for place in range(len(asked) + len(names) + 1))
+        repeated = sum(filled > 0 for _, filled in found[len(asked) :])
+        return _Found(dict(zip(asked, found, strict=False)), repeated * 2 > len(names) > 0, empty_rows)
+
+    def _dialect(self, file: str) -> Dialect:
+        line = self._first_line(file)
+        delim = self.settings.delim or self._delimiter(file, line)
+        if self.settings.header is None and not any(map(str.isalpha, line)):
+            raise _no_header(file, "it has no letter")
+        return Dialect(delim, self._names(file, line, delim))
+
+    def _names(self, file: str, line: str, delim: str) -> tuple[str, ...]:
+        """The names of the columns of a file by its first line."""
+        header, quote = self.settings.header, self.settings.quotes
+        quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+        (fields,) = csv.reader([line], delimiter=delim, **quoting)
+        if not isinstance(header, tuple):
+            return _distinct([""] * len(fields) if header is False else fields)
+        if len(header) != len(fields):
+            reason = f"the first line of {file} has {len(fields)} fields where [csv] header has {len(header)} names"
+            raise EngineError(reason, step="source")
+        return header
+
+    def _delimiter(self, file: str, line: str) -> str:
+        """What stands between the fields of a file: what DuckDB has seen, or what the first line has most of."""
+        settings = self.settings
+        quote = settings.quotes
+        with suppress(EngineError):  # no sign cuts most of its lines into as many fields
+            given = (file, quote, settings.skip, settings.encoding or UTF_8)
+            seen = str(self._rows(query_text("engines", "csv_delimiter"), given)[0][0])
+            if seen in line:
+                return seen
+        return max((sign for sign in DELIMITERS if sign not in notation(settings)), key=line.count)
+
+    def _first_line(self, file: str) -> str:
+        settings = self.settings
+        given = (file, settings.skip, settings.encoding or UTF_8)
+        found = self._rows(query_text("engines", "csv_first_line"), given)
+        if not found:
+            raise EngineError(f"{file} is empty", step="source")
+        ((line,),) = found
+        without_it = f"[csv] skip = {settings.skip + 1} leaves it out"
+        if line is None:
+            raise _no_header(file, "nothing stands in it", without_it)
+        if SEPARATOR.fullmatch(line):
+            raise _no_header(file, "it says for Excel what stands between fields", without_it)
+        if settings.quote != "" and line.count(settings.quote or '"') % 2:
+            help_ = '[csv] quote = "" reads quotes as any other character, or write the name in one line'
+            raise _no_header(file, "a name in it has a line break", help_)
+        return str(line)
+
+
+UTF_8 = "utf-8"
+
+Asked = tuple[str, str]  # of what the type is asked, or how many rows have it; and the name of the column
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is found of texts, whether the names of columns are the values of a row, and how many rows are empty."""
+
+    answers: Mapping[Asked, tuple[str, int]]
+    is_named_by_a_row: bool
+    empty_rows: int
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The types that columns are written in."""
+        return {name: kind for (what, name), (kind, _) in self.answers.items() if what == "cell"}
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """The types of columns all of whose values are numbers in the notation of settings."""
+        return {
+            name: kind
+            for (what, name), (kind, numbers) in self.answers.items()
+            if what == "plain" and numbers == self.answers["own", name][1]
+        }
+
+    @property
+    def unreadable(self) -> dict[str, int]:
+        """How many fields of columns their given types cannot read, where there are some."""
+        found = {name: count for (what, name), (_, count) in self.answers.items() if what == "unreadable"}
+        return {name: count for name, count in found.items() if count}
+
+
+def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[Asked, exp.Expr]:
+    """The cells of columns, and those of columns in the notation of settings, as they are and as numbers."""
+    texts = {("cell", name): cell(settings, name) for name in written}
+    texts |= {("own", name): cell(settings, name) for name in own}
+    return texts | {("plain", name): queries.plain_number(cell(settings, name), *notation(settings)) for name in own}
+
+
+def _is_unreadable(settings: Csv, name: str, kind: str) -> exp.Expr:
+    read = exp.TryCast(this=as_read(as_given(settings, name, kind)), to=cast(exp.null(), kind).to)
+    return queries.unreadable(cell(settings, name), read)
+
+
+def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: Mapping[str, int]) -> PolicyError:
+    settings, (dialect, *_) = form.settings, form.groups
+    problems = []
+    for name, count in counts.items():
+        relation = file_readers.listing_reader(files, dialect.names, dialect.delim, settings)
+        query = queries.values_where(relation, name, _is_unreadable(settings, name, given[name]))
+        problems.append(f'"{name}" ({given[name]}): {count:,} rows; {printed(query)}')
+    return PolicyError(
+        "[csv] types cannot read all values of the file. Give nullstr what stands for missing values, or other types; "
+        "the queries list the values:",
+        problems,
+    )
+
+
+def _distinct(fields: Sequence[str]) -> tuple[str, ...]:
+    """The names of columns in a first line; names that several columns have get a number, as DuckDB gives it."""
+    names: dict[str, str] = {}
+    for place, field in enumerate(fields):
+        wanted = field.strip() or f"column{place}"
+        number, name = 0, wanted
+        while folded(name) in names:
+            number += 1
+            name = f"{wanted}_{number}"
+        names[folded(name)] = name
+    return (*names.values(),)
+
+
+def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
+    (first, here), *others = ((file, {*dialect.names}) for file, dialect in dialects.items())
+    for other, there in others:
+        if here != there:
+            # Without their names, which are those of a person where a file has no line of names.
+            raise EngineError(
+                f"CSV files have different columns: {first} has {len(here - there)} that {other} lacks, which has "
+                f"{len(there - here)} others; bring them to one form by a query over read_csv with union_by_name",
+                step="source",
+            )
+
+
+NAMES = 'write one, or give the names, [csv] header = ["age", …]; [csv] header = true takes it as it is'
+
+
+def _no_header(file: str, reason: str, what_helps: str = NAMES) -> EngineError:
+    return EngineError(f"the first line of {file} is not a line of names: {reason}; {what_helps}", step="source")
+
+
+def _state_of(files: Sequence[str]) -> tuple[object, ...]:
+    """What changes with the content of files; nothing if they are not files of this machine."""
+    with suppress(OSError, ValueError):
+        states = ((file, os.stat(file)) for file in files)  # noqa: PTH116
+        return tuple((file, state.st_ino, state.st_size, state.st_mtime_ns) for file, state in states)
+    return ()

@@ -1,0 +1,253 @@
+"""Files → relations: the files of a glob, their kind, and how they are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.engines.paths import is_glob
+from sqlanon.engines.relations import Files
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import CSV_SUFFIXES, FILE_SUFFIXES, LOCAL, PARQUET_SUFFIXES
+from sqlanon.model.policy.csv_files import Csv
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
+
+PARQUET_READER = "read_parquet"
+
+AS_FOUND = Csv()  # nothing is said of how CSV files are read
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of files: what it is called, how the names of its files end, and what reads them."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    function: str
+
+    def has(self, file: str) -> bool:
+        """Whether a file, or a glob of files, is named as one of this kind."""
+        return file.lower().endswith(self.suffixes)
+
+
+QUERIED = {".xlsx": "read_xlsx", ".json": "read_json", ".jsonl": "read_json", ".ndjson": "read_json"}
+"""How the names of files end that are no sources, and the function that reads them in a query."""
+
+PARQUET = Format("Parquet", PARQUET_SUFFIXES, PARQUET_READER)
+CSV = Format("CSV", CSV_SUFFIXES, "read_csv")
+
+
+def format_of(source: str, files: Sequence[str]) -> Format:
+    """The kind of the files that a path or a glob stands for; Parquet is also what is named otherwise.
+
+    Raises:
+        EngineError: some are CSV files, and others are not.
+    """
+    tables = [file for file in files if CSV.has(file)]
+    others = [file for file in files if not CSV.has(file)]
+    if tables and others:
+        raise EngineError(
+            f"{source} stands for files of several kinds, such as {others[0]} and {tables[0]}; give a path or a glob "
+            "of Parquet files alone, or of CSV files alone",
+            step="format",
+        )
+    return CSV if tables or (not files and CSV.has(source)) else PARQUET
+
+
+PACKED = (".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz", ".rar")
+"""How the names of files end that are packed in a way that is not read."""
+
+PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")  # how the names of files end that may be CSV
+
+
+def refuse_other_formats(source: str) -> None:
+    """Refuse a path or a glob of files that only a query reads, and a file that nothing reads."""
+    name = source.lower()
+    for ending, function in QUERIED.items():
+        if name.endswith(ending):
+            query = f"FROM {function}({string(source).sql(DIALECT)})"
+            raise EngineError(f'{source} is read by a query: "{query}"', step="format")
+    with suppress(OSError, ValueError):  # no name that a file can have
+        if not name.endswith(FILE_SUFFIXES) and (Path(source).is_file() or (is_glob(source) and name.endswith(PLAIN))):
+            raise EngineError(f"{source} is not read: {_what_reads(name)}", step="format")
+
+
+def _what_reads(name: str) -> str:
+    """What to do with a file of a name that is not read."""
+    if name.endswith(PACKED):
+        return "unpack it, or pack it as .gz or .zst"
+    if name.endswith(PLAIN):
+        return "if it is a CSV file, give it a name that ends in .csv"
+    return "save it as CSV or Parquet, under a name that says so (.csv, .tsv, .parquet)"
+
+
+def unreadable_below(folder: str) -> str | None:
+    """A folder below one, or the folder itself, that may not be listed: a glob passes it by without a word."""
+    failed: list[OSError] = []
+    for _ in os.walk(folder, onerror=failed.append):
+        if failed:
+            break
+    return str(failed[0].filename) if failed else None
+
+
+def links_below(folder: str) -> Iterator[str]:
+    """The symbolic links to folders below a folder that lead out of it, which a glob of ``**`` does not enter.
+
+    Those in the folders that they lead to come as well. No folder is looked at twice, whatever loops there are; what
+    leads to a folder that the given one is in is not followed.
+    """
+    seen: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        seen.append(Path(os.path.realpath(here)))
+        for place, below, _ in os.walk(here):
+            links = [os.path.join(place, name) for name in sorted(below) if Path(place, name).is_symlink()]  # noqa: PTH118
+            for link in links:
+                real = Path(os.path.realpath(link))
+                if not any(real.is_relative_to(known) for known in seen):
+                    yield link
+                    if not is_above(link, folder):
+                        waiting.append(link)
+
+
+def is_above(link: str, folder: str) -> bool:
+    """Whether a link leads to a folder that another one is in."""
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(link))
+
+
+def walked(pattern: str) -> tuple[list[str], str]:
+    """The folders below which a glob looks at any depth, and how it goes on from there; none if it has no ``**``."""
+    parts = LOCAL.sub("", pattern, count=1).split("/")
+    if "**" not in parts:
+        return [], ""
+    place = parts.index("**")
+    start = "/".join(parts[:place]) or ("/" if place else ".")
+    folders = glob(start) if is_glob(start) else [start]  # noqa: PTH207 (a Path takes no absolute pattern)
+    return folders, "/" + "/".join(parts[place:])
+
+
+def reader(paths: str | Sequence[str]) -> exp.Table:
+    """Parquet files as DuckDB reads them, partition columns included."""
+    return exp.Table(this=exp.func(PARQUET_READER, _paths(paths), dialect=DIALECT))
+
+
+def bare_reader(file: str) -> exp.Table:
+    """A Parquet file, without what the names of its folders say."""
+    return _read(PARQUET_READER, file, {"hive_partitioning": exp.false()})
+
+
+def folder_reader(paths: str | Sequence[str], types: Mapping[str, str] | None = None) -> exp.Table:
+    """Parquet files with what the names of their folders say, in types by column; as texts if none are given."""
+    options = {"hive_types_autocast": exp.false()} if types is None else {"hive_types": _types(types)}
+    return _read(PARQUET_READER, paths, options)
+
+
+def text_reader(
+    paths: str | Sequence[str],
+    types: Mapping[str, str],
+    folder_types: Mapping[str, str] | None = None,
+    delim: str = ",",
+    csv: Csv = AS_FOUND,
+) -> exp.Table:
+    """CSV files, nothing in them guessed; empty fields alone are missing, and folders are texts without a type."""
+    options = {"columns": _types(types), "auto_detect": exp.false(), **_form(delim, csv)}
+    known = {name: kind for name, kind in (folder_types or {}).items() if kind != "VARCHAR"}
+    options |= {"hive_types": _types(known)} if known else {"hive_types_autocast": exp.false()}
+    return _read(CSV.function, paths, options)
+
+
+def listing_reader(paths: Sequence[str], names: Sequence[str], delim: str, csv: Csv) -> exp.Table:
+    """The same files as texts, in a query that a person reads; ``names`` are those of the columns."""
+    listed = {} if csv.header in (None, True) else {"names": exp.Array(expressions=[string(name) for name in names])}
+    options = {"all_varchar": exp.true(), **_form(delim, csv), **listed}
+    return _read(CSV.function, paths[0] if len(paths) == 1 else paths, options)
+
+
+def _form(delim: str, csv: Csv) -> dict[str, exp.Expr]:
+    quote = string(csv.quotes)
+    encoding = {} if csv.encoding is None else {"encoding": string(csv.encoding)}
+    return {
+        "header": exp.convert(csv.header in (None, True)),
+        "delim": string(delim),
+        "quote": quote,
+        "escape": quote.copy(),
+        "nullstr": string(""),
+        "skip": exp.Literal.number(csv.skip),
+        # DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too.
+        "comment": string(""),
+        **encoding,
+    }
+
+
+def has_given_columns(relation: exp.Expr) -> bool:
+    """Whether a relation is CSV files whose columns stand in its text, and no folder can add any."""
+    call = relation.this if isinstance(relation, exp.Table) else None
+    if not isinstance(call, exp.Anonymous) or call.name != CSV.function:
+        return False
+    paths, *options = call.expressions
+    files = [each.name for each in (paths.expressions if isinstance(paths, exp.Array) else [paths])]
+    is_given = any(isinstance(each, exp.PropertyEQ) and each.name == "columns" for each in options)
+    return is_given and not any(is_glob(file) or "=" in file for file in files)
+
+
+def as_written(files: Files) -> exp.Table | exp.Subquery:
+    """Files of ours as a relation, nothing in them guessed: a reader without types takes a label such as 10 for one."""
+    if files.columns is None:
+        # All columns that any of them has, and no others, such as those of partitions.
+        return _read(PARQUET_READER, files.paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
+    if files.format == "CSV":
+        return _own_csv(files.paths, files.columns, files.quoted)
+    options: dict[str, exp.Expr] = {"hive_partitioning": exp.convert(bool(files.partition_by))}
+    if files.partition_by:
+        options["hive_types"] = _types({name: files.columns[name] for name in files.partition_by})
+    if files.by_name:
+        options["union_by_name"] = exp.true()
+    read = _read(PARQUET_READER, files.paths, options)
+    return exp.Subquery(this=select([column(name) for name in files.columns], read))
+
+
+def _own_csv(paths: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str]) -> exp.Table | exp.Subquery:
+    """CSV files as :meth:`Engine.write_csv` writes them."""
+    options = {
+        "columns": _types(columns),
+        "auto_detect": exp.false(),
+        "header": exp.true(),
+        "delim": string(","),
+        "quote": string('"'),
+        "escape": string('"'),
+        "nullstr": string(""),
+        "allow_quoted_nulls": exp.false(),
+        "compression": string("none"),
+        "hive_partitioning": exp.false(),
+        # A text may look like the lines around it, which a thread that begins in its middle would take for them.
+        "parallel": exp.false(),
+    }
+    table = _read(CSV.function, paths, options)
+    if not quoted:
+        return table
+    cells = ((name, column(name)) for name in columns)
+    read = [aliased(scalar_call("unquoted_formula", cell), name) if name in quoted else cell for name, cell in cells]
+    return exp.Subquery(this=select(read, table))
+
+
+def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.Expr]) -> exp.Table:
+    given = [exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy()) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[_paths(paths), *given]))
+
+
+def _types(columns: Mapping[str, str]) -> exp.Var:
+    """The types of columns as a leaf of a tree: as a struct, those of 15,000 would be copied with every statement."""
+    types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
+    return exp.Var(this=exp.Struct(expressions=types).sql(DIALECT, copy=False))
+
+
+def _paths(paths: str | Sequence[str]) -> exp.Expr:
+    return string(paths) if isinstance(paths, str) else exp.Array(expressions=[string(path) for path in paths])

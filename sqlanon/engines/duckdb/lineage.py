@@ -1,0 +1,267 @@
+"""The columns of a query → the columns of tables and files that they are, where they are nothing else.
+
+What is not understood is taken for made of others: a column is traced only through plain references to it, by whatever
+name, in SELECT lists, stars, subqueries, WITH clauses, views, joins and unions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.engines.duckdb import catalog
+from sqlanon.engines.duckdb.catalog import Describe, Rows
+from sqlanon.engines.duckdb.origins import FILES, Schema, names_of, query_of, spellings
+from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import dataset_of_table
+from sqlanon.model.names import folded
+from sqlanon.queries.kit.sql_files import query_text
+from sqlanon.queries.source import ColumnOrigin
+
+PLAIN_OPTIONS = frozenset(
+    {"types", "dtypes", "union_by_name", "hive_partitioning", "all_varchar", "sample_size", "delim", "sep"}
+)
+"""Options of functions that read files which leave each column under its own name."""
+
+NAME_OF_FILE = re.compile(r"[./]")  # what the names of files have, and those of variables of Python have not
+
+
+class UntracedError(Exception):
+    """Something is not understood."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a query: what it may be called, in lower case, and what it is; None if it may be made of others."""
+
+    names: frozenset[str]
+    origin: ColumnOrigin | None = None
+
+
+@dataclass(frozen=True)
+class Named:
+    """A relation in FROM: what columns are qualified by, its columns, and which of these a star leaves to another."""
+
+    name: str
+    columns: tuple[Column, ...]
+    merged: frozenset[str] = frozenset()
+
+
+Scope = Mapping[str, tuple[Column, ...]]  # the queries of WITH clauses by their names
+
+
+def traced(source: ResolvedSource, names: Sequence[str], rows: Rows, describe: Describe) -> list[ColumnOrigin | None]:
+    """The columns of tables or files that columns of a source are; None for those that may be made of others."""
+    if source.defined_by == "" or source.files:
+        return [*map(ColumnOrigin, names)]
+    found: Mapping[str, Column] = {}
+    with suppress(UntracedError, SqlglotError, EngineError):
+        shown = [folded(column.name) for column in describe(source.relation)]
+        lineage, query = _Lineage(rows, describe), source.defined_by
+        columns = lineage.relation(source.relation, {}, None).columns if query is None else lineage.text(query, None)
+        found = dict(zip(shown, columns, strict=True)) if len(columns) == len(shown) else {}
+    by_name = ((key, found.get(key)) for key in map(folded, names))
+    return [None if each is None or key not in each.names else each.origin for key, each in by_name]
+
+
+class _Lineage:
+    """Goes through a query from the inside out."""
+
+    def __init__(self, rows: Rows, describe: Describe) -> None:
+        self._rows = rows
+        self._describe = describe
+
+    def text(self, sql: str, schema: Schema | None) -> tuple[Column, ...]:
+        return self.query(query_of(sql), {}, schema)
+
+    def query(self, query: exp.Expr, scope: Scope, schema: Schema | None) -> tuple[Column, ...]:
+        clause = query.args.get("with_")
+        if clause is not None:
+            if clause.args.get("recursive"):
+                raise UntracedError
+            for each in clause.expressions:
+                made = _renamed(self.query(each.this, scope, schema), each)
+                scope = {**scope, folded(each.alias): made}
+        if isinstance(query, exp.Subquery):
+            return self.query(query.this, scope, schema)
+        if isinstance(query, exp.SetOperation) and not query.args.get("by_name"):
+            return _united(self.query(query.this, scope, schema), self.query(query.expression, scope, schema))
+        if isinstance(query, exp.Select) and not query.args.get("laterals"):
+            relations = self._relations(query, scope, schema)
+            return tuple(column for each in query.expressions for column in _selected(each, relations))
+        raise UntracedError
+
+    @cached_property
+    def _macros(self) -> set[str]:
+        """The names of the user's macros. One of them is one column: DuckDB takes no star in it."""
+        return {folded(name) for name, _ in self._rows(query_text("engines", "macro_definitions"), ())}
+
+    def _relations(self, query: exp.Select, scope: Scope, schema: Schema | None) -> list[Named]:
+        clause = query.args.get("from_")
+        if clause is None:
+            return []
+        found = [self.relation(clause.this, scope, schema)]
+        for join in (*(clause.this.args.get("joins") or ()), *(query.args.get("joins") or ())):
+            if join.args.get("method"):
+                raise UntracedError  # NATURAL, ASOF and POSITIONAL
+            right = self.relation(join.this, scope, schema)
+            if join.this.args.get("joins"):
+                raise UntracedError
+            using = frozenset(folded(each.name) for each in join.args.get("using") or ())
+            if join.kind in ("SEMI", "ANTI"):
+                continue
+            if using and join.side in ("RIGHT", "FULL"):
+                found = [replace(each, columns=_unknown(each.columns, using)) for each in found]
+            found.append(replace(right, merged=using))
+        return found
+
+    def relation(self, node: exp.Expr, scope: Scope, schema: Schema | None) -> Named:
+        """A relation of FROM."""
+        if node.args.get("pivots"):
+            raise UntracedError
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+            columns = self.query(node.this, scope, schema)
+        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            columns = self._of_name(node, scope, schema)
+        elif isinstance(node, exp.Table):
+            columns = self._of_files(node.this)
+        else:
+            raise UntracedError
+        return Named(folded(node.alias_or_name), _renamed(columns, node))
+
+    def _of_name(self, table: exp.Table, scope: Scope, schema: Schema | None) -> tuple[Column, ...]:
+        if not table.db and folded(table.name) in scope:
+            return scope[folded(table.name)]
+        found = next((found for name in spellings(table, schema) if (found := catalog.find(self._rows, name))), None)
+        if found is None:
+            if not NAME_OF_FILE.search(table.name):
+                raise UntracedError  # a variable of Python, which may be a relation
+            return self._base(exp.Table(this=table.this.copy()))
+        return self._of_view(found) if found.is_view else self._base(found.table, found.table)
+
+    def _of_view(self, view: Stored) -> tuple[Column, ...]:
+        place = (view.table.catalog, view.table.db, view.table.name)
+        ((definition,),) = self._rows(query_text("engines", "view_definition"), place)
+        if not definition:
+            raise UntracedError  # the view of a relation
+        inside = self.text(definition, place[:2])
+        names = [folded(column.name) for column in self._describe(view.table)]
+        if len(names) != len(inside):
+            raise UntracedError
+        return tuple(Column(frozenset({name}), each.origin) for name, each in zip(names, inside, strict=True))
+
+    def _of_files(self, function: exp.Expr) -> tuple[Column, ...]:
+        names = names_of(function)
+        options = {_option(each) for each in list(function.iter_expressions())[1:]}
+        is_reader = FILES.intersection(map(str.upper, names)) and not self._macros & set(map(folded, names))
+        if not is_reader or not options <= PLAIN_OPTIONS:
+            raise UntracedError
+        return self._base(exp.Table(this=function.copy()))
+
+    def _base(self, relation: exp.Table, table: exp.Table | None = None) -> tuple[Column, ...]:
+        tables = frozenset() if table is None else frozenset({dataset_of_table(table.db, table.name)})
+        return tuple(
+            Column(frozenset({folded(each.name)}), ColumnOrigin(each.name, tables)) for each in self._describe(relation)
+        )
+
+
+def _option(argument: exp.Expr) -> str | None:
+    """The name of an option of a function; None if it is an argument without a name."""
+    option = argument.unnest()
+    return folded(option.this.name) if isinstance(option, exp.EQ | exp.PropertyEQ | exp.Kwarg) else None
+
+
+def _selected(expression: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
+    """The columns that an expression of a SELECT list comes to."""
+    bare = expression.unalias()
+    while isinstance(bare, exp.Paren):
+        bare = bare.this
+    if isinstance(bare, exp.Star) or (isinstance(bare, exp.Column) and isinstance(bare.this, exp.Star)):
+        yield from _starred(bare, relations)
+    elif _may_be_several(bare):
+        raise UntracedError
+    else:
+        yield Column(_names(expression, bare), _origin(bare, relations) if isinstance(bare, exp.Column) else None)
+
+
+def _names(expression: exp.Expr, bare: exp.Expr) -> frozenset[str]:
+    """What a column may be called: what it is called, or else whatever is named in it."""
+    if expression.alias:
+        return frozenset({folded(expression.alias)})
+    if isinstance(bare, exp.Column):
+        return frozenset({folded(bare.name)})
+    return frozenset(folded(each.name) for each in bare.find_all(exp.Identifier, exp.Literal))
+
+
+def _may_be_several(expression: exp.Expr) -> bool:
+    if expression.find(exp.Columns, exp.Explode):
+        return True
+    if any(not isinstance(star.parent, exp.Count | exp.Select) for star in expression.find_all(exp.Star)):
+        return True
+    return any(folded(name) == "unnest" for each in expression.find_all(exp.Func) for name in names_of(each))
+
+
+def _starred(star: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
+    """The columns of a star, without those that it leaves out, and with its own."""
+    of_table = isinstance(star, exp.Column)
+    options = star.this if of_table else star
+    left_out = {folded(each.name) for each in options.args.get("except_") or ()}
+    replaced = {folded(each.alias) for each in options.args.get("replace") or ()}
+    names = {folded(each.this.name): folded(each.alias) for each in options.args.get("rename") or ()}
+    shown = [each for each in relations if not of_table or each.name == folded(star.args["table"].name)]
+    if not shown:
+        raise UntracedError  # the fields of a struct
+    for relation in shown:
+        for column in relation.columns:
+            if column.names & left_out or (not of_table and column.names & relation.merged):
+                continue
+            made_anew = column.names & replaced
+            yield Column(
+                frozenset(names.get(name, name) for name in column.names), None if made_anew else column.origin
+            )
+
+
+def _origin(column: exp.Column, relations: Iterable[Named]) -> ColumnOrigin | None:
+    """What a reference refers to: the first column of that name; DuckDB refuses one that could be several."""
+    if column.args.get("db"):
+        return None
+    for relation in relations:
+        if column.table and folded(column.table) != relation.name:
+            continue
+        for each in relation.columns:
+            if folded(column.name) in each.names:
+                return each.origin
+    return None
+
+
+def _renamed(columns: tuple[Column, ...], node: exp.Expr) -> tuple[Column, ...]:
+    """Columns under the names that an alias gives the first of them."""
+    alias = node.args.get("alias")
+    names = [folded(each.name) for each in alias.args.get("columns") or ()] if isinstance(alias, exp.Expr) else []
+    renamed = (replace(column, names=frozenset({name})) for column, name in zip(columns, names, strict=False))
+    return (*renamed, *columns[len(names) :])
+
+
+def _unknown(columns: Iterable[Column], names: frozenset[str]) -> tuple[Column, ...]:
+    """The same columns; those with one of the names may be made of others."""
+    return tuple(replace(each, origin=None) if each.names & names else each for each in columns)
+
+
+def _united(above: tuple[Column, ...], below: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a union, which are what both parts have in their places if that has one name."""
+    if len(above) != len(below):
+        raise UntracedError
+    return tuple(replace(a, origin=_common(a.origin, b.origin)) for a, b in zip(above, below, strict=True))
+
+
+def _common(one: ColumnOrigin | None, other: ColumnOrigin | None) -> ColumnOrigin | None:
+    if one is None or other is None or folded(one.name) != folded(other.name):
+        return None
+    return ColumnOrigin(one.name, one.tables | other.tables)

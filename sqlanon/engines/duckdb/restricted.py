@@ -1,0 +1,188 @@
+"""What a query that comes from a policy or a taxonomy may do: others may have written it.
+
+It is held against the tree that DuckDB itself makes of the text that will be sent, and only what is known to do no harm
+passes: tables and views, files that it names, and functions of a list. A view was made by the owner of the warehouse,
+so what is in it is not looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import catalog
+from sqlanon.engines.duckdb.catalog import Rows
+from sqlanon.errors import PolicyError
+from sqlanon.model.datasets import FILE_SUFFIXES
+from sqlanon.model.names import folded
+from sqlanon.queries.kit.macros import SCHEMA, macro_names
+from sqlanon.queries.kit.nodes import DIALECT, identifier, select
+from sqlanon.queries.kit.sql_files import query_text, sql_folder
+
+Node = dict[str, Any]  # a node of the tree: a part of a query, or what such a part consists of
+
+REMOTE = re.compile(r"(?!file:)\w[\w+.-]*://", re.IGNORECASE)
+"""How a path begins that leads out of this machine, or to what an extension of DuckDB opens."""
+
+READERS = re.compile(r"parquet_scan|read_(parquet|(csv|json|ndjson)(_auto)?|(nd)?json_objects(_auto)?)")
+"""The functions that read files."""
+
+TABLE_FUNCTIONS = frozenset(("generate_series", "json_each", "json_tree", "range", "unnest"))
+"""The functions in FROM that make rows of their arguments."""
+
+READ_SUFFIXES = (*FILE_SUFFIXES, ".json", ".json.gz", ".jsonl", ".ndjson", ".ndjson.gz")
+"""How the names of files end that may stand in FROM without a function."""
+
+WRITING_OPTIONS = re.compile(r"store_rejects|rejects_\w+", re.IGNORECASE)
+"""Options by which a reader makes tables of what it could not read."""
+
+BUILDERS = frozenset(("list_value", "map", "row", "struct_pack"))
+"""The functions that DuckDB makes of lists, maps and structs that are written out."""
+
+PARTS = re.compile(
+    # Expressions, queries, what they read from, the ends of queries, and types
+    "BETWEEN|CASE|CAST|COLLATE|COLUMN_REF|COMPARISON|CONJUNCTION|CONSTANT|LAMBDA|LAMBDA_REF|OPERATOR|"
+    "POSITIONAL_REFERENCE|STAR|SUBQUERY|TYPE|"
+    r"(RECURSIVE_)?CTE_NODE|SELECT_NODE|SET_OPERATION_NODE|EMPTY|EXPRESSION_LIST|JOIN|PIVOT|"
+    r"ASCENDING|DESCENDING|ORDER_DEFAULT|(DISTINCT|LIMIT|LIMIT_PERCENT|ORDER)_MODIFIER|\w+_TYPE_INFO"
+)
+"""The parts of a query that do nothing by themselves."""
+
+
+def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
+    """Refuse a query that may do more than read tables, views, and files that it names."""
+    sql = select([exp.Star()], relation.copy()).sql(DIALECT)
+    tree = json.loads(rows(query_text("engines", "parsed_query"), (sql,))[0][0])
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise _refused(["what DuckDB does not read as one SELECT query; a PIVOT has its values in IN (...)"])
+    problems = list(dict.fromkeys(_problems(tree["statements"][0], rows)))
+    if problems:
+        raise _refused(problems)
+
+
+def refuse_remote(path: str) -> None:
+    """Refuse a path that leads out of this machine."""
+    if REMOTE.match(path):
+        raise _refused([_remote(path)])
+
+
+@cache
+def allowed_functions() -> frozenset[str]:
+    """The scalar, aggregate and window functions that such a query may call, in lower case."""
+    lines = (sql_folder() / "allowed_functions.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(name for line in lines if not line.startswith("--") for name in line.split())
+
+
+def _refused(problems: list[str]) -> PolicyError:
+    return PolicyError(
+        "a query of a policy or a taxonomy uses what it may not; the owner of the warehouse can make a view of it, and "
+        "name that:",
+        problems,
+    )
+
+
+def _remote(path: str) -> str:
+    return f'"{path}", which is not a file on this machine'
+
+
+def _problems(statement: Node, rows: Rows) -> Iterator[str]:
+    nodes = list(_nodes(statement))
+    for node in nodes:
+        match node.get("class", node.get("type")):
+            case "FUNCTION" | "WINDOW":
+                yield from _of_function(node, allowed_functions())
+            case "TABLE_FUNCTION":
+                yield from _of_table_function(node["function"])
+            case "BASE_TABLE":
+                pass
+            case str() as kind if not PARTS.fullmatch(kind):
+                yield f"the part {kind.removesuffix('_NODE').removesuffix('_REF')}"
+    named = {(folded(entry["key"]),) for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
+    for parts in dict.fromkeys(_parts(node) for node in nodes if node.get("type") == "BASE_TABLE"):
+        # A name of WITH that looks like a path may be one where it does not hold.
+        if tuple(map(folded, parts)) not in named or {".", "/"} & set(parts[0]):
+            yield from _of_table(parts, rows)
+
+
+def _nodes(statement: Node) -> Iterator[Node]:
+    """All nodes; the function of a table function is not one by itself."""
+    waiting: list[Any] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            yield node
+            is_table = node.get("type") == "TABLE_FUNCTION"
+            waiting += [*node["function"].values()] if is_table else []
+            waiting += [value for key, value in node.items() if not (is_table and key == "function")]
+
+
+def _of_function(node: Node, allowed: Collection[str]) -> Iterator[str]:
+    name, schema = node.get("function_name", ""), node.get("schema", "")
+    if folded(name) not in (macro_names() if folded(schema) == SCHEMA else allowed):
+        yield f'the function "{name}"'
+
+
+def _of_table_function(function: Node) -> Iterator[str]:
+    name = folded(function.get("function_name", ""))
+    if not READERS.fullmatch(name):
+        yield from _of_function(function, TABLE_FUNCTIONS)
+        if folded(function.get("schema", "")) != SCHEMA:
+            return
+    for option, value in _arguments(function):
+        if WRITING_OPTIONS.fullmatch(option):
+            yield f'the option "{option}"'
+        nodes = list(_nodes(value))
+        if not all(map(_is_written_out, nodes)):
+            yield f'an argument of "{name}" that is not written out'
+        yield from (_remote(text) for text in _texts(nodes) if REMOTE.match(text))
+
+
+def _arguments(function: Node) -> Iterator[tuple[str, Node]]:
+    """The arguments of a function, each with its name, if it has one, as DuckDB has them since 2.0, or before."""
+    arguments: list[Node] = function.get("arguments") or function.get("children") or []
+    for given in arguments:
+        value = given.get("expression", given)
+        if value["class"] == "COMPARISON" and value["left"]["class"] == "COLUMN_REF":
+            yield value["left"]["column_names"][-1], value["right"]
+        else:
+            yield given.get("name") or value["alias"], value
+
+
+def _is_written_out(node: Node) -> bool:
+    """Whether a node is a constant, a list of such, or a part of one."""
+    match node.get("class"):
+        case "FUNCTION":
+            return folded(node["function_name"]) in BUILDERS
+        case "CAST":  # of a truth value, before DuckDB 2.0
+            return bool(node.get("cast_type", {}).get("id") == "BOOLEAN")
+        case kind:
+            return kind in (None, "CONSTANT")
+
+
+def _texts(nodes: Iterable[Node]) -> Iterator[str]:
+    constants = (node for node in nodes if node.get("class") == "CONSTANT")
+    return (text for each in constants for part in _nodes(each) for text in part.values() if isinstance(text, str))
+
+
+def _parts(table: Node) -> tuple[str, ...]:
+    """The parts of a name in FROM; since DuckDB 2.0 there may be more than three."""
+    spelled = table.get("qualified_name", {}).get("path")
+    return tuple(spelled or filter(None, (table["catalog_name"], table["schema_name"], table["table_name"])))
+
+
+def _of_table(parts: Sequence[str], rows: Rows) -> Iterator[str]:
+    """What is wrong with a name in FROM: it is one of a table or a view, or a path, which may be in parts, too."""
+    path = ".".join(parts)
+    if REMOTE.match(path):
+        yield _remote(path)
+    elif not path.lower().endswith(READ_SUFFIXES):
+        table = exp.Table(**dict(zip(("this", "db", "catalog"), map(identifier, reversed(parts)), strict=False)))
+        if catalog.find(rows, table.sql(DIALECT)) is None:
+            yield f'"{path}", which is neither a table or view here nor a Parquet, CSV or JSON file'

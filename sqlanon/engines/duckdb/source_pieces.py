@@ -1,0 +1,202 @@
+"""Sources larger than memory, in pieces: rows of a file, or of a table, that can be read apart from the others.
+
+DuckDB keeps on disk what a GROUP BY has no room for, in a limited number of partitions, and each partition has
+to fit. So a GROUP BY of many rows may fail when all of them were read, where a few at a time would have done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import catalog
+from sqlanon.engines.duckdb.catalog import Describe, Rows
+from sqlanon.engines.duckdb.file_readers import PARQUET, PARQUET_READER
+from sqlanon.engines.relations import Stored
+from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
+from sqlanon.queries.kit.sql_files import query_text
+
+FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
+"""Columns that DuckDB has of every file or table, unless others hide them; what they rule out is not read."""
+
+NUMBERS = frozenset({FILE, ROW_OF_FILE, ROW_OF_TABLE})
+
+ROW_BYTES, COLUMN_BYTES = 32, 24  # what a group takes of memory, and each of its columns: short texts, which are most
+
+SHARE = 0.5
+"""How much of the memory the groups of a piece may take, if all of its rows differ; twice as much takes as long.
+
+Measured by tests.benchmarks.billion.
+"""
+
+CERTAIN = (
+    exp.Where,
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Cast, exp.DataType),
+    *(exp.Paren, exp.Not, exp.Neg, exp.And, exp.Or, exp.In, exp.Between, exp.Is, exp.EQ, exp.NEQ),
+    *(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
+    *(exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Coalesce, exp.Abs, exp.Year, exp.Month, exp.Day),
+)
+"""What conditions are made of that are as true of a row whenever they are asked: few functions, no other tables."""
+
+MIN_TYPED_ROWS = 100_000
+"""Of a table whose texts are grouped as values of types: to make these takes as long as to group as many rows by texts.
+
+Measured by tests.benchmarks.runs.
+"""
+
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # how DuckDB spells sizes, each 1024 times the one before
+
+
+def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> list[exp.Expr]:
+    """Relations that hold the rows of one together and can each be grouped in memory, by ``columns`` columns.
+
+    The relation itself where all of it can be, or where its rows cannot be read apart: in views, CSV files, frames, and
+    queries that are more than columns of a table under conditions.
+    """
+    table = _table_of(relation)
+    if table is None:
+        return [relation]
+    size, unit = rows(query_text("engines", "memory_limit"), ())[0][0].split()
+    most = rows_at_once(float(size) * 1024.0 ** UNITS.index(unit), columns)
+    conditions = list(_of_files(table, most, rows) if _is_parquet(table, rows) else _of_table(table, most, rows))
+    if len(conditions) <= 1 or not NUMBERS.isdisjoint(each.name.lower() for each in describe(table)):
+        return [relation]  # what numbers its rows is not there, or hidden by a column of the table
+    return [_where(relation, condition) for condition in conditions]
+
+
+def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
+    """Whether texts of a relation come in dictionaries: those of Parquet files, and of tables that are kept in a file.
+
+    Others do not: those of tables in memory, of CSV files and frames, and of views, which may be of any of these. It is
+    not asked of few rows.
+    """
+    table = _table_of(relation)
+    if table is None:
+        return False
+    if _is_parquet(table, rows):
+        paths = _paths(table.this)
+        count = rows(query_text("engines", "rows_of_first_files"), (paths,))[0][0] if paths else 0
+        return bool(count >= MIN_TYPED_ROWS)
+    files = {database.name for database in catalog.databases(rows) if database.file is not None}
+    found = _stored(table, rows) if files else None
+    return (
+        found is not None
+        and not found.is_view
+        and found.table.catalog in files
+        and any(count >= MIN_TYPED_ROWS for count in _counts(found.table, rows))
+    )
+
+
+def rows_at_once(memory: float, columns: int) -> int:
+    """How many rows, all different, can be grouped by ``columns`` columns within ``memory`` bytes."""
+    return max(1, int(SHARE * memory / (ROW_BYTES + COLUMN_BYTES * columns)))
+
+
+def _table_of(relation: exp.Expr) -> exp.Table | None:
+    """The table whose columns a relation consists of, row by row."""
+    if isinstance(relation, exp.Table):
+        return relation if relation.args.keys() <= {"this", "db", "catalog", "alias"} else None
+    if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select) and _is_plain(relation.this):
+        return _table_of(relation.this.args["from_"].this)
+    return None
+
+
+def _is_plain(query: exp.Select) -> bool:
+    """Whether a query takes rows of one relation, each with its columns and what is certain of them."""
+    clauses = {name for name, clause in query.args.items() if clause}
+    columns = [each.this if isinstance(each, exp.Alias) else each for each in query.expressions]
+    conditions = query.args.get("where") or exp.Where()
+    return (
+        {"from_"} <= clauses <= {"expressions", "from_", "where"}
+        and all(isinstance(node, (*CERTAIN, exp.Star)) for each in columns for node in each.walk())
+        and NUMBERS.isdisjoint(each.alias.lower() for each in query.expressions)
+        and all(isinstance(node, CERTAIN) for node in conditions.walk())
+    )
+
+
+def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    """The rows of a relation that meet a condition on the table below it."""
+    if isinstance(relation, exp.Table):
+        bare = relation.copy()
+        alias = bare.args.pop("alias", None)
+        return exp.Subquery(this=select([exp.Star()], bare).where(condition, copy=False), alias=alias)
+    found = relation.copy()
+    table = _table_of(found)
+    query = None if table is None else table.parent_select
+    assert query is not None, "pieces are of queries that a table is below"
+    query.where(condition, copy=False)
+    return found
+
+
+def _is_parquet(table: exp.Table, rows: Rows) -> bool:
+    """Whether a table is Parquet files: by the call of a reader, or by a path in place of a name."""
+    call = table.this
+    if isinstance(call, exp.Identifier):
+        return not table.db and PARQUET.has(call.name) and _stored(table, rows) is None
+    return isinstance(call, exp.ReadParquet) or (isinstance(call, exp.Anonymous) and call.name == PARQUET_READER)
+
+
+def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
+    """Files together as long as they have so few rows, and parts of larger ones.
+
+    A condition on a file is true of its rows as often as the file is listed.
+    """
+    paths = _paths(table.this)
+    together: list[str] = []
+    taken = 0
+    listed = Counter(rows(query_text("engines", "rows_of_files"), (paths,)) if paths else ())
+    for (file, rows_once), times in listed.items():
+        count = rows_once * times
+        if together and taken + count > most:
+            yield _any_of(together)
+            together, taken = [], 0
+        if count > most:
+            ranges = _ranges(ROW_OF_FILE, rows_once, max(1, most // times))
+            yield from (all_of([_any_of([file]), within]) for within in ranges)
+        else:
+            together.append(file)
+            taken += count
+    if together:
+        yield _any_of(together)
+
+
+def _paths(call: exp.Expr) -> list[str]:
+    """The globs and files that a reader is given, as far as it is given no more than texts."""
+    if isinstance(call, exp.Identifier):
+        return [call.name]
+    given = call.expressions[0]
+    paths = given.expressions if isinstance(given, exp.Array) else [given]
+    return [path.name for path in paths] if all(path.is_string for path in paths) else []
+
+
+def _any_of(files: Sequence[str]) -> exp.Expr:
+    return column(FILE).isin(*map(string, files))
+
+
+def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
+    """Parts of a table of DuckDB, by an estimate of its rows."""
+    found = _stored(table, rows)
+    if found is not None and not found.is_view:
+        for count in _counts(found.table, rows):
+            yield from _ranges(ROW_OF_TABLE, count, most)
+
+
+def _stored(table: exp.Table, rows: Rows) -> Stored | None:
+    """What the catalog has of a table; the call of a reader, whose columns may be thousands, is not looked up."""
+    return catalog.of_reference(rows, table.sql(DIALECT)) if isinstance(table.this, exp.Identifier) else None
+
+
+def _counts(table: exp.Table, rows: Rows) -> list[int]:
+    """About how many rows a fully qualified table has; empty if it is none of DuckDB."""
+    return [count for (count,) in rows(query_text("engines", "rows_of_table"), (table.catalog, table.db, table.name))]
+
+
+def _ranges(name: str, count: int, most: int) -> Iterator[exp.Expr]:
+    """Ranges of row numbers of about one length; the last one has no end, for there may be more than was estimated."""
+    parts = -(-count // most)
+    for part in range(parts):
+        begin = exp.GTE(this=column(name), expression=number(part * count // parts))
+        end = exp.LT(this=column(name), expression=number((part + 1) * count // parts))
+        yield begin if part == parts - 1 else all_of([begin, end])

@@ -1,0 +1,6 @@
+"""Tables of lakes and releases in object stores: files of Parquet, and a log or a note that lists them."""
+
+OFFERS = {
+    "sources": {"lake": "sqlanon.lakes.tables:source_at", "store": "sqlanon.lakes.store:source_at"},
+    "targets": {"lake": "sqlanon.lakes.to_lake:LakeTarget", "store": "sqlanon.lakes.to_store:StoreTarget"},
+}

@@ -1,0 +1,58 @@
+"""The command that runs the experiments of papers again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from sqlanon.cli import options as opt
+from sqlanon.cli.command import command
+from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.sessions import reading
+from sqlanon.papers import NAMES, reproduction
+
+
+@command()
+def reproduce(
+    name: Annotated[str, Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")],
+    out: Annotated[Path, Option(metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")],
+    data: Annotated[
+        Path | None, Option(metavar="DIR", help="The folder with the paper's data; ipa needs none.")
+    ] = None,
+    first: Annotated[
+        int | None, Option("--seed", metavar="N", min=0, help="The first seed; the same one makes the same table.")
+    ] = None,
+    count: Annotated[
+        int | None,
+        Option("--seeds", metavar="N", min=1, help="The number of seeds that a mean is taken over (10; 3 for ipa)."),
+    ] = None,
+    replace: opt.ReplaceFile = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Run an experiment of a paper again, on public data, and write a table and a chart of it.
+
+    All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen also
+    hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test.
+
+    Example: sqlanon reproduce h-ceiling --data adult_uci --out results
+    """
+    from sqlanon.evaluation.results import refuse_targets, write_files
+    from sqlanon.report.document import Document, paragraph
+
+    experiment = reproduction(name)
+    seeds = experiment.seeds_from(first, count)
+    folder = experiment.folder(data)
+    refuse_targets(out, name, replace=replace)
+    with reading(None) as session:
+        found = experiment.run(session, folder, seeds, lambda step: None if as_json else say(step))
+    files = write_files(out, name, found, replace=replace)
+    paths = [str(path) for path in files.values()]
+    if as_json:
+        seeded = {"seed": seeds.start, "seeds": len(seeds)}
+        results = {"findings": found.findings, "rows": found.rows, "files": paths}
+        write_json({"name": name, "source": experiment.source, **seeded, **results})
+    else:
+        sentences = (*found.findings, *(f"Written: {path}" for path in paths))
+        show(Document(found.title, (*found.tables, *map(paragraph, sentences))))

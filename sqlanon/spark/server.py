@@ -1,0 +1,261 @@
+"""A server: its connection, what it refuses, and its sources in a state that stays.
+
+What a server refuses is said in words of ours: its own text can quote values of the table. The state of a source is the
+files that it consists of, with sizes and times.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from sqlglot import exp
+
+from sqlanon.engines.paths import is_folder
+from sqlanon.errors import EngineError, Refusal
+from sqlanon.lakes.store import RUN, StoredRelease
+from sqlanon.lakes.tables import lake_table, pinned_version
+from sqlanon.model.destination import DELTA, FILE_SUFFIX, ICEBERG, STORE, in_words
+from sqlanon.queries.kit.nodes import identifier
+from sqlanon.spark.spark_values import SPARK
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.client.retries import RetryPolicy
+
+PORT = 15002  # where a server listens if an address has no port
+PATIENCE = 10  # how many seconds a server may take to accept a connection
+RETRIES = 6  # how often a call is sent again, after pauses of 0.05, 0.2, 0.8 and 3.2 seconds, and two of the longest
+LONGEST_PAUSE = 10_000  # in milliseconds
+
+SILENCE = 330
+"""After how many seconds without a word of it a server that owes an answer is asked for a sign of life.
+
+Apache Spark reports its progress every two seconds while it runs a query, but says nothing while it looks at the files
+of a lake. It closes the connection of a client that asks more than a few times within five minutes of silence each.
+"""
+
+SIGN_OF_LIFE = 60
+"""How many seconds a server may take to answer that, and its machine to confirm what it was sent.
+
+Sail answers late while a query needs all processors.
+"""
+
+
+def watched(address: str) -> DefaultChannelBuilder:
+    """The connection to an address, which ends if nobody is there any more: without this, a call waits for ever."""
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    options = {
+        "grpc.keepalive_time_ms": SILENCE * 1_000,
+        "grpc.keepalive_timeout_ms": SIGN_OF_LIFE * 1_000,
+        "grpc.http2.ping_timeout_ms": SIGN_OF_LIFE * 1_000,
+        "grpc.min_reconnect_backoff_ms": PATIENCE * 1_000,  # as long as a new connection may take
+        "grpc.http2.max_pings_without_data": 0,  # as many as it takes
+    }
+    return DefaultChannelBuilder(address, [*options.items()])
+
+
+def refuse_unreachable(url: str) -> None:
+    """Refuse an address where nobody listens: the client would try again for minutes."""
+    place = urlsplit(url)
+    try:
+        socket.create_connection((place.hostname or "", place.port or PORT), PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise EngineError(UNREACHABLE.format(url), step="open", original=error) from None
+
+
+def patience() -> RetryPolicy:
+    """How often a call is sent again that gets no answer: for half a minute, where the client would go on for ten."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    return DefaultPolicy(max_retries=RETRIES, max_backoff=LONGEST_PAUSE, max_server_retry_delay=LONGEST_PAUSE)
+
+
+UNREACHABLE = "the server {} cannot be reached: see that it runs, and that its address and port are right"
+
+GONE = "the server {} does not answer any more: see that it runs, and run again"
+
+
+@contextmanager
+def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
+    """Raise what a server of Spark Connect refuses as our errors."""
+    from grpc import RpcError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (RpcError, PySparkException) as error:
+        if _is_gone(error):
+            raise gone(purpose, url, sql, error) from None
+        condition: Any = error  # the text of the error can have values of the table
+        reason = f"the server {url} refused the step: {condition.getCondition() or type(error).__name__}"
+        raise EngineError(reason, step=purpose, sql=sql, original=error) from None
+
+
+def gone(purpose: str, url: str, sql: str | None = None, original: Exception | None = None) -> EngineError:
+    """The error of a server that does not answer any more."""
+    return EngineError(GONE.format(url), step=purpose, sql=sql, original=original, refusal=Refusal.GONE)
+
+
+def _is_gone(error: Exception) -> bool:
+    from grpc import RpcError, StatusCode
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+    if isinstance(error, SparkConnectGrpcException):
+        return bool(error.getGrpcStatusCode() is StatusCode.UNAVAILABLE)
+    return isinstance(error, RpcError)
+
+
+def received(frame: DataFrame, url: str, purpose: str) -> pa.Table:
+    """The rows of a frame.
+
+    Raises:
+        EngineError: some are beyond the types that the server gives its columns.
+    """
+    import pyarrow as pa
+
+    try:
+        return frame.toArrow()
+    except pa.ArrowInvalid as error:
+        reason = f"the server {url} reads values that are beyond the types which it gives their columns"
+        raise EngineError(f"{reason}: give the columns signed types", step=purpose, original=error) from None
+
+
+NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+"""What Apache Spark says of a path without files; Sail reads it as a table without columns."""
+
+ROOT = re.compile(r"(?!file:)[\w+.-]+://[^/]+/")
+"""What the address of a file begins with that is not in a file system: the scheme and the bucket."""
+
+NO_READER = "DATA_SOURCE_NOT_FOUND"  # what Apache Spark says of a format that it has no reader for
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The state of a source."""
+
+    source: str  # its name
+    files: frozenset[tuple[str, int, str]]  # path, or address in a store, bytes and time of change of each of its files
+    version: int | None = None  # the number of its version; None if it has none
+
+    def refuse_changed(self, spark: SparkSession) -> None:
+        """Refuse a source that has other files by now."""
+        found = pinned(spark, self.source)
+        if found is None or found[1] != self:
+            raise EngineError(
+                f"{self.source} has changed since its rows were counted, so the release may be of two states: it is "
+                "not published; run again while nobody writes to the source",
+                step="publish",
+            )
+
+
+def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
+    """The rows of a table, a folder or a file of Parquet, with the state that they are in; None if it is not there.
+
+    Raises:
+        EngineError: it is a view, so that its state is unknown, or a Delta table that does not exist.
+    """
+    if source.startswith(DELTA):
+        return _delta(spark, source)
+    if source.startswith(ICEBERG):
+        reason = f"{in_words(source)} is a name of the catalogs here: give the name that the catalog of the server has"
+        raise EngineError(reason, step="source")
+    if is_path(source):
+        frame = loaded(spark.read.parquet, place_of(source))
+    else:
+        frame = spark.table(source) if spark.catalog.tableExists(source) else None
+    if frame is None:
+        return None
+    files = frame.inputFiles()
+    if STORE.match(source) and not RUN.search(f"{source}/") and any(map(RUN.search, files)):
+        frame, files = _released(spark, source)
+    if not files:
+        raise EngineError(
+            f"{source} has no files of its own, as views have none: its rows may change during the run; give the "
+            "table, or a folder of Parquet files",
+            step="source",
+        )
+    return frame, Pin(source, _states(spark, files))
+
+
+def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
+    """The newest version of a Delta table: its log is read here, its rows by the reader of the server.
+
+    A server that has none reads the files, if they have all columns.
+    """
+    pinned = pinned_version(lake_table(source))
+    folder, version = pinned.table.folder, pinned.version
+    frame = loaded(spark.read.format("delta").option("versionAsOf", str(version.number)).load, str(folder))
+    if frame is None and version.partition_by:
+        reason = (
+            f"the server has no reader of Delta tables, which {source} needs, as it is partitioned: add delta-spark"
+        )
+        raise EngineError(reason, step="source")
+    if frame is None:
+        frame = spark.read.option("mergeSchema", "true").parquet(*pinned.files.paths)
+    files = ((str(folder / name), size, "") for name, size in version.files.items())
+    return frame, Pin(source, frozenset(files), version.number)
+
+
+def is_path(source: str) -> bool:
+    """Whether a source is a path, not the name of a table: it has a slash, or is a folder or a file here."""
+    return source.startswith(DELTA) or "/" in source or is_folder(source) or source.endswith(FILE_SUFFIX)
+
+
+def place_of(path: str) -> str:
+    """A path as the server has to get it, which has another working folder."""
+    return path if "://" in path else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+
+
+def readable(source: str) -> exp.Table:
+    """A source as statements of Spark name it."""
+    if not is_path(source):
+        return exp.to_table(source, dialect=SPARK)
+    reader, place = ("delta", source.removeprefix(DELTA)) if source.startswith(DELTA) else ("parquet", source)
+    return exp.Table(this=identifier(place_of(place)), db=identifier(reader))
+
+
+def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
+    """What is read at a place; None if there is nothing, or no reader for it."""
+    from pyspark.errors import PySparkException
+
+    try:
+        frame = load(place)
+        return frame if frame.schema.fields else None
+    except PySparkException as error:
+        # Nothing else: a source that the server refuses is not to be read here in its place.
+        if error.getCondition() in (*NOTHING_THERE, NO_READER):
+            return None
+        raise
+
+
+def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
+    """The rows of a release in a store: of the files that its note lists, since others are of earlier ones."""
+    stored = StoredRelease(source)
+    if not stored.names:
+        reason = f"{source} has files of releases, and no note that lists those of one: give the address of a release"
+        raise EngineError(reason, step="source")
+    files = [f"{stored.url}{name}" for name in stored.names]
+    return spark.read.parquet(*files), files
+
+
+def _states(spark: SparkSession, files: Sequence[str]) -> frozenset[tuple[str, int, str]]:
+    found = spark.read.format("binaryFile").load([*files]).select("path", "length", "modificationTime").toArrow()
+    root = ROOT.match(files[0])
+    states = [(row["path"], row["length"], row["modificationTime"].isoformat()) for row in found.to_pylist()]
+    return frozenset((_whole(path, root[0] if root else "/"), *state) for path, *state in states)
+
+
+def _whole(path: str, root: str) -> str:
+    """A path without the scheme of a file system, or an address in a store: Sail leaves out what it is in."""
+    local = path.removeprefix("file:")
+    return path if "://" in local else f"{root}{local.lstrip('/')}"

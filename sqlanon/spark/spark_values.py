@@ -1,0 +1,309 @@
+"""The values of a server, as DuckDB has them: types, the columns of what a query reads, and texts.
+
+Fractions, instants and what has no text are spelled in another way on a server. Fractions are looked up once, and
+DuckDB spells them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.engines.relations import column_of
+from sqlanon.errors import EngineError
+from sqlanon.queries.kit.nodes import column, identifier, select
+from sqlanon.queries.source import SourceColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import DataType, StructType
+
+SPARK = "spark"  # what sqlglot calls the dialect
+BYTES = "UTF8_BINARY"  # the collation of texts that are compared by their bytes
+
+PLAIN = {
+    "boolean": "BOOLEAN",
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INTEGER",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP WITH TIME ZONE",
+    "timestamp_ntz": "TIMESTAMP",
+    "binary": "BLOB",
+}
+"""Types of Spark by the names that its schemas have, with those of DuckDB."""
+
+DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+"""Under what a schema has the type that a column of texts was declared with, such as ``char(5)``."""
+
+COLLATION = " COLLATE "  # what stands before the collation in a type of texts that are not compared by their bytes
+
+SAME_TEXTS = {*PLAIN.values(), "DECIMAL"} - {"BLOB"}
+"""Types whose values the server and DuckDB spell alike, or are made to."""
+
+
+def source_columns(schema: StructType) -> list[SourceColumn]:
+    """The columns of a frame, with their types as DuckDB would have them.
+
+    Raises:
+        EngineError: the names of some are one name to the server.
+    """
+    names = Counter(field.name.lower() for field in schema.fields)
+    if twins := [field.name for field in schema.fields if names[field.name.lower()] > 1]:
+        raise EngineError(
+            f"the names of these columns differ in case alone, which is one name to the server: {', '.join(twins)}; "
+            "rename them where they are",
+            step="source",
+        )
+    found = []
+    for field in schema.fields:
+        # The schema has the declared type of a column of texts of one length apart from the others.
+        declared = str((field.metadata or {}).get(DECLARED, "")).upper()
+        kind = declared if declared.startswith("CHAR(") else _type_name(field.dataType)
+        found.append(column_of(field.name, kind))
+    return found
+
+
+def misfits(columns: Iterable[SourceColumn]) -> Iterator[str]:
+    """Columns whose values a server compares or spells in another way than DuckDB, a sentence for each."""
+    for found in columns:
+        if COLLATION in found.type:
+            yield (
+                f'"{found.name}" is {found.type}, by which texts that differ can be equal: copy it to a column without '
+                "a collation, or make it an identifier, which is dropped"
+            )
+        elif found.type.startswith("CHAR("):
+            yield (
+                f'"{found.name}" is {found.type}, to which the server adds white space: copy it to a column of type '
+                "STRING, or make it an identifier, which is dropped"
+            )
+        elif found.type.partition("(")[0] not in SAME_TEXTS:
+            yield HAS_NO_TEXT.format(found.name, found.type)
+
+
+HAS_NO_TEXT = (
+    '"{}" ({}) has values without a text which the server and DuckDB spell alike: make it an identifier, which is '
+    "dropped, or a column of text"
+)
+
+
+def _type_name(kind: DataType) -> str:
+    from pyspark.sql.types import ArrayType, DecimalType, StringType
+
+    if isinstance(kind, StringType) and kind.collation != BYTES:
+        return f"VARCHAR{COLLATION}{kind.collation}"
+    if isinstance(kind, DecimalType):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    if isinstance(kind, ArrayType):
+        return f"{_type_name(kind.elementType)}[]"
+    return PLAIN.get(kind.typeName(), kind.simpleString().upper())
+
+
+def columns_of(schema: pa.Schema) -> list[SourceColumn]:
+    """The columns of a small relation; texts but for what Spark would spell in another way."""
+    import pyarrow as pa
+
+    return [column_of(field.name, "DOUBLE" if pa.types.is_floating(field.type) else "VARCHAR") for field in schema]
+
+
+def sendable(table: pa.Table) -> pa.Table:
+    """A table of types that Spark has: texts for ENUMs, signed numbers for unsigned ones."""
+    import pyarrow as pa
+
+    return table.cast(pa.schema([field.with_type(_sent_as(field.type)) for field in table.schema]))
+
+
+def _sent_as(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_uint64(kind):
+        return pa.decimal128(20, 0)
+    if pa.types.is_unsigned_integer(kind):
+        return pa.int64()
+    return kind
+
+
+Columns = Mapping[str, Sequence[SourceColumn]]  # the columns of relations, by the names that a query reads them by
+
+FLOAT_TEXTS = "anon_float_texts"
+"""What the names of relations of texts begin with, which are joined to what a query reads."""
+
+
+class Scopes:
+    """The columns of what a query reads: relations, and the steps in front of it."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+
+    def of(self, query: exp.Select) -> list[SourceColumn]:
+        """The columns that ``*`` stands for in a query, in order."""
+        relations = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or [])]
+        return [each for relation in relations for each in self._of_relation(relation)]
+
+    def column(self, query: exp.Select, found: exp.Column) -> tuple[exp.Expr, SourceColumn] | None:
+        """The relation that a column is of, and what it is there; None if it is of none that the query reads."""
+        relations = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or [])]
+        for relation in relations:
+            if found.table in ("", relation.alias_or_name):
+                named = (each for each in self._of_relation(relation) if each.name.lower() == found.name.lower())
+                if (read := next(named, None)) is not None:
+                    return relation, read
+        return None
+
+    def origin(self, relation: exp.Expr, name: str) -> tuple[str, str] | None:
+        """The relation and the column that a column is, through steps that pass it on; None if one makes it."""
+        query = relation.this if isinstance(relation, exp.Subquery) else _step(relation)
+        if query is None:
+            return relation.name, name
+        if not isinstance(query, exp.Select):
+            return None
+        made = next((each.unalias() for each in query.selects if each.alias_or_name.lower() == name.lower()), None)
+        found = self.column(query, made) if isinstance(made, exp.Column) else None
+        return None if found is None else self.origin(found[0], found[1].name)
+
+    def _of_relation(self, relation: exp.Expr) -> list[SourceColumn]:
+        if isinstance(relation, exp.Subquery):
+            return self.made_by(relation.this)
+        if isinstance(relation, exp.Values):
+            return [column_of(name, "VARCHAR") for name in relation.alias_column_names]
+        assert isinstance(relation, exp.Table)
+        if relation.name.startswith(FLOAT_TEXTS):
+            return []
+        made = _step(relation)
+        return [*self._columns[relation.name]] if made is None else self.made_by(made)
+
+    def made_by(self, query: exp.Expr) -> list[SourceColumn]:
+        """The columns of the result of a query whose stars are spelled out."""
+        if isinstance(query, exp.SetOperation):
+            return self.made_by(query.left)
+        assert isinstance(query, exp.Select)
+        read = {each.name.lower(): each for each in self.of(query)} if query.args.get("from_") else {}
+        return [_made(selected, read) for selected in query.selects]
+
+
+def _made(selected: exp.Expr, read: Mapping[str, SourceColumn]) -> SourceColumn:
+    """The column that an expression makes: of the type of the one that it is, else of none that matters."""
+    made = selected.unalias()
+    while isinstance(made, exp.Case | exp.Paren):  # a number, or a bound of it
+        made = made.args["default"] if isinstance(made, exp.Case) and made.args.get("default") else made.this
+    found = read.get(made.name.lower()) if isinstance(made, exp.Column) else None
+    return column_of(selected.alias_or_name, "VARCHAR" if found is None else found.type)
+
+
+def _step(table: exp.Expr) -> exp.Query | None:
+    """The step of a WITH that a name stands for, in the query that it is in or one around it."""
+    if table.args.get("db"):
+        return None
+    around = table.find_ancestor(exp.Select, exp.SetOperation)
+    while around is not None:
+        for step in around.ctes:
+            if step.alias == table.name and table.find_ancestor(exp.CTE) is not step:
+                found: exp.Query = step.this
+                return found
+        around = around.find_ancestor(exp.Select, exp.SetOperation)
+    return None
+
+
+@dataclass(frozen=True)
+class FloatTexts:
+    """The texts of a column of fractions, which servers spell each in their way."""
+
+    name: str  # the relation that has them, ``spelled`` as the server does, and ``text``, as DuckDB
+    relation: str  # with the column of the fractions
+    column: str
+    is_single: bool  # whether the fractions are of 32 bits
+
+    @property
+    def look_up(self) -> str:
+        """The statement that asks a server for the fractions as it spells them."""
+        spelled = exp.alias_(exp.cast(column(self.column), "STRING"), "spelled")
+        return select([spelled], exp.Table(this=identifier(self.relation))).distinct().sql(SPARK)
+
+
+def spell_texts(query: exp.Select, scopes: Scopes, texts: dict[tuple[str, str], FloatTexts]) -> None:
+    """Make the texts of values as DuckDB does; those of fractions are looked up, and added to ``texts``."""
+    if not query.args.get("from_"):
+        return
+    for cast in [*_own(query, exp.Cast)]:
+        value = _cast_value(cast)
+        found = scopes.column(query, value) if isinstance(value, exp.Column) else None
+        if found is not None and cast.args["to"].is_type("TEXT"):
+            _spell_text(query, cast, *found, scopes, texts)
+        elif found is not None and found[1].traits.is_list:
+            _refuse_items(found[1])
+    for counted in [*_own(query, exp.ApproxDistinct)]:
+        counted.set("this", exp.cast(counted.this.copy(), "TEXT"))  # Sail counts no fractions so
+
+
+# More than six parameters: a text, what it is of, and what has been looked up.
+def _spell_text(
+    query: exp.Select,
+    cast: exp.Expr,
+    relation: exp.Expr,
+    read: SourceColumn,
+    scopes: Scopes,
+    texts: dict[tuple[str, str], FloatTexts],
+) -> None:
+    if [*misfits([read])]:
+        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
+    if read.traits.is_instant:
+        cast.replace(exp.DPipe(this=cast.copy(), expression=exp.Literal.string("+00")))
+    elif read.traits.is_float:
+        _look_up(query, cast, _float_texts(scopes.origin(relation, read.name), read, texts), relation)
+
+
+def _refuse_items(read: SourceColumn) -> None:
+    """Refuse a list that becomes one of texts unless the server spells its items as DuckDB does."""
+    items = column_of(read.name, read.type.removesuffix("[]")).traits
+    if not items.can_be_rebuilt:
+        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
+
+
+def _cast_value(cast: exp.Expr) -> exp.Expr:
+    """What a text is made of, without what our macros put around it."""
+    value: exp.Expr = cast.this
+    while isinstance(value, exp.Coalesce | exp.Paren | exp.Bracket) or (
+        isinstance(value, exp.Array) and len(value.expressions) == 1
+    ):
+        value = value.expressions[0] if isinstance(value, exp.Array) else value.this
+    return value
+
+
+def _float_texts(
+    origin: tuple[str, str] | None, read: SourceColumn, texts: dict[tuple[str, str], FloatTexts]
+) -> FloatTexts:
+    """The texts of a column, which are the same wherever a statement reads it."""
+    if origin is None:
+        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
+    new = FloatTexts(f"{FLOAT_TEXTS}_{len(texts)}", *origin, is_single=read.type == "FLOAT")
+    return texts.setdefault(origin, new)
+
+
+def _look_up(query: exp.Select, cast: exp.Expr, wanted: FloatTexts, relation: exp.Expr) -> None:
+    """Take the text of a fraction from a relation that has it for what the server spells, joined behind its own."""
+    spelled = exp.cast(cast.this.copy(), "TEXT")
+    cast.replace(column("text", wanted.name))
+    joins: list[exp.Join] = query.args.get("joins") or []
+    if any(join.this.name == wanted.name for join in joins):
+        return
+    on = exp.EQ(this=column("spelled", wanted.name), expression=spelled)
+    place = next((place for place, join in enumerate(joins, 1) if join.this is relation), 0)
+    joins.insert(place, exp.Join(this=exp.Table(this=identifier(wanted.name)), side="LEFT", on=on))
+    query.set("joins", joins)
+
+
+def _own(query: exp.Select, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    """The nodes of a kind that are of a query itself, not of one in it."""
+    for node in query.find_all(kind):
+        if node.find_ancestor(exp.Select) is query:
+            yield node

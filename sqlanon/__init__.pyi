@@ -72,7 +72,7 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
-from sqlanon.model.release.explorer import Explorer as Explorer
-from sqlanon.model.release.listed import ListedRelease as ListedRelease, ReleaseList as ReleaseList
+from sqlanon.run.explorer import Explorer as Explorer
+from sqlanon.model.release.joint import ListedRelease as ListedRelease, ReleaseList as ReleaseList
 from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy
 from sqlanon.api.session import Session as Session

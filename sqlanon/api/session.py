@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release
-    from sqlanon.model.release.explorer import Explorer
     from sqlanon.run.explain import ExplainedSteps
+    from sqlanon.run.explorer import Explorer
     from sqlanon.run.overview import Overview
 
 

@@ -167,7 +167,7 @@ class Preparations(Part):
             TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
-        from sqlanon.run.preparations import generalize
+        from sqlanon.run.new_rows import generalize
 
         may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
         read, released = self._opened.resolve(source), self._opened.resolve(release)

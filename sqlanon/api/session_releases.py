@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.earlier import Earlier
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Verification
-    from sqlanon.model.release.class_sizes import ClassSizes
-    from sqlanon.model.release.contract import Contract
-    from sqlanon.model.release.joint import JointClasses
-    from sqlanon.model.release.listed import ReleaseList
+    from sqlanon.model.release.joint import JointClasses, ReleaseList
+    from sqlanon.model.release.pictures import ClassSizes
     from sqlanon.model.release.release_report import Edition, ReleaseReport
+    from sqlanon.run.contract import Contract
 
 
 class Releases(Part):
@@ -95,10 +94,18 @@ class Releases(Part):
             PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
             EngineError: it is not there, or cannot be read.
         """
-        from sqlanon.verification.verify import Asked, verify_release
+        from sqlanon.verification.verify import verify_release
 
-        asked, wanted = Asked(source, without_provenance, record_sha256), self._opened.checked(policy)
-        verification = verify_release(self._engine, release, wanted, asked, self._opened.resolve)
+        wanted = self._opened.checked(policy)
+        verification = verify_release(
+            self._engine,
+            release,
+            wanted,
+            self._opened.resolve,
+            source=source,
+            without_provenance=without_provenance,
+            record_sha256=record_sha256,
+        )
         if safe_harbor:
             from sqlanon.suggestion.safe_harbor import with_safe_harbor
 
@@ -162,7 +169,7 @@ class Releases(Part):
         Raises:
             EngineError: it is not there, cannot be read, or has no provenance of a release.
         """
-        from sqlanon.run.contracts import contract
+        from sqlanon.run.contract import contract
 
         return contract(self._engine, release, self._opened.resolve)
 
@@ -172,7 +179,7 @@ class Releases(Part):
 
         That of a CSV is in the note beside it; it is of no other content than was written.
         """
-        from sqlanon.verification.published import provenance_at
+        from sqlanon.verification.found_release import provenance_at
 
         return provenance_at(self._engine, self._opened.resolve(release), destination(release))
 

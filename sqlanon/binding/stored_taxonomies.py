@@ -39,6 +39,12 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     return stored_shapes(engine, attributes, is_noted=is_noted) if is_there else {}
 
 
+def unchanged(engine: Engine, names: Sequence[str], hashes: Mapping[str, str]) -> list[str]:
+    """Find the taxonomies that are stored with the hashes that a record has of them."""
+    stored = shapes(engine, names)
+    return [name for name in names if name in stored and stored[name].sha256 == hashes.get(name)]
+
+
 def stored_shapes(
     engine: Engine, attributes: Sequence[str] | None = None, *, is_noted: bool = True
 ) -> dict[str, TaxonomyShape]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import BadParameter, Option
 
@@ -17,12 +17,7 @@ from sqlanon.cli.interrupt import interruptible
 from sqlanon.cli.options import Json
 from sqlanon.cli.output import progress, show, write, write_json
 
-if TYPE_CHECKING:
-    from sqlanon.report.document import Document, Table
-    from sqlanon.run.demo import Demo, Sample
-
 MAX_ROWS = 10_000_000
-LONGEST_HEADING = 10
 
 
 def demo(
@@ -62,7 +57,7 @@ def demo(
             }
         )
     else:
-        show(_story(result))
+        show(result.document())
         # Not with rich, which would break the lines of commands that are to be copied.
         write(_next_steps(database))
 
@@ -93,62 +88,6 @@ def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
 
 def _policy_path(database: Path) -> Path:
     return database.with_name(f"{database.stem}.policy.toml")
-
-
-def _story(result: Demo) -> Document:
-    from sqlanon.report.document import Document, Text, count, paragraph, strong
-
-    rows, report = count(result.before.row_count), result.release.report
-    return Document(
-        "An invented hospital",
-        (
-            paragraph(Text("An invented hospital, before and after\n", "strong")),
-            paragraph(strong("Before  "), f"table visits, {rows} rows; nobody in it is real"),
-            _rows_table(result.raw),
-            paragraph(strong("After  "), "table visits_k5: every row looks like at least 4 others"),
-            _rows_table(result.released),
-            paragraph(strong("What it gives away  "), "to one who knows age, sex, zip and admission"),
-            _comparison(result),
-            paragraph(strong("What was done  "), "each column raised to a level of its taxonomy"),
-            _levels(result),
-            paragraph(f"Released {report.rows_in_words}\n{report.search_in_words}\n"),
-            paragraph(strong("What next")),
-        ),
-    )
-
-
-def _rows_table(sample: Sample) -> Table:
-    from sqlanon.report.document import Table
-
-    numbers = [place for place, value in enumerate(sample.rows[0]) if isinstance(value, int)] if sample.rows else []
-    rows = [["NULL" if value is None else str(value) for value in row] for row in sample.rows]
-    # A long name stands on two lines, so that all columns fit on a terminal.
-    long = {name: "_\n".join(name.rsplit("_", 1)) for name in sample.columns if len(name) > LONGEST_HEADING}
-    return Table(tuple(long.get(name, name) for name in sample.columns), rows, numbers)
-
-
-def _comparison(result: Demo) -> Table:
-    from sqlanon.report.document import Table, figure
-
-    after = result.after.measurement
-    both = zip(result.before.figures, after.figures, strict=True)
-    rows = [(what, was, now) for (what, was), (_, now) in both]
-    for one, two in zip(result.before.models[1:], after.models[1:], strict=True):
-        rows.append((f"least diversity of {one.column}", figure(one.attained), figure(two.attained)))
-    return Table(("", "before", "after"), rows, numbers=(1, 2))
-
-
-def _levels(result: Demo) -> Table:
-    """The level of each quasi-identifier, and how its labels look there."""
-    from sqlanon.report.document import Table, Text
-
-    labels = dict(zip(result.released.columns, result.released.rows[0], strict=True))
-    heights = result.release.report.heights
-    rows = [
-        (name, str(level), str(heights[name]), Text(str(labels[name]), "good"))
-        for name, level in result.release.node.items()
-    ]
-    return Table(("quasi-identifier", "level", "of", "label"), rows, numbers=(1, 2))
 
 
 def _next_steps(database: Path | None) -> str:

@@ -197,7 +197,8 @@ SHARED = (PolicyValue, Result)
 """Classes whose methods all values have: they are described once, or not for users."""
 
 INTERNAL = (
-    *("document", "parts", "sections", "figures", "sentences", "generalization", "rows_in_words", "search_in_words"),
+    *("document", "heading", "parts", "summary", "of_method", "tables", "figures", "sentences", "uneven_suppression"),
+    *("generalization", "rows_in_words", "search_in_words"),
     *("exposure", "reworded", "with_guide", "held_by", "averaged", "refuse_strangers", "model_post_init"),
 )
 """Members that other modules of the package use."""

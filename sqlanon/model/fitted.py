@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pydantic import Field
 
 from sqlanon.errors import PolicyError
@@ -11,7 +13,7 @@ from sqlanon.model.record import sha256_of_json
 from sqlanon.model.release import Findings, Guarantee, ModelResult, Published, Result, RowCounts
 from sqlanon.model.release.measurement import models_table
 from sqlanon.model.release.reports import levels_table
-from sqlanon.report.document import Document, count, figure, notes, paragraph, percent, strong
+from sqlanon.report.document import Part, count, figure, notes, paragraph, percent, strong
 
 
 class Fit(Result):
@@ -71,55 +73,41 @@ class Fit(Result):
         """The hash of all that its file keeps of it, the time that it took included, so that no two fits share it."""
         return sha256_of_json(self.model_dump(mode="json", exclude={"findings"}))
 
-    def document(self) -> Document:
+    @property
+    def heading(self) -> str:
+        return f"Fit on {self.source}"
+
+    def parts(self) -> Iterator[Part]:
         share = percent(self.suppressed_rows / self.rows)
         checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
         if self.class_count is not None:
             checked = f"{count(self.class_count)} classes at levels of their own"
-        return Document(
-            f"Fit on {self.source}",
-            (
-                paragraph(
-                    f"On its source, {count(self.suppressed_rows)} of {count(self.rows)} rows would be suppressed "
-                    f"({share}); {self.quality} loss {figure(self.loss)}, {checked} in "
-                    f"{sum(self.seconds.values()):.2f} s."
-                ),
-                *([levels_table(self.node, self.heights)] if self.node else []),
-                *notes("Notes", self.notes),
-                *(() if self.findings is None else self.findings.parts),
-            ),
+        yield paragraph(
+            f"On its source, {count(self.suppressed_rows)} of {count(self.rows)} rows would be suppressed ({share}); "
+            f"{self.quality} loss {figure(self.loss)}, {checked} in {sum(self.seconds.values()):.2f} s."
         )
+        if self.node:
+            yield levels_table(self.node, self.heights)
+        yield from notes("Notes", self.notes)
+        if self.findings is not None:
+            yield from self.findings.parts()
 
 
 class PartitionReport(Result):
-    """The numbers of a partition's release; no cell value among them.
-
-    Attributes:
-        source, into: in words.
-        release: the identity of the release, which its provenance names too.
-        partitions: how many are published with the fit by now, this one included.
-        rows: what became of the rows of the partition.
-        unknown_rows: by column, rows with a value that its taxonomy does not have; empty if nothing was written.
-        union: what became of the rows of all of them.
-        suppression_limit: the share of all rows that was allowed to be suppressed.
-        models: every privacy model, measured on what was written together with what was published before.
-        class_count, min_class_size: of these, too.
-        seconds: wall time of each stage.
-        notes: anything that a reader should know.
-    """
+    """The numbers of a partition's release; no cell value among them."""
 
     source: str
     into: str
-    release: str
-    partitions: int
+    release: str  # the identity of the release, which its provenance names too
+    partitions: int  # how many are published with the fit by now, this one included
     rows: RowCounts
-    unknown_rows: dict[str, int] = Field(default_factory=dict)
-    union: RowCounts
-    suppression_limit: float
-    models: tuple[ModelResult, ...]
-    class_count: int
+    unknown_rows: dict[str, int] = Field(default_factory=dict)  # by column; empty if nothing was written
+    union: RowCounts  # what became of the rows of all partitions
+    suppression_limit: float  # the share of all rows that was allowed to be suppressed
+    models: tuple[ModelResult, ...]  # measured on what was written together with what was published before
+    class_count: int  # of these, too
     min_class_size: int
-    seconds: dict[str, float]
+    seconds: dict[str, float]  # wall time of each stage
     notes: tuple[str, ...] = ()
 
 
@@ -137,28 +125,23 @@ class PartitionRelease(Published):
     guarantee: Guarantee
     report: PartitionReport
 
-    def document(self) -> Document:
+    @property
+    def heading(self) -> str:
+        return f"Release {self.into}"
+
+    def parts(self) -> Iterator[Part]:
         report, rows, union = self.report, self.report.rows, self.report.union
         unknown = f" and {count(union.unknown)} left out for unknown values" if union.unknown else ""
-        return Document(
-            f"Release {self.into}",
-            (
-                paragraph(
-                    strong("Published "),
-                    strong(self.into),
-                    f": {count(rows.released)} of {count(rows.source)} rows.",
-                ),
-                paragraph(
-                    f"Together with what was published before: {count(union.released)} of {count(union.source)} rows "
-                    f"in {count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
-                    f"({percent(1 - union.released / union.source)}; the limit is "
-                    f"{100 * report.suppression_limit:g} %)."
-                ),
-                models_table(report.models),
-                *self.guarantee.parts,
-                *notes("Notes", report.notes),
-            ),
+        released = f": {count(rows.released)} of {count(rows.source)} rows."
+        yield paragraph(strong("Published "), strong(self.into), released)
+        yield paragraph(
+            f"Together with what was published before: {count(union.released)} of {count(union.source)} rows in "
+            f"{count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
+            f"({percent(1 - union.released / union.source)}; the limit is {100 * report.suppression_limit:g} %)."
         )
+        yield models_table(report.models)
+        yield from self.guarantee.parts()
+        yield from notes("Notes", report.notes)
 
 
 def _repeatable_pseudonyms(policy: Policy) -> list[str]:

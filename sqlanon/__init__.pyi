@@ -33,7 +33,7 @@ from sqlanon.model.methods.counterfeiting import HCeiling as HCeiling
 from sqlanon.model.methods.local import LocalRecoding as LocalRecoding
 from sqlanon.model.methods.noisy import IPA as IPA, Histogram as Histogram
 from sqlanon.model.methods.synthetic import Synthetic as Synthetic
-from sqlanon.model.policy.earlier import Earlier as Earlier
+from sqlanon.model.policy.held_releases import Earlier as Earlier
 from sqlanon.model.policy.terms import ReleaseTerms as ReleaseTerms
 from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.methods.full_domain import Relocation as Relocation

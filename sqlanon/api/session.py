@@ -131,7 +131,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
-        from sqlanon.run.lattice import lattice
+        from sqlanon.run.lattice_table import lattice
 
         may_go, target = replacing(replace, detects_changes=False), None if into is None else destination(into)
         progress = self._opened.callback(progress)

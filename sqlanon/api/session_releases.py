@@ -13,7 +13,7 @@ from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
-    from sqlanon.model.policy.earlier import Earlier
+    from sqlanon.model.policy.held_releases import Earlier
     from sqlanon.model.policy.policy import GivenPolicy, Policy
     from sqlanon.model.release import Verification
     from sqlanon.model.release.joint import JointClasses, ReleaseList
@@ -47,7 +47,7 @@ class Releases(Part):
                 was made from, a key has several rows, or the taxonomies have changed.
             EngineError: a release cannot be found, or lacks its provenance.
         """
-        from sqlanon.model.policy.earlier import Earlier
+        from sqlanon.model.policy.held_releases import Earlier
         from sqlanon.run.earlier import compare_releases, read_as_released
 
         given = [each if isinstance(each, Earlier) else Earlier(each) for each in releases]
@@ -218,7 +218,7 @@ class ReleaseRegister(Part):
             EngineError: there is another table of the name of the list, or a row that waits cannot be read.
         """
         from sqlanon.releases.listing import listed
-        from sqlanon.releases.names import datasets_called
+        from sqlanon.releases.target_names import datasets_called
 
         datasets = None if dataset is None else datasets_called(self._engine, dataset, self._opened.resolve)
         return listed(self._engine, datasets, forgotten=forgotten)

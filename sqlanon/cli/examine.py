@@ -226,7 +226,7 @@ def compare_releases(
 
     Example: sqlanon compare-releases visits_k5 visits_l3 --source visits --db clinic.duckdb
     """
-    from sqlanon.model.policy.earlier import Earlier
+    from sqlanon.model.policy.held_releases import Earlier
 
     if len(source) not in (1, len(releases)):
         raise BadParameter("give it once for all releases, or once for each", param_hint="--source")

@@ -87,7 +87,7 @@ def lattice(
 
 def _show_table(found: pa.Table, policy: Policy, into: str | None, *, as_events: bool, as_json: bool) -> _Checked:
     """Show the best nodes, or all of them as JSON."""
-    from sqlanon.run.lattice import record_of
+    from sqlanon.run.lattice_table import record_of
 
     if into is not None and as_events:
         write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})

@@ -20,7 +20,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import BudgetError, PolicyError, VerificationError, with_spent
 from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT
 from sqlanon.methods.chance import Chance, private_method, unit_of
-from sqlanon.methods.reports import report_of
+from sqlanon.methods.run_reports import report_of
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.methods.noisy import PrivateMethod

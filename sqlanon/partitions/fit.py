@@ -25,7 +25,7 @@ from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.methods.local.class_labels import PerClass
 from sqlanon.methods.local.local_run import LocalFitRun, LocalPublication
 from sqlanon.methods.progress import Progress, Stopped, never, silent
-from sqlanon.methods.reports import NodePublication, found_by
+from sqlanon.methods.run_reports import NodePublication, found_by
 from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
@@ -43,7 +43,7 @@ from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
 from sqlanon.queries.published_rows import released_value
-from sqlanon.release.findings import examine
+from sqlanon.release.examined import examine
 
 # By the name of a method whose labels suit rows that are still to come, the run that finds them.
 FITTED: Mapping[str, type[AnyRun]] = {

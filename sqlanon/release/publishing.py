@@ -25,7 +25,7 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, s
 from sqlanon.queries.layout import group_sizes, label_types, published_texts, text_counts, text_type
 from sqlanon.queries.published_rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.recodings import AtCut, Recoding, cut_misfits
-from sqlanon.verification.labels import pseudonym_problems
+from sqlanon.verification.label_checks import pseudonym_problems
 
 SIEVED_ROWS = 100_000
 """Rows by whose values identifiers are found that repeat; of more, one value in several. Where fewer values than that

@@ -16,9 +16,10 @@ from sqlanon.model.policy_value import did_you_mean
 from sqlanon.model.record import readable_record
 from sqlanon.model.release.joint import ListedRelease, ReleaseList, State
 from sqlanon.publish.targets import target_at
-from sqlanon.releases import table, waiting
-from sqlanon.releases.names import comparable, comparables, have_common, in_folders, table_called
-from sqlanon.releases.table import Row
+from sqlanon.releases import release_table as table
+from sqlanon.releases import waiting
+from sqlanon.releases.release_table import Row
+from sqlanon.releases.target_names import comparable, comparables, have_common, in_folders, table_called
 
 
 def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: bool = False) -> ReleaseList:
@@ -26,7 +27,7 @@ def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: 
 
     Args:
         engine: the database.
-        datasets: the data sets whose releases are wanted, as :func:`sqlanon.releases.names.datasets_of` names them;
+        datasets: the data sets whose releases are wanted, as :func:`~sqlanon.releases.target_names.datasets_of` names them;
             None for all.
         forgotten: whether those are wanted as well that were forgotten.
 

@@ -30,10 +30,11 @@ from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes
 from sqlanon.publish.targets import Target, target_at
 from sqlanon.publish.warehouse_tables import TableTarget, table_of
-from sqlanon.releases import table, waiting
+from sqlanon.releases import release_table as table
+from sqlanon.releases import waiting
 from sqlanon.releases.listing import known_rows
-from sqlanon.releases.names import datasets_of, target_name
-from sqlanon.releases.table import Row
+from sqlanon.releases.release_table import Row
+from sqlanon.releases.target_names import datasets_of, target_name
 
 NOT_LISTED = (
     "the release is not on the list of the warehouse (anon.releases), which is open read-only: sqlanon has written "

@@ -18,8 +18,8 @@ from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
 from sqlanon.model.record import sha256_of_json
 from sqlanon.publish.files import cannot_be_written, flush
-from sqlanon.releases import table
-from sqlanon.releases.table import Row
+from sqlanon.releases import release_table as table
+from sqlanon.releases.release_table import Row
 
 SUFFIX, STAGED = ".row", ".staged"
 

@@ -21,7 +21,7 @@ from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
-from sqlanon.model.policy.earlier import Earlier, key_misfits
+from sqlanon.model.policy.held_releases import Earlier, key_misfits
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import EarlierRecord, Record
 from sqlanon.model.release import Verification

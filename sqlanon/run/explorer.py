@@ -31,7 +31,7 @@ from sqlanon.queries.kit.nodes import string
 from sqlanon.report.document import Part, Table, count, figure, percent, printable
 from sqlanon.report.html import escaped, framed, style
 from sqlanon.report.svg import asset
-from sqlanon.run.lattice import NODES, examined, record_of
+from sqlanon.run.lattice_table import NODES, examined, record_of
 
 SQL = Queries("lattice")
 

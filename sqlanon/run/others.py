@@ -29,8 +29,8 @@ from sqlanon.model.destination import destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import enumerated, folded
-from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import action_for
+from sqlanon.model.policy.held_releases import Earlier
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.record import Record
@@ -38,12 +38,12 @@ from sqlanon.model.release.joint import JointClasses, ListedRelease, OtherReleas
 from sqlanon.queries.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.released_classes import released_labels
-from sqlanon.release.findings import Examined, is_accepted
+from sqlanon.release.examined import Examined, is_accepted
 from sqlanon.release.publishing import PublishedNode
-from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.listing import latest, shown
-from sqlanon.releases.names import comparable, comparables, datasets_of, table_called
-from sqlanon.releases.table import Row
+from sqlanon.releases.release_table import Row
+from sqlanon.releases.same_files import rows_beside
+from sqlanon.releases.target_names import comparable, comparables, datasets_of, table_called
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compare_releases, in_the_way
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.found_release import FoundRelease

@@ -26,11 +26,11 @@ from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.publish.warehouse_tables import table_of, tables_beside
-from sqlanon.release.findings import examine, with_findings
+from sqlanon.release.examined import examine, with_findings
 from sqlanon.release.guarantee import with_coding, with_earlier_versions
-from sqlanon.releases.beside import rows_beside
-from sqlanon.releases.names import target_name
 from sqlanon.releases.noting import note_unchanged, noting
+from sqlanon.releases.same_files import rows_beside
+from sqlanon.releases.target_names import target_name
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, other_releases
 from sqlanon.run.trials import local_loss, with_local_loss

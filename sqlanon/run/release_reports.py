@@ -29,7 +29,7 @@ from sqlanon.nodes.counting import node_summaries
 from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import string
-from sqlanon.release.findings import Examined, examine, examine_kept
+from sqlanon.release.examined import Examined, examine, examine_kept
 from sqlanon.release.kept_columns import released_values
 from sqlanon.release.publishing import GroupedRows, PublishedNode, groups_as_written
 from sqlanon.report.document import count, percent

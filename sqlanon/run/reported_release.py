@@ -25,7 +25,7 @@ from sqlanon.queries import taxonomy_queries
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Grain, column, names, string, subquery
-from sqlanon.run.lattice import lattice
+from sqlanon.run.lattice_table import lattice
 from sqlanon.run.recorded import ROLES
 from sqlanon.verification.found_release import FoundRelease
 

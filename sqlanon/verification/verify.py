@@ -21,7 +21,7 @@ from sqlanon.model.release import Measurement, Verification
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
 from sqlanon.verification.found_release import FoundRelease, columns_of, find_release
-from sqlanon.verification.labels import foreign_labels, pseudonym_problems
+from sqlanon.verification.label_checks import foreign_labels, pseudonym_problems
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")

@@ -19,7 +19,7 @@ NAME = re.compile(r"\b_[A-Za-z]\w*")
 ALLOWED = ["tests/engines.py: session._engine"]
 
 USES = [
-    "from sqlanon.run.lattice import _ranks",
+    "from sqlanon.run.lattice_table import _ranks",
     "import sqlanon._hidden",
     "from sqlanon._hidden import x",
     "session._engine",

@@ -85,7 +85,7 @@ CHAINS = {
                 "sqlanon.methods.private",
                 "sqlanon.methods.full_domain.relaxation",
                 "sqlanon.run.explain",
-                "sqlanon.run.lattice",
+                "sqlanon.run.lattice_table",
             },
         ),
     ],

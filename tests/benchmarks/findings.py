@@ -19,7 +19,7 @@ import duckdb
 import sqlanon as sa
 from sqlanon.model.release import Findings
 from sqlanon.release import publishing
-from sqlanon.release.findings import Examined
+from sqlanon.release.examined import Examined
 from sqlanon.run import pipeline
 
 PEOPLE = Path(__file__).with_name("adult_like.sql")

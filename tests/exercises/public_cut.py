@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import sqlanon as sa
 from sqlanon.methods.base import Measured
-from sqlanon.methods.reports import report_of_classes
+from sqlanon.methods.run_reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import CutRecord

@@ -70,7 +70,7 @@ class TestPareto:
     def test_ties_and_nothing(self, points: list[tuple[float | None, int | None]]) -> None:
         import pyarrow as pa
 
-        from sqlanon.run.lattice import pareto_front
+        from sqlanon.run.lattice_table import pareto_front
 
         columns = {"loss": pa.array([loss for loss, _ in points], pa.float64())}
         columns["best_k"] = pa.array([k for _, k in points], pa.int64())

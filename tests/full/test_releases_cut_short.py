@@ -77,7 +77,7 @@ class TestCutShort:
     def test_a_row_that_cannot_be_written_ends_the_run(
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sqlanon.releases.table.add", _stop)
+        monkeypatch.setattr("sqlanon.releases.release_table.add", _stop)
         for target in (f"{tmp_path}/out.parquet", "released"):
             with pytest.raises(StopError):
                 session.anonymize("visits", POLICY, target)

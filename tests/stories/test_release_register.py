@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.release.joint import ListedRelease
-from sqlanon.releases.names import have_common
+from sqlanon.releases.target_names import have_common
 from tests.conftest import clinic_policy, open_clinic
 
 POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, earlier="none")

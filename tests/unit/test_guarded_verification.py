@@ -11,7 +11,7 @@ from sqlanon.errors import VerificationError
 from sqlanon.model.labels import ClassesRecord, NodeRecord
 from sqlanon.model.record import Record, ReportRecord, RowsRecord
 from sqlanon.model.release import Measurement, Verification
-from sqlanon.verification.labels import unlisted_classes
+from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.verify import misfits, other_counts, other_levels, refuse_shortfalls
 from tests.engines import engine_of
 

@@ -20,7 +20,7 @@ from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import ROW, Budget, Unit
 from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.ledger_entries import START
-from sqlanon.releases.names import have_common
+from sqlanon.releases.target_names import have_common
 
 
 def expense(epsilon: Any, dataset: str = "visits", unit: Unit = ROW, **more: Any) -> Expense:

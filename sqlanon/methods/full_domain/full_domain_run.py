@@ -14,7 +14,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, withhold_persons
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts, report, row_counts
+from sqlanon.methods.run_reports import NodePublication, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticRun
 from sqlanon.model.lattice import Levels

@@ -29,7 +29,7 @@ from sqlanon.methods.h_ceiling.ceiling_queries import invented_rows
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
 from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled
-from sqlanon.methods.reports import columns_at_the_top, report_at_node
+from sqlanon.methods.run_reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import NodeRecord

@@ -23,7 +23,7 @@ from sqlanon.methods.local.local_classes import (
 from sqlanon.methods.local.local_report import PRIVATE, LocalReport, guarantee, run_notes
 from sqlanon.methods.local.local_table import LocalTable, judges_no_classes, settings_of
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.methods.reports import report_of_classes, row_counts
+from sqlanon.methods.run_reports import report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.events import proven_gap
@@ -38,7 +38,7 @@ from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
 from sqlanon.release import publishing
-from sqlanon.verification.labels import unlisted_classes
+from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.measure import Beside
 
 MAX_NODES = 10**6

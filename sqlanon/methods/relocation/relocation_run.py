@@ -16,8 +16,8 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.relocation.moving import Moves, changed_values, move
-from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts
-from sqlanon.methods.reports import report as report_of_node
+from sqlanon.methods.run_reports import NodePublication, columns_at_the_top, doubts
+from sqlanon.methods.run_reports import report as report_of_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticRun
 from sqlanon.model.lattice import NodeSummary

@@ -8,8 +8,8 @@ from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
-from sqlanon.model.policy.earlier import key_misfits
 from sqlanon.model.policy.fields import PolicyFields
+from sqlanon.model.policy.held_releases import key_misfits
 from sqlanon.model.privacy import PrivacyModel
 
 VIEWS = ("size", "values", "shares", "sized shares", "ordered", "hierarchical")

@@ -20,7 +20,7 @@ from sqlanon.model.methods.full_domain import (
 )
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.csv_files import Csv
-from sqlanon.model.policy.earlier import Earlier, EarlierReleases
+from sqlanon.model.policy.held_releases import Earlier, EarlierReleases
 from sqlanon.model.policy.terms import Terms
 from sqlanon.model.policy_value import Level, NotBoolean, OneOf, PolicyValue
 from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness

@@ -28,8 +28,8 @@ from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
 from sqlanon.model.policy.csv_files import Csv
-from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
+from sqlanon.model.policy.held_releases import Earlier
 from sqlanon.model.policy.terms import ReleaseTerms
 from sqlanon.model.policy_value import KINDS, SETTINGS, PolicyValue, failed_checks, known_names, problems_of, respelled
 from sqlanon.model.privacy import KAnonymity, PrivacyModel

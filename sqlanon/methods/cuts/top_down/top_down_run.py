@@ -28,7 +28,7 @@ from sqlanon.methods.cuts.shared.points import (
     values_in,
 )
 from sqlanon.methods.cuts.top_down.specialize import ROWS, SQL, Chosen, CountedParts, dry_run, mean_loss, specialized
-from sqlanon.methods.reports import report_of_classes
+from sqlanon.methods.run_reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import CutRecord

@@ -15,9 +15,9 @@ from sqlanon.model.destination import destination
 from sqlanon.model.record import Record, readable_record
 from sqlanon.publish.targets import target_at
 from sqlanon.releases.listing import known_rows
-from sqlanon.releases.names import place
 from sqlanon.releases.noting import row_of
-from sqlanon.releases.table import Row
+from sqlanon.releases.release_table import Row
+from sqlanon.releases.target_names import place
 
 SUFFIXES = (".csv", ".parquet")
 

@@ -25,11 +25,11 @@ from sqlanon.model.sampled_classes import (
 from sqlanon.chance.word_sources import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
-from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
-from sqlanon.model.methods.cuts import DiffGen as DiffGen
-from sqlanon.model.methods.epsilon_safe import EpsilonSafe as EpsilonSafe
+from sqlanon.model.fitted import Fit as Fit, PartitionRelease as PartitionRelease
+from sqlanon.model.methods.cut_methods import DiffGen as DiffGen
+from sqlanon.model.methods.sampled_methods import EpsilonSafe as EpsilonSafe
 from sqlanon.model.methods.full_domain import FullDomain as FullDomain
-from sqlanon.model.methods.h_ceiling import HCeiling as HCeiling
+from sqlanon.model.methods.counterfeiting import HCeiling as HCeiling
 from sqlanon.model.methods.local import LocalRecoding as LocalRecoding
 from sqlanon.model.methods.noisy import IPA as IPA, Histogram as Histogram
 from sqlanon.model.methods.synthetic import Synthetic as Synthetic
@@ -37,7 +37,7 @@ from sqlanon.model.policy.earlier import Earlier as Earlier
 from sqlanon.model.policy.terms import ReleaseTerms as ReleaseTerms
 from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.methods.full_domain import Relocation as Relocation
-from sqlanon.model.methods.cuts import TopDownSpecialization as TopDownSpecialization
+from sqlanon.model.methods.cut_methods import TopDownSpecialization as TopDownSpecialization
 from sqlanon.model.privacy import (
     AlphaKAnonymity as AlphaKAnonymity,
     BetaLikeness as BetaLikeness,
@@ -72,7 +72,7 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
-from sqlanon.model.release.explorer import Explorer as Explorer
-from sqlanon.model.release.listed import ListedRelease as ListedRelease, ReleaseList as ReleaseList
+from sqlanon.run.explorer import Explorer as Explorer
+from sqlanon.model.release.joint import ListedRelease as ListedRelease, ReleaseList as ReleaseList
 from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy
 from sqlanon.api.session import Session as Session

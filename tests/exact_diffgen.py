@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.accountant import Accountant, Charge, Portions
 from sqlanon.chance.word_sources import SeededSource
 from sqlanon.methods.cuts.diffgen.draws import (
@@ -22,7 +22,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
     specialized,
 )
 from sqlanon.methods.cuts.shared.cut_pieces import Axis, Piece
-from sqlanon.model.methods.cuts import DiffGen
+from sqlanon.model.methods.cut_methods import DiffGen
 
 Path = tuple[Any, ...]
 

@@ -10,7 +10,7 @@ from math import ceil, comb
 from typing import Any
 
 import sqlanon as sa
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.scales import scale_for
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise import WHOLE

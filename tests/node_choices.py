@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import scale_for

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from sqlanon.api.ledger import LedgerMode
 from sqlanon.api.session import Session
+from sqlanon.api.session_ledger import LedgerMode
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
@@ -77,7 +77,7 @@ def connect(
         raise EngineError(f'ledger_mode is "open" or "capped", not "{ledger_mode}"', step="open")
     charged = None
     if ledger is not None:
-        from sqlanon.ledger.datasets import ledger_file
+        from sqlanon.ledger.charged_sources import ledger_file
 
         charged = ledger_file(ledger)
     far = None if rows is None else _server(rows, max_cells)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import add_method, remove_method
-from sqlanon.model.base import KINDS, kind_of, name_of_kind
-from sqlanon.model.fit import Fit
+from sqlanon.model.fitted import Fit
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import KINDS, kind_of, name_of_kind
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.queries.kit.macros import add_macros, remove_macros

@@ -14,7 +14,7 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
-    from sqlanon.model.fit import Fit, PartitionRelease
+    from sqlanon.model.fitted import Fit, PartitionRelease
     from sqlanon.model.policy.policy import GivenPolicy
 
 

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlanon.api.ledger import Ledger, LedgerMode
 from sqlanon.api.opened import OfSession, OpenedEngine
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.preparations import Preparations
-from sqlanon.api.releases import ReleaseRegister, Releases
-from sqlanon.api.taxonomies import Taxonomies
+from sqlanon.api.session_ledger import Ledger, LedgerMode
+from sqlanon.api.session_preparations import Preparations
+from sqlanon.api.session_releases import ReleaseRegister, Releases
+from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.progress import Progress, silent, stopping
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release
-    from sqlanon.model.release.explorer import Explorer
     from sqlanon.run.explain import ExplainedSteps
+    from sqlanon.run.explorer import Explorer
     from sqlanon.run.overview import Overview
 
 

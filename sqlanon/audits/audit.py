@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from sqlanon.audits.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
 from sqlanon.audits.audit_outputs import Features, Views, countable, views_of
-from sqlanon.audits.exact import Distribution, hockey_stick, smallest_epsilon
+from sqlanon.audits.exact_audit import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.audits.mechanisms import (
     AuditedPolicy,
     Enumerable,
@@ -29,7 +29,7 @@ from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
 from sqlanon.model.extras import extra_module
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
-from sqlanon.report.document import Document, count, facts, notes, paragraph
+from sqlanon.report.document import Part, count, facts, notes, paragraph
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -84,10 +84,15 @@ class Audit(Result):
         """
         save(lambda: chart({"audit": self}), Path(path), replace=replace)
 
-    def document(self) -> Document:
-        event = () if self.event is None else (paragraph(f"Event: {self.event}."),)
-        table = facts(self._facts(), "Privacy loss on the two tables")
-        return Document("Audit of privacy", (table, *event, *notes("Notes", self.notes)))
+    @property
+    def heading(self) -> str:
+        return "Audit of privacy"
+
+    def parts(self) -> Iterator[Part]:
+        yield facts(self._facts(), "Privacy loss on the two tables")
+        if self.event is not None:
+            yield paragraph(f"Event: {self.event}.")
+        yield from notes("Notes", self.notes)
 
     def _facts(self) -> Iterator[tuple[str, str]]:
         yield "ε that was found" if self.exact else "ε is at least", f"{self.lower_bound:.4g}"

@@ -37,7 +37,7 @@ from sqlanon.methods.cuts.diffgen.draws import (
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.synthetic import domain, measuring
-from sqlanon.model.methods.cuts import DiffGen
+from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.queries.noise import INDEX, NOISY, runs_by_outcome
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
-from sqlanon.model.methods.cuts import DiffGen
+from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.hierarchies import ambiguous_note, uneven_note

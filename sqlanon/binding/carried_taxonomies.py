@@ -18,11 +18,11 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
 from sqlanon.binding.prepare import as_policy_says, unguessed
-from sqlanon.binding.taxonomies import OF_POLICY
+from sqlanon.binding.stored_taxonomies import OF_POLICY
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TaxonomyError
@@ -33,7 +33,7 @@ from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
-from sqlanon.queries.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
+from sqlanon.queries.taxonomy_queries import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
 
 # How the names of these databases begin: sessions on connections to one database see those of each other.
 CATALOG = "anon_of_policy"

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.model.datasets import CSV_SUFFIXES
+from sqlanon.model.dataset_names import CSV_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
@@ -34,6 +34,15 @@ Bounds = tuple[int | float | None, int | float | None]
 """The bottom and the top of a column, None if there is none."""
 
 DAY_ORDERS = ("dmy", "mdy")  # whether the day or the month stands first where the year stands last
+
+GUESSED = (
+    "{}: DuckDB guesses types from the first rows, so that 02139 may be 2139, and 250.10 and 250.1 one code; name the "
+    "CSV file itself, or read it with all_varchar = true"
+)
+"""Noted of a query whose types follow some rows."""
+
+MAX_READ = 12
+"""Columns whose types a run lists as they were read."""
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
@@ -144,6 +153,18 @@ def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> t
         for place, name in enumerate(names)
         if 2 * (future := counts[f"future_{place}"]) > counts[f"days_{place}"]
     )
+
+
+def notes_on_reading(source: ResolvedSource) -> tuple[str, ...]:
+    """How CSV files were read, as a note, which does not travel with a release: it is about all rows of the source."""
+    if guessed := [
+        name for name in source.guessed if name.startswith("read_csv") or name.lower().endswith(CSV_SUFFIXES)
+    ]:
+        return (GUESSED.format(", ".join(guessed)),)
+    form, *columns = source.read_as or ("",)
+    left = len(columns) - MAX_READ
+    shown = [*columns[:MAX_READ], f"and {left:,} more columns"] if left > 0 else columns
+    return (f"read as {form}: {', '.join(shown)}",) if form else ()
 
 
 def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:

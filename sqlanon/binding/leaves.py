@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
-from sqlanon.queries import taxonomies
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values

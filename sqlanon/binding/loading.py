@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding.taxonomies import (
+from sqlanon.binding.stored_taxonomies import (
     described,
     keep_well_formed,
     shapes_beside,
@@ -23,16 +23,16 @@ from sqlanon.binding.unknown_values import unknown_in, values_made_by
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
-from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
+from sqlanon.model.policy_value import did_you_mean
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
 from sqlanon.model.taxonomy.hierarchies import Hierarchy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.queries import taxonomies
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
 from sqlanon.queries.spelled import is_respelled, with_spellings
-from sqlanon.queries.taxonomies import SQL
+from sqlanon.queries.taxonomy_queries import SQL
 
 STAGED = Relation("anon_staged", "node")
 

@@ -13,23 +13,23 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
 from sqlanon.binding.coding import coded, refuse_texts
 from sqlanon.binding.unknown_values import known_values
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.model.base import did_you_mean, unknown_names
 from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries import taxonomies as queries
+from sqlanon.model.policy_value import did_you_mean, unknown_names
+from sqlanon.queries import taxonomy_queries as queries
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
 from sqlanon.queries.spelled import fractional_types, number_of, spelled, spelled_taxonomy, text_of, typed
-from sqlanon.queries.taxonomies import leaves_of
+from sqlanon.queries.taxonomy_queries import leaves_of
 
 # Names of columns that a name of a folder has as they are: DuckDB encodes others, and never decodes them.
 PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")

@@ -11,11 +11,13 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import examine, ledger, outcome, plan, publish, taxonomies
-from sqlanon.cli.demo import demo
+from sqlanon.cli import examine, outcome, plan, publish
+from sqlanon.cli import ledger_commands as ledger
+from sqlanon.cli import taxonomy_commands as taxonomies
+from sqlanon.cli.demo_command import demo
 from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
-from sqlanon.cli.lattice import lattice
+from sqlanon.cli.lattice_command import lattice
 from sqlanon.cli.outcome import ExitCode
 from sqlanon.cli.output import show_version, silence, write_event
 from sqlanon.satellites import all_offered

@@ -89,8 +89,8 @@ def _next_commands(found: Suggestion, source: str, database: Path | None, policy
     """The commands to run next; none where no run could succeed. They anonymize ``read``: the source, or a query."""
     if not found.runs:
         return []
-    from sqlanon.model.datasets import FILE_SUFFIXES
-    from sqlanon.suggestion.taxonomies import MAX_NODES
+    from sqlanon.model.dataset_names import FILE_SUFFIXES
+    from sqlanon.suggestion.suggested_taxonomies import MAX_NODES
 
     name = Path(source).stem if source.lower().endswith(FILE_SUFFIXES) else source
     is_name = re.fullmatch(r"[\w.*/-]+", name)

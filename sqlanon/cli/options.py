@@ -102,7 +102,7 @@ def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -
 
 
 def _refuse_unused(files: Mapping[str, str], policy: Policy) -> None:
-    from sqlanon.model.base import unknown_names
+    from sqlanon.model.policy_value import unknown_names
 
     unused = [f'"{name}"{meant}' for name, meant in unknown_names(files, policy.columns_with_taxonomy)]
     if unused:

@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import BaseModel
 
 import sqlanon as sa
-from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.releases import ReleaseRegister
-from sqlanon.api.taxonomies import Taxonomies
-from sqlanon.model.base import KINDS, PolicyValue
+from sqlanon.api.session_ledger import Ledger
+from sqlanon.api.session_releases import ReleaseRegister
+from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.model.docstrings import docstring_of
+from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.release import Result
 from sqlanon.model.taxonomy.rules import MAKERS
 from sqlanon.queries.kit.macros import SCHEMA, Macro, documented, macro_files, macros_of
@@ -197,7 +197,8 @@ SHARED = (PolicyValue, Result)
 """Classes whose methods all values have: they are described once, or not for users."""
 
 INTERNAL = (
-    *("document", "parts", "sections", "figures", "sentences", "generalization", "rows_in_words", "search_in_words"),
+    *("document", "heading", "parts", "summary", "of_method", "tables", "figures", "sentences", "uneven_suppression"),
+    *("generalization", "rows_in_words", "search_in_words"),
     *("exposure", "reworded", "with_guide", "held_by", "averaged", "refuse_strangers", "model_post_init"),
 )
 """Members that other modules of the package use."""

@@ -9,7 +9,7 @@ from sqlanon.audits.audit import (
     Audit as Audit,
     audit_privacy as audit_privacy,
 )
-from sqlanon.audits.exact import (
+from sqlanon.audits.exact_audit import (
     NodeProbability as NodeProbability,
     node_probabilities as node_probabilities,
 )
@@ -24,12 +24,12 @@ from sqlanon.evaluation.plans import (
     PlannedSample as PlannedSample,
     plan_epsilon_safe as plan_epsilon_safe,
 )
-from sqlanon.evaluation.queries import (
+from sqlanon.evaluation.answers import (
     query_answers as query_answers,
     query_errors as query_errors,
     stroke_queries as stroke_queries,
 )
-from sqlanon.model.queries import (
+from sqlanon.model.workload import (
     AverageQuery as AverageQuery,
     CountQuery as CountQuery,
     GroupQuery as GroupQuery,

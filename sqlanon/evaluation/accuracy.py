@@ -27,9 +27,9 @@ from sqlanon.evaluation.combinations import (
     label_codes,
     matrices,
 )
-from sqlanon.model.base import did_you_mean, unknown_names
 from sqlanon.model.extras import extra_module
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import did_you_mean, unknown_names
 from sqlanon.model.release.measurement import Result
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from sqlanon.evaluation.results import BLACK, Reproduced, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
 from sqlanon.model.release import Result
 from sqlanon.model.sampled_classes import MAX_K, SHARES, least_rows, minimum_k
-from sqlanon.report.document import Bar, Cell, Document, Table, notes, paragraph
+from sqlanon.report.document import Bar, Cell, Part, Table, notes, paragraph
 
 INVALID = "the plan is not valid:"
 
@@ -82,8 +82,12 @@ class EpsilonSafePlan(Result):
         """The sample that shows the smallest classes; of several the largest, which has more of their rows."""
         return min(self.samples, key=lambda sample: (sample.shown_from, -sample.beta))
 
-    def document(self) -> Document:
-        """A row with a bar for each β, what it says, and how it is to be read."""
+    @property
+    def heading(self) -> str:
+        return reported(self).title
+
+    def parts(self) -> Iterator[Part]:
+        """Show a row with a bar for each β, what it says, and how it is to be read."""
         found = reported(self)
         [shown] = found.tables
         most = round(1.1 * max(sample.shown_from for sample in self.samples)) + 1
@@ -91,7 +95,7 @@ class EpsilonSafePlan(Result):
             [*row, Bar((each.lost_to / most, (each.shown_from - each.lost_to) / most, 1 - each.shown_from / most))]
             for row, each in zip(shown.rows, self.samples, strict=True)
         ]
-        table = Table(
+        yield Table(
             (*shown.headings, "classes"),
             rows,
             numbers=range(len(shown.headings)),
@@ -99,7 +103,8 @@ class EpsilonSafePlan(Result):
             scale=f"classes of 0 to {most:,} rows",
             legend=("lost", "in between", "shown"),
         )
-        return Document(found.title, (table, *map(paragraph, found.findings), *notes("Notes", found.notes)))
+        yield from map(paragraph, found.findings)
+        yield from notes("Notes", found.notes)
 
     def chart(self, path: str | Path, *, replace: bool = False) -> None:
         """Draw which classes are shown, by β, as .html, .svg, .png or .json (Vega-Lite).

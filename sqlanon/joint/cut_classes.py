@@ -8,8 +8,8 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.labels import CutRecord
-from sqlanon.queries import cuts
-from sqlanon.queries.cuts import CutClasses, Predictors, cut_of
+from sqlanon.queries import cut_queries as cuts
+from sqlanon.queries.cut_queries import CutClasses, Predictors, cut_of
 
 
 def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: exp.Expr, place: int) -> CutClasses:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import EngineError
 from sqlanon.lakes.tables import refuse_other_types, schema_of
-from sqlanon.model.datasets import dataset_named
+from sqlanon.model.dataset_names import dataset_named
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY, in_arrow
 
 if TYPE_CHECKING:

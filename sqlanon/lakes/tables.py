@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlanon.engines.relations import INSTANT, Files, ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.datasets import dataset_named
+from sqlanon.model.dataset_names import dataset_named
 from sqlanon.model.destination import DELTA, ICEBERG
 from sqlanon.model.names import possible
 from sqlanon.queries.source import SourceColumn

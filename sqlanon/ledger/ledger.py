@@ -15,7 +15,7 @@ from sqlanon.chance.word_sources import nonce
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.locks import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.ledger import table
+from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import (
     Account,
     account,
@@ -27,8 +27,8 @@ from sqlanon.ledger.accounts import (
     with_new_sources,
 )
 from sqlanon.model.budget import Budget, Unit, spelled
-from sqlanon.model.datasets import KnownSource, dataset_named
-from sqlanon.model.ledger import START, Entry, Kind, chained, first_broken, head
+from sqlanon.model.dataset_names import KnownSource, dataset_named
+from sqlanon.model.ledger_entries import START, Entry, Kind, chained, first_broken, head
 from sqlanon.publish.files import flush
 
 # Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone.

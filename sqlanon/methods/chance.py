@@ -21,7 +21,7 @@ from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.ledger.datasets import DataSet, charged, open_ledger
+from sqlanon.ledger.charged_sources import DataSet, charged, open_ledger
 from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.methods.noisy import PrivateMethod

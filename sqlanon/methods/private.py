@@ -22,7 +22,7 @@ from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request,
 from sqlanon.methods.chance import Chance, private_method, unit_of
 from sqlanon.methods.reports import report_of
 from sqlanon.model.budget import sequential_composition
-from sqlanon.model.datasets import KnownSource
+from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.names import enumerated
 from sqlanon.model.policy.policy import Policy

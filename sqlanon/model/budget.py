@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import PolicyValue
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import PolicyValue
 
 Exact = Fraction | Decimal | int | str
 """How an exact number may be written: ``1``, ``"0.1"``, ``"1e-6"``, ``"1/3"``, a Decimal or a Fraction."""

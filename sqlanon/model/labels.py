@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, StrictInt, model_validator
 
-from sqlanon.model.base import Level, respelled
-from sqlanon.model.methods.cuts import as_text, interval_label
+from sqlanon.model.methods.cut_methods import as_text, interval_label
+from sqlanon.model.policy_value import Level, respelled
 from sqlanon.model.release.measurement import PartialResult
 
 Number: TypeAlias = StrictInt | Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from sqlanon.model.base import Number, PolicyValue, failed_checks, kind_of
 from sqlanon.model.bounds import (
     CLASS_SIZE,
     DISTINCT_DIVERSITY,
@@ -26,6 +25,7 @@ from sqlanon.model.bounds import (
     of_values,
 )
 from sqlanon.model.names import in_quotes
+from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
 MOST = 10**12
 """More rows or values than any class has: a larger threshold is a slip."""

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from sqlanon.model.base import Number, PolicyValue, failed_checks, kind_of
 from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table, total
 from sqlanon.model.level_tables import Bounds, Columns, at_levels, totals
+from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
 Terms = TypeVar("Terms", float, NDArray[np.float64])
 """A sum of terms, or an array of sums with an entry per node."""

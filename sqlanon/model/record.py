@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
-from sqlanon.model.base import Level, respelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.fields import Unknown
+from sqlanon.model.policy_value import Level, respelled
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee
 
 FORMAT: Literal[1] = 1

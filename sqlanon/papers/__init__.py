@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from sqlanon.papers.base import Reproduction
     from sqlanon.papers.methods import EpsilonSafeAsPublished, IPAAsPublished
+    from sqlanon.papers.reproductions import Reproduction
 
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
@@ -44,7 +44,7 @@ def reproduction(name: str) -> Reproduction:
         PolicyError: there is none.
     """
     from sqlanon.errors import PolicyError
-    from sqlanon.model.base import did_you_mean
+    from sqlanon.model.policy_value import did_you_mean
 
     if name not in _HOMES:
         raise PolicyError(f'"{name}" is not one of the reproductions {", ".join(NAMES)}{did_you_mean(name, NAMES)}')

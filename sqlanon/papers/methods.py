@@ -12,10 +12,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from sqlanon.api.extensions import register
-from sqlanon.model.base import failed_checks
 from sqlanon.model.budget import ExactNumber
-from sqlanon.model.methods.epsilon_safe import DEFAULT_WEIGHT, EpsilonSafe
 from sqlanon.model.methods.noisy import IPA
+from sqlanon.model.methods.sampled_methods import DEFAULT_WEIGHT, EpsilonSafe
+from sqlanon.model.policy_value import failed_checks
 
 __all__ = ["EpsilonSafeAsPublished", "IPAAsPublished"]
 

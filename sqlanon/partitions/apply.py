@@ -13,7 +13,7 @@ from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.fit import PartitionRelease, PartitionReport
+from sqlanon.model.fitted import PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Guarantee, Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes

@@ -29,7 +29,7 @@ from sqlanon.methods.reports import NodePublication, found_by
 from sqlanon.methods.stages import Stages
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
-from sqlanon.model.fit import Fit, refuse_unfit
+from sqlanon.model.fitted import Fit, refuse_unfit
 from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
@@ -38,7 +38,7 @@ from sqlanon.nodes.table import EncodedTable
 from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
 from sqlanon.publish.files import staged_file
-from sqlanon.queries import taxonomies
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string

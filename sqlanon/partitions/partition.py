@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import reading_taxonomies
 from sqlanon.binding.prepare import prepare
@@ -21,7 +21,7 @@ from sqlanon.methods.local.class_labels import SQL as LOCAL
 from sqlanon.methods.local.local_table import CLASS
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.fit import Fit
+from sqlanon.model.fitted import Fit
 from sqlanon.model.labels import ClassesRecord, LabelsRecord, NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts

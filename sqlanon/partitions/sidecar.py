@@ -29,7 +29,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.paths import note_of
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import Destination
-from sqlanon.model.fit import Fit
+from sqlanon.model.fitted import Fit
 from sqlanon.model.names import folded, possible
 from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts

@@ -13,7 +13,7 @@ from sqlanon.model.privacy import DeltaPresence, KAnonymity
 from sqlanon.model.release import Guarantee, Report
 
 if TYPE_CHECKING:
-    from sqlanon.model.fit import Fit
+    from sqlanon.model.fitted import Fit
 
 WHAT_ROWS_COUNT = (
     "classes count rows: where one individual owns several rows, a class of k rows holds fewer individuals"

@@ -10,11 +10,11 @@ from pathlib import Path
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Stored
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
-from sqlanon.model.base import did_you_mean
 from sqlanon.model.destination import destination
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import did_you_mean
 from sqlanon.model.record import readable_record
-from sqlanon.model.release.listed import ListedRelease, ReleaseList, State
+from sqlanon.model.release.joint import ListedRelease, ReleaseList, State
 from sqlanon.publish.targets import target_at
 from sqlanon.releases import table, waiting
 from sqlanon.releases.names import comparable, comparables, have_common, in_folders, table_called

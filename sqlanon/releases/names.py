@@ -12,7 +12,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.paths import lies_in
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError
-from sqlanon.model.datasets import (
+from sqlanon.model.dataset_names import (
     FILE,
     FILE_SUFFIXES,
     MAIN,

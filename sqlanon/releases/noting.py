@@ -22,7 +22,7 @@ from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.bounds import CLASS_SIZE
-from sqlanon.model.datasets import dataset_of_files
+from sqlanon.model.dataset_names import dataset_of_files
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.policy import Policy

@@ -20,7 +20,7 @@ SQL = Queries("releases")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table; see :class:`sqlanon.model.release.listed.ListedRelease`."""
+    """A row of the table; see :class:`sqlanon.model.release.joint.ListedRelease`."""
 
     target: str
     datasets: Sequence[str]

@@ -1,5 +1,6 @@
-"""What people see of a result: a document of paragraphs, tables, bars and notes, and its renderers.
+"""What people see of a result: a document of paragraphs, tables, charts and notes, and its renderers.
 
-A result describes itself as a :class:`~sqlanon.report.document.Document`; ``console``, ``notebook`` and ``html`` render
-one. Another renderer is a file with a subclass of :class:`~sqlanon.report.document.Renderer`.
+A result describes itself as a :class:`~sqlanon.report.document.Document`; ``console`` renders one on a terminal, and
+``html`` as a page or in a notebook. Another renderer is a file with a subclass of
+:class:`~sqlanon.report.document.Renderer`.
 """

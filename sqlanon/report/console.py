@@ -38,7 +38,7 @@ BAR_STYLES = ("dim", "yellow", "green")
 
 
 def rendered(document: Document) -> list[RenderableType]:
-    """What rich prints of a document; its title is what the user has just typed."""
+    """Make what rich prints of a document, without its title, which the user has just typed."""
     return _OnConsole().render(document)
 
 
@@ -76,10 +76,10 @@ class _OnConsole(Renderer[RenderableType]):
 
     def section(self, part: Section) -> RenderableType:
         remark = [_words(part.remark)] if part.remark else []
-        return Group(Words(f"\n{printable(part.heading)}", "bold underline"), *remark, *map(self._part, part.parts))
+        return Group(Words(f"\n{printable(part.heading)}", "bold underline"), *remark, *map(self.part, part.parts))
 
     def side_by_side(self, part: SideBySide) -> RenderableType:
-        return Group(*(self._part(each) for _, parts in part.columns for each in parts))
+        return Group(*(self.part(each) for _, parts in part.columns for each in parts))
 
 
 def _words(text: str | Text) -> Words:

@@ -14,6 +14,7 @@ MAX_ALIKE = 10
 NAME_OR_NUMBER = re.compile(r'("(?:[^"]|"")+")|[0-9][0-9.,]*')
 
 Tone: TypeAlias = Literal["plain", "strong", "good", "bad", "doubtful"]
+Audience: TypeAlias = Literal["recipient", "custodian"]
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Strip:
-    """A level of a taxonomy.
-
-    Attributes:
-        name: the level, in words.
-        pieces: its labels from left to right: the share of all values that each stands for, and its text, which is
-            empty where it is not to be shown.
-        shown: the share of what is released that has labels of this level.
-    """
+    """A level of a taxonomy."""
 
     name: str
-    pieces: tuple[tuple[float, str], ...]
-    shown: float
+    pieces: tuple[tuple[float, str], ...]  # its labels: the share of all values, and the text, empty if not shown
+    shown: float  # the share of the release that has labels of this level
 
 
 @dataclass(frozen=True)
@@ -71,22 +65,14 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under headings, or facts if there are no headings.
-
-    Attributes:
-        headings: of the columns; empty for facts.
-        rows: a cell per column.
-        numbers: the positions of columns that are aligned to the right.
-        title: above the table, if it has one.
-        scale: what its bars stand for, and ``legend`` what their parts are, if it has bars.
-    """
+    """Rows under headings, or facts if there are no headings."""
 
     headings: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
-    numbers: Collection[int] = ()
+    numbers: Collection[int] = ()  # the positions of columns that are aligned to the right
     title: str = ""
-    scale: str = ""
-    legend: tuple[str, ...] = ()
+    scale: str = ""  # what its bars stand for, if it has some
+    legend: tuple[str, ...] = ()  # what the parts of a bar are
 
 
 @dataclass(frozen=True)
@@ -121,62 +107,74 @@ class Figures:
 
     figures: tuple[Figure, ...]
 
+    @property
+    def table(self) -> Table:
+        """The numbers in rows, with their remarks if there are some."""
+        width = 4 if any(each.remark for each in self.figures) else 3
+        rows = [(each.name, each.before, each.after, each.remark)[:width] for each in self.figures]
+        return Table(("", "before", "after", "")[:width], rows, numbers=(1, 2))
+
 
 @dataclass(frozen=True)
 class Bars:
-    """Groups of bars side by side.
+    """Groups of bars side by side."""
 
-    Attributes:
-        title: what is shown, also for those who see no picture.
-        axis: what the groups are.
-        groups: their names.
-        series: the name of each series, and its share in each group.
-        mark: the number of groups to the left of a line, and what it stands for.
-    """
-
-    title: str
+    title: str  # stands for the picture where nobody sees one
     axis: str
     groups: tuple[str, ...]
-    series: tuple[tuple[str, tuple[float, ...]], ...]
-    mark: tuple[int, str] | None = None
+    series: tuple[tuple[str, tuple[float, ...]], ...]  # the name of each, and its share in each group
+    mark: tuple[int, str] | None = None  # the number of groups to the left of a line, and what it stands for
+
+    @property
+    def table(self) -> Table:
+        """The share of each series in each group."""
+        columns = [shares for _, shares in self.series]
+        return _shares_table(self, zip(self.groups, *columns, strict=True))
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Shares that fall in steps along a logarithmic axis.
+    """Shares that fall in steps along a logarithmic axis."""
 
-    Attributes:
-        title: what is shown, also for those who see no picture.
-        axis: what the axis is.
-        ticks: positions on it that are named, ascending; the first and the last are its ends.
-        series: the name of each series, and its steps: up to a position, the share; ascending.
-        mark: a position, and what it stands for.
-    """
-
-    title: str
+    title: str  # stands for the picture where nobody sees one
     axis: str
-    ticks: tuple[tuple[float, str], ...]
-    series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
-    mark: tuple[float, str] | None = None
+    ticks: tuple[tuple[float, str], ...]  # positions with names, ascending; the first and the last are its ends
+    series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]  # names, with steps: up to a position, the share
+    mark: tuple[float, str] | None = None  # a position, and what it stands for
+
+    @property
+    def table(self) -> Table:
+        """The shares at the positions with names."""
+
+        def at(place: float, steps: Sequence[tuple[float, float]]) -> float:
+            return next((share for end, share in steps if place <= end), 0.0)
+
+        return _shares_table(
+            self, ((name, *(at(place, steps) for _, steps in self.series)) for place, name in self.ticks)
+        )
 
 
 @dataclass(frozen=True)
 class Points:
-    """Points by a number, on a logarithmic axis, and a share.
+    """Points by a number, on a logarithmic axis, and a share."""
 
-    Attributes:
-        title: what is shown, also for those who see no picture.
-        axis: what the number is.
-        points: a number, a share, how many points are there, and whether they are in colour.
-        front: the points of a line, ascending.
-        mark: the point that is marked, and what it stands for.
-    """
-
-    title: str
+    title: str  # stands for the picture where nobody sees one
     axis: str
-    points: tuple[tuple[float, float, int, bool], ...]
-    front: tuple[tuple[float, float], ...]
-    mark: tuple[float, float, str]
+    points: tuple[tuple[float, float, int, bool], ...]  # a number, a share, how many are there, and whether in colour
+    front: tuple[tuple[float, float], ...]  # the points of a line, ascending
+    mark: tuple[float, float, str]  # the point that is marked, and what it stands for
+
+    @property
+    def table(self) -> Table:
+        """The points of the line."""
+        rows = [(f"{number:g}", percent(share)) for number, share in self.front]
+        return Table((self.axis, "share"), rows, numbers=(1,), title=self.title)
+
+
+def _shares_table(chart: Bars | Steps, rows: Iterable[Sequence[Any]]) -> Table:
+    names = [name for name, _ in chart.series]
+    cells = [(name, *map(percent, shares)) for name, *shares in rows]
+    return Table((chart.axis, *names), cells, numbers=range(1, len(names) + 1), title=chart.title)
 
 
 @dataclass(frozen=True)
@@ -188,16 +186,17 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a heading; one that is not printed is for the screen alone."""
+    """Parts under a heading."""
 
     heading: str
     parts: tuple[Part, ...]
     remark: str = ""
-    is_printed: bool = True
+    audience: Audience = "recipient"  # what is for the custodian is left out for others
+    is_printed: bool = True  # else it is for the screen alone
 
 
-Picture: TypeAlias = Figures | Bars | Steps | Points
-Part: TypeAlias = Paragraph | Table | Notes | Code | SideBySide | Section | Picture
+Chart: TypeAlias = Bars | Steps | Points
+Part: TypeAlias = Paragraph | Table | Notes | Code | SideBySide | Section | Figures | Chart
 
 
 @dataclass(frozen=True)
@@ -212,13 +211,13 @@ Shown = TypeVar("Shown")
 
 
 class Renderer(ABC, Generic[Shown]):
-    """A way to show documents: what is made of each kind of part."""
+    """A way to show documents: what is made of each kind of part. Figures and charts are tables, if need be."""
 
     def render(self, document: Document) -> list[Shown]:
-        """All parts of a document, in their order."""
-        return [self._part(part) for part in document.parts]
+        """Show all parts of a document, in their order."""
+        return [*map(self.part, document.parts)]
 
-    def _part(self, part: Part) -> Shown:
+    def part(self, part: Part) -> Shown:
         match part:
             case Paragraph():
                 return self.paragraph(part)
@@ -232,19 +231,10 @@ class Renderer(ABC, Generic[Shown]):
                 return self.side_by_side(part)
             case Section():
                 return self.section(part)
-            case _:
-                return self._picture(part)
-
-    def _picture(self, part: Picture) -> Shown:
-        match part:
             case Figures():
                 return self.figures(part)
-            case Bars():
-                return self.bars(part)
-            case Steps():
-                return self.steps(part)
-            case Points():
-                return self.points(part)
+            case _:
+                return self.chart(part)
 
     @abstractmethod
     def paragraph(self, part: Paragraph) -> Shown: ...
@@ -265,31 +255,10 @@ class Renderer(ABC, Generic[Shown]):
     def side_by_side(self, part: SideBySide) -> Shown: ...
 
     def figures(self, part: Figures) -> Shown:
-        """A table, unless there is something better."""
-        width = 4 if any(each.remark for each in part.figures) else 3
-        rows = [(each.name, each.before, each.after, each.remark)[:width] for each in part.figures]
-        return self.table(Table(("", "before", "after", "")[:width], rows, numbers=(1, 2)))
+        return self.table(part.table)
 
-    def bars(self, part: Bars) -> Shown:
-        """A table of the shares, unless there is something better."""
-        names, columns = [name for name, _ in part.series], [shares for _, shares in part.series]
-        rows = [(group, *map(percent, shares)) for group, *shares in zip(part.groups, *columns, strict=True)]
-        return self.table(Table((part.axis, *names), rows, numbers=range(1, len(names) + 1), title=part.title))
-
-    def steps(self, part: Steps) -> Shown:
-        """A table of the shares at the named positions, unless there is something better."""
-        rows = [(name, *(percent(_at(steps, place)) for _, steps in part.series)) for place, name in part.ticks]
-        names = [name for name, _ in part.series]
-        return self.table(Table((part.axis, *names), rows, numbers=range(1, len(names) + 1), title=part.title))
-
-    def points(self, part: Points) -> Shown:
-        """A table of the line, unless there is something better."""
-        rows = [(f"{number:g}", percent(share)) for number, share in part.front]
-        return self.table(Table((part.axis, "share"), rows, numbers=(1,), title=part.title))
-
-
-def _at(steps: Sequence[tuple[float, float]], place: float) -> float:
-    return next((share for end, share in steps if place <= end), 0.0)
+    def chart(self, part: Chart) -> Shown:
+        return self.table(part.table)
 
 
 def paragraph(*texts: str | Text) -> Paragraph:
@@ -297,17 +266,17 @@ def paragraph(*texts: str | Text) -> Paragraph:
 
 
 def side_by_side(*parts: Part) -> SideBySide:
-    """Parts in columns of their own."""
+    """Place parts in columns of their own."""
     return SideBySide(tuple(("plain", (part,)) for part in parts))
 
 
 def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
-    """Facts in words, each with its value."""
+    """List facts in words, each with its value."""
     return Table((), [(what, in_words(value)) for what, value in rows], numbers=(1,), title=title)
 
 
 def notes(heading: str, sentences: Iterable[str]) -> tuple[Notes, ...]:
-    """A list under a heading; nothing without sentences.
+    """List sentences under a heading; nothing without sentences.
 
     Of many sentences that differ in a column and in numbers alone, the first names other columns and stands for all.
     """
@@ -334,7 +303,7 @@ def _first_name(sentence: str) -> str:
 
 
 def _kind(sentence: str) -> str:
-    """A sentence about a column without its name and its numbers; any other as it is."""
+    """Return a sentence about a column without its name and its numbers, and any other as it is."""
     name = _first_name(sentence)
     return NAME_OR_NUMBER.sub(lambda found: found[1] or "0", sentence.replace(name, "_")) if name else sentence
 
@@ -344,27 +313,27 @@ def strong(words: str) -> Text:
 
 
 def count(number: int | None) -> str:
-    """``12,345``; a dash for nothing."""
+    """Spell a number as ``12,345``; a dash for nothing."""
     return "–" if number is None else f"{number:,}"
 
 
 def percent(share: float | None) -> str:
-    """``12.3 %``; a dash for nothing."""
+    """Spell a share as ``12.3 %``; a dash for nothing."""
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def short_percent(share: float) -> str:
-    """``20 %``, ``1.33 %``."""
+    """Spell a share as ``20 %`` or ``1.33 %``."""
     return f"{100 * share:.3g} %"
 
 
 def figure(number: float | None) -> str:
-    """A loss or an attained measure in six digits."""
+    """Spell a loss or an attained measure in six digits."""
     return "–" if number is None else f"{number:,.6g}"
 
 
 def in_words(value: Any) -> str:
-    """A value of JSON in lines: a line per item."""
+    """Spell a value of JSON in lines: a line per item."""
     match value:
         case None:
             return "–"
@@ -382,5 +351,5 @@ def in_words(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with control characters spelled out: names come from files that others have made."""
+    """Spell out the control characters of a text: names come from files that others have made."""
     return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)

@@ -1,4 +1,7 @@
-"""A document as one page of HTML: no script, and no request to any other place. Every text is escaped."""
+"""Documents as HTML: a page without script or request to any other place, or a fragment for a notebook.
+
+Every text is escaped.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,15 @@ from sqlanon.report.document import (
     Bar,
     Bars,
     Cell,
+    Chart,
     Code,
     Document,
     Figures,
     Notes,
     Paragraph,
-    Points,
     Renderer,
     Section,
     SideBySide,
-    Steps,
     Strips,
     Table,
     Text,
@@ -30,9 +32,24 @@ from sqlanon.report.document import (
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
+LOOKS = {
+    "": "text-align:left",
+    "number": "text-align:right",
+    "table": "overflow-x:auto",
+    "strong": "font-weight:bold",
+    "good": "color:#1a7f37",
+    "bad": "color:#c1121f;font-weight:bold",
+    "doubtful": "color:#9a6700",
+}
+"""The styles that a notebook has in place of the classes of a page; other classes have none."""
+
+BAR_COLOURS = ("#c9ccd1", "#e3b341", "#2da44e")
+FRAME_HEIGHT = 900
+"""Pixels: the page of a lattice of eight columns fits in."""
+
 
 def page(document: Document) -> str:
-    """The page, in UTF-8."""
+    """Render a document as a page, in UTF-8."""
     title, parts = escaped(document.title), "".join(_OnPage().render(document))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -42,43 +59,67 @@ def page(document: Document) -> str:
     )
 
 
+def fragment(document: Document) -> str:
+    """Render the parts of a document, without its title."""
+    return "".join(_InNotebook().render(document))
+
+
+def framed(page: str, title: str) -> str:
+    """Put a whole page in a frame of its own, whose script sees nothing of the notebook."""
+    return (
+        f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" srcdoc="{html.escape(page)}" '
+        f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
+    )
+
+
 @cache
 def style() -> str:
-    """The colours and forms of all pages."""
-    return "".join(map(svg.stylesheet, ("picture.css", "page.css")))
+    """Return the colours and forms of all pages."""
+    return "".join(map(svg.asset, ("picture.css", "page.css")))
 
 
 class _OnPage(Renderer[str]):
+    """Parts as elements of a page, which look as its style sheet says."""
+
+    section_heading = "h2"
+    notes_heading = "h3"
+    caption = "<caption>"
+
+    def look(self, name: str) -> str:
+        """Return the attribute that makes an element look like a class of the style sheet."""
+        return f' class="{name}"' if name else ""
+
     def paragraph(self, part: Paragraph) -> str:
-        return f"<p>{''.join(map(_words, part.texts))}</p>"
+        return f"<p>{''.join(map(self._words, part.texts))}</p>"
 
     def table(self, part: Table) -> str:
-        title = f"<caption>{escaped(part.title)}</caption>" if part.title else ""
+        title = f"{self.caption}{escaped(part.title)}</caption>" if part.title else ""
         head = "".join(
-            f'<th scope="col"{_aligned(part, place)}>{_words(each)}</th>' for place, each in enumerate(part.headings)
+            f'<th scope="col"{self._aligned(part, place)}>{self._words(each)}</th>'
+            for place, each in enumerate(part.headings)
         )
-        rows = "".join(f"<tr>{_row(part, row)}</tr>" for row in part.rows)
+        rows = "".join(f"<tr>{self._row(part, row)}</tr>" for row in part.rows)
         body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>" if head else f"<tbody>{rows}</tbody>"
-        legend = f'<p class="quiet key">{escaped(part.scale)}: {_legend(part.legend)}</p>' if part.legend else ""
-        return f'<div class="table"><table>{title}{body}</table></div>{legend}'
+        key = " ".join(f"{self.block(place)}{escaped(name)}" for place, name in enumerate(part.legend))
+        legend = f"<p{self.look('quiet key')}>{escaped(part.scale)}: {key}</p>" if key else ""
+        return f"<div{self.look('table')}><table>{title}{body}</table></div>{legend}"
 
     def notes(self, part: Notes) -> str:
-        items = "".join(f"<li>{_words(sentence)}</li>" for sentence in part.sentences)
-        return f"<h3>{escaped(part.heading)}</h3><ul>{items}</ul>"
+        items = "".join(f"<li>{self._words(sentence)}</li>" for sentence in part.sentences)
+        return f"<{self.notes_heading}>{escaped(part.heading)}</{self.notes_heading}><ul>{items}</ul>"
 
     def code(self, part: Code) -> str:
         lines = f"<pre>{escaped(part.text)}</pre>"
         return f"<details><summary>{escaped(part.title)}</summary>{lines}</details>" if part.title else lines
 
     def section(self, part: Section) -> str:
-        remark = f'<p class="quiet">{escaped(part.remark)}</p>' if part.remark else ""
-        start = "<section>" if part.is_printed else '<section class="screen">'
-        return f"{start}<h2>{escaped(part.heading)}</h2>{remark}{''.join(map(self._part, part.parts))}</section>"
+        heading = f"<{self.section_heading}>{escaped(part.heading)}</{self.section_heading}>"
+        remark = f"<p{self.look('quiet')}>{escaped(part.remark)}</p>" if part.remark else ""
+        start = "<section>" if part.is_printed else f"<section{self.look('screen')}>"
+        return f"{start}{heading}{remark}{''.join(map(self.part, part.parts))}</section>"
 
     def side_by_side(self, part: SideBySide) -> str:
-        columns = "".join(
-            f'<div class="{tone}">{"".join(map(self._part, parts))}</div>' for tone, parts in part.columns
-        )
+        columns = "".join(f'<div class="{tone}">{"".join(map(self.part, parts))}</div>' for tone, parts in part.columns)
         return f'<div class="beside">{columns}</div>'
 
     def figures(self, part: Figures) -> str:
@@ -92,52 +133,73 @@ class _OnPage(Renderer[str]):
             )
         return f'<div class="figures">{"".join(shown)}</div>'
 
-    def bars(self, part: Bars) -> str:
-        return svg.bars(part)
+    def chart(self, part: Chart) -> str:
+        return svg.drawn(part)
 
-    def steps(self, part: Steps) -> str:
-        return svg.steps(part)
+    def block(self, place: int, share: float | None = None) -> str:
+        """Render a part of a bar by its place, or its colour in a legend."""
+        width = "" if share is None else f' style="width:{100 * share:.2f}%"'
+        return f'<i class="b{place}"{width}></i>'
 
-    def points(self, part: Points) -> str:
-        return svg.points(part)
+    def strips(self, cell: Strips, name: str) -> str:
+        return svg.strips(cell, printable(name))
 
+    def _row(self, table: Table, row: Sequence[Cell]) -> str:
+        """Render the cells of a row; the first one is its heading."""
+        name = row[0].words if isinstance(row[0], Text) else str(row[0])
+        cells = []
+        for place, cell in enumerate(row):
+            kind, scope = ("td", "") if place else ("th", ' scope="row"')
+            cells.append(f"<{kind}{scope}{self._aligned(table, place)}>{self._cell(cell, name)}</{kind}>")
+        return "".join(cells)
 
-def _row(table: Table, row: Sequence[Cell]) -> str:
-    """The cells of a row; the first one is its heading."""
-    name = row[0].words if isinstance(row[0], Text) else row[0]
-    cells = []
-    for place, cell in enumerate(row):
-        kind, scope = ("td", "") if place else ("th", ' scope="row"')
-        cells.append(f"<{kind}{scope}{_aligned(table, place)}>{_cell(cell, str(name))}</{kind}>")
-    return "".join(cells)
+    def _aligned(self, table: Table, place: int) -> str:
+        return self.look("number" if table.headings and place in table.numbers else "")
 
+    def _cell(self, cell: Cell, name: str) -> str:
+        match cell:
+            case Bar():
+                blocks = "".join(self.block(place, share) for place, share in enumerate(cell.shares))
+                return f"<span{self.look('bar')}>{blocks}</span>"
+            case Strips():
+                return self.strips(cell, name)
+            case _:
+                return self._words(cell)
 
-def _aligned(table: Table, place: int) -> str:
-    return ' class="number"' if table.headings and place in table.numbers else ""
-
-
-def _cell(cell: Cell, name: str) -> str:
-    match cell:
-        case Bar():
-            widths = enumerate(cell.shares)
-            parts = "".join(f'<i class="b{place}" style="width:{100 * share:.2f}%"></i>' for place, share in widths)
-            return f'<span class="bar">{parts}</span>'
-        case Strips():
-            return svg.strips(cell, printable(name))
-        case _:
-            return _words(cell)
-
-
-def _words(text: str | Text) -> str:
-    text = Text(text) if isinstance(text, str) else text
-    words = escaped(text.words).replace("\n", "<br>")
-    return words if text.tone == "plain" else f'<span class="{text.tone}">{words}</span>'
+    def _words(self, text: str | Text) -> str:
+        text = Text(text) if isinstance(text, str) else text
+        words = escaped(text.words).replace("\n", "<br>")
+        return words if text.tone == "plain" else f"<span{self.look(text.tone)}>{words}</span>"
 
 
-def _legend(names: Sequence[str]) -> str:
-    return " ".join(f'<i class="b{place}"></i>{escaped(name)}' for place, name in enumerate(names))
+class _InNotebook(_OnPage):
+    """Parts with their looks spelled out, as a notebook has no style sheet of ours."""
+
+    section_heading = "h4"
+    notes_heading = "h5"
+    caption = '<caption style="text-align:left;font-weight:bold">'
+
+    def look(self, name: str) -> str:
+        return f' style="{LOOKS[name]}"' if name in LOOKS else ""
+
+    def side_by_side(self, part: SideBySide) -> str:
+        return "".join(self.part(each) for _, parts in part.columns for each in parts)
+
+    def figures(self, part: Figures) -> str:
+        return self.table(part.table)
+
+    def chart(self, part: Chart) -> str:
+        return svg.image(svg.drawn(part), part.title) if isinstance(part, Bars) else self.table(part.table)
+
+    def block(self, place: int, share: float | None = None) -> str:
+        width = "1em;margin-right:.3em" if share is None else f"{12 * share:.2f}em"
+        style = f"display:inline-block;height:.8em;width:{width};background:{BAR_COLOURS[place]}"
+        return f'<span style="{style}"></span>'
+
+    def strips(self, cell: Strips, name: str) -> str:
+        return escaped(cell.words)
 
 
 def escaped(text: str) -> str:
-    """A text as it stands in a page."""
+    """Escape a text as it stands in a page."""
     return html.escape(printable(text))

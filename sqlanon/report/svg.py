@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from sqlanon.report.document import Bars, Points, Steps, Strip, Strips, percent
+from sqlanon.report.document import Bars, Chart, Points, Steps, Strip, Strips, percent
 
 WIDTH, HEIGHT = 620, 190
 """Of the plot with its axis to the left, in pixels of the picture; the axis below adds some."""
@@ -29,21 +29,32 @@ MAX_PIECES = 150
 
 
 def image(picture: str, words: str) -> str:
-    """The picture as an image that carries its own style, with the words as its text alternative."""
+    """Make an image of a picture that carries its own style, with the words as its text alternative."""
     start = f'<svg xmlns="http://www.w3.org/2000/svg" style="background:var(--back)" {picture.removeprefix("<svg ")}'
-    alone = start.replace(">", f"><style>{stylesheet('picture.css')}</style>", 1)
+    alone = start.replace(">", f"><style>{asset('picture.css')}</style>", 1)
     data = f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"
     return f'<img alt="{html.escape(words)}" style="width:100%;max-width:{WIDTH}px" src="{data}">'
 
 
 @cache
-def stylesheet(name: str) -> str:
-    """A style sheet of this package."""
+def asset(name: str) -> str:
+    """Read a style sheet, a script or a template of this package."""
     return files("sqlanon.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def bars(chart: Bars) -> str:
-    """Groups of bars, which are as high as the largest share of all."""
+def drawn(chart: Chart) -> str:
+    """Draw a chart."""
+    match chart:
+        case Bars():
+            return _bars(chart)
+        case Steps():
+            return _steps(chart)
+        case Points():
+            return _points(chart)
+
+
+def _bars(chart: Bars) -> str:
+    """Draw groups of bars up to the largest share of all."""
     top = max((share for _, shares in chart.series for share in shares), default=0) or 1
     group = (WIDTH - LEFT - RIGHT) / len(chart.groups)
     width = 0.84 * group / len(chart.series)
@@ -62,8 +73,8 @@ def bars(chart: Bars) -> str:
     return _picture(chart.title, chart.axis, parts)
 
 
-def steps(chart: Steps) -> str:
-    """Shares that fall in steps, over a logarithmic axis."""
+def _steps(chart: Steps) -> str:
+    """Draw shares that fall in steps, over a logarithmic axis."""
     first, last = math.log(chart.ticks[0][0]), math.log(chart.ticks[-1][0])
 
     def place(position: float) -> float:
@@ -87,8 +98,8 @@ def steps(chart: Steps) -> str:
     return _picture(chart.title, chart.axis, parts)
 
 
-def points(chart: Points) -> str:
-    """A dot for each point, larger the more there are, over a logarithmic axis; and the line of the best ones."""
+def _points(chart: Points) -> str:
+    """Draw a dot for each point, larger the more there are, over a logarithmic axis; and the line of the best ones."""
     most = math.log(max((number for number, *_ in chart.points), default=1)) or 1.0
 
     def at(number: float, share: float) -> tuple[float, float]:
@@ -115,7 +126,7 @@ def points(chart: Points) -> str:
 
 
 def strips(taxonomy: Strips, name: str) -> str:
-    """A strip for each level, with a piece for each label; the stronger the colour, the more is released there."""
+    """Draw a strip for each level, with a piece for each label: in stronger colour where more is released."""
     height = len(taxonomy.strips) * (STRIP_HEIGHT + STRIP_GAP)
     rows = "".join(
         "".join(_pieces(strip, place * (STRIP_HEIGHT + STRIP_GAP))) for place, strip in enumerate(taxonomy.strips)
@@ -128,7 +139,7 @@ def strips(taxonomy: Strips, name: str) -> str:
 
 
 def _pieces(strip: Strip, y: int) -> Iterator[str]:
-    """The pieces of a level: those without a label as one shape, which takes a fifth of the bytes."""
+    """Draw the pieces of a level: those without a label as one shape, which takes a fifth of the bytes."""
     pieces = strip.pieces if len(strip.pieces) <= MAX_PIECES else ((1.0, ""),)
     kind, start, unlabelled, labelled = ("on" if strip.shown else "off"), 0.0, "", ""
     opacity = f' style="opacity:{0.35 + 0.65 * strip.shown:.2f}"' if 0 < strip.shown < 1 else ""
@@ -162,7 +173,7 @@ def _picture(title: str, axis: str, parts: Sequence[str]) -> str:
 
 
 def _grid(top: float) -> Iterator[str]:
-    """Lines at shares up to the largest."""
+    """Draw lines at shares up to the largest."""
     for line in range(GRID + 1):
         y = HEIGHT - (HEIGHT - 10) * line / GRID
         yield f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
@@ -170,7 +181,7 @@ def _grid(top: float) -> Iterator[str]:
 
 
 def _first_colour(series: Sequence[object]) -> int:
-    """The last series has the colour of what comes after, alone or beside what was before."""
+    """Give the last series the colour of what comes after, alone or beside what was before."""
     return SERIES - len(series)
 
 

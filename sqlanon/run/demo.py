@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +19,14 @@ from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import destination
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Measurement, Release, Verification
+from sqlanon.model.release import Measurement, Release, Result, Verification
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, identifier, number, subquery
+from sqlanon.report.document import Part, Table, Text, count, figure, paragraph, strong
 from sqlanon.run.pipeline import anonymize
+from sqlanon.verification.found_release import find_release
 from sqlanon.verification.measure import measure
-from sqlanon.verification.published import published
 from sqlanon.verification.verify import verify_published
 
 SOURCE = "visits"
@@ -59,6 +61,10 @@ TAXONOMIES = {
 """All declared but that of ``zip``, whose values are read off the table."""
 
 
+MAX_HEADING = 10
+"""The most signs of a heading on one line, so that all columns fit on a terminal."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """A handful of invented rows."""
@@ -66,9 +72,16 @@ class Sample:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
 
+    @property
+    def table(self) -> Table:
+        """The rows; a long name of a column stands on two lines."""
+        numbers = [place for place, value in enumerate(self.rows[0]) if isinstance(value, int)] if self.rows else []
+        rows = [["NULL" if value is None else str(value) for value in row] for row in self.rows]
+        names = (name if len(name) <= MAX_HEADING else "_\n".join(name.rsplit("_", 1)) for name in self.columns)
+        return Table(tuple(names), rows, numbers)
 
-@dataclass(frozen=True)
-class Demo:
+
+class Demo(Result):
     """What the demonstration shows: the table before and after, and the run between."""
 
     policy: Policy
@@ -77,6 +90,33 @@ class Demo:
     release: Release
     released: Sample
     after: Verification
+
+    @property
+    def heading(self) -> str:
+        return "An invented hospital"
+
+    def parts(self) -> Iterator[Part]:
+        report, rows = self.release.report, count(self.before.row_count)
+        yield paragraph(Text("An invented hospital, before and after\n", "strong"))
+        yield paragraph(strong("Before  "), f"table visits, {rows} rows; nobody in it is real")
+        yield self.raw.table
+        yield paragraph(strong("After  "), "table visits_k5: every row looks like at least 4 others")
+        yield self.released.table
+        yield paragraph(strong("What it gives away  "), "to one who knows age, sex, zip and admission")
+        before, after = self.before, self.after.measurement
+        measures = [(what, was, now) for (what, was), (_, now) in zip(before.figures, after.figures, strict=True)]
+        for one, two in zip(before.models[1:], after.models[1:], strict=True):
+            measures.append((f"least diversity of {one.column}", figure(one.attained), figure(two.attained)))
+        yield Table(("", "before", "after"), measures, numbers=(1, 2))
+        yield paragraph(strong("What was done  "), "each column raised to a level of its taxonomy")
+        labels = dict(zip(self.released.columns, self.released.rows[0], strict=True))
+        levels = [
+            (name, str(level), str(report.heights[name]), Text(str(labels[name]), "good"))
+            for name, level in self.release.node.items()
+        ]
+        yield Table(("quasi-identifier", "level", "of", "label"), levels, numbers=(1, 2))
+        yield paragraph(f"Released {report.rows_in_words}\n{report.search_in_words}\n")
+        yield paragraph(strong("What next"))
 
 
 def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
@@ -104,12 +144,12 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
         before=before,
         release=release,
         released=_sample(engine, RELEASE),
-        after=verify_published(engine, published(engine, RELEASE, engine.resolve), policy),
+        after=verify_published(engine, find_release(engine, RELEASE, engine.resolve), policy),
     )
 
 
 def demo_policy() -> Policy:
-    """The policy of the demonstration: 5-anonymity, 2-diverse diagnoses, at most 5 % suppressed."""
+    """Read the policy of the demonstration: 5-anonymity, 2-diverse diagnoses, at most 5 % suppressed."""
     return Policy(**tomllib.loads(POLICY_TOML))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies, reading_taxonomies
 from sqlanon.binding.prepare import prepare
@@ -16,7 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.joint.beside import compare, keys_of
 from sqlanon.joint.persons import EarlierRelease, MakeAgain
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
-from sqlanon.model.methods.cuts import TopDownSpecialization
+from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
@@ -29,9 +29,8 @@ from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import counted_rows
-from sqlanon.run.recorded import recorded_release
-from sqlanon.run.roles import PRESENT, ShownColumn, of_several_roles, shown_columns
-from sqlanon.verification.published import Published
+from sqlanon.run.recorded import PRESENT, ShownColumn, of_several_roles, recorded_release, shown_columns
+from sqlanon.verification.found_release import FoundRelease
 
 WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local recoding, whose classes can be found again"
 WITH_AGGREGATES = "aggregates of its classes show more than their labels"
@@ -43,24 +42,16 @@ SEVERAL_ROLES = "joint classes do not count all that the releases show together:
 
 @dataclass(frozen=True)
 class Found:
-    """An earlier release that can be held together with others.
+    """An earlier release that can be held together with others."""
 
-    Attributes:
-        release: it as it is found.
-        record: its record.
-        policy: the policy that is recorded.
-        origin: what it was made from.
-        labels: its node, its cut, or its classes.
-    """
-
-    release: Published
+    release: FoundRelease
     record: Record
-    policy: Policy
-    origin: ResolvedSource
-    labels: LabelsRecord
+    policy: Policy  # as it is recorded
+    origin: ResolvedSource  # what it was made from
+    labels: LabelsRecord  # its node, its cut, or its classes
 
     def columns(self, engine: Engine) -> Sequence[ShownColumn]:
-        """The columns that it has, those among them that its policy does not name."""
+        """Describe the columns that it has, those among them that its policy does not name."""
         return shown_columns(engine, self.policy, self.origin, self.release.columns)
 
 
@@ -71,13 +62,9 @@ def earlier_releases(
     policy: Policy,
     read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> Iterator[tuple[EarlierRelease, ...]]:
-    """The earlier releases of a policy, in their order; their taxonomies are there within the block.
+    """Find the earlier releases of a policy, in their order; their taxonomies are there within the block.
 
-    Args:
-        engine: the database, with the taxonomies of the policy.
-        source: the present source.
-        policy: the policy.
-        read: what is read of a release or of its source, in place of it.
+    ``source`` is the present one, and ``read`` gives what is read of a release or of its source, in place of it.
 
     Raises:
         PolicyError: lists all that stands in the way.
@@ -88,12 +75,9 @@ def earlier_releases(
 
 
 def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Earlier]) -> JointClasses:
-    """What releases show together of the persons in them; nothing is written.
+    """Count what releases, in their order, show together of the persons in them; nothing is written.
 
-    Args:
-        engine: the database.
-        source: what those are made from that name no source of their own.
-        named: the releases, in the order in which they were made.
+    ``source`` is what those are made from that name no source of their own.
 
     Raises:
         PolicyError: lists all that stands in the way.
@@ -111,15 +95,7 @@ def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Ear
 def with_joint_classes(
     engine: Engine, found: Verification, release: str, policy: Policy, source: ResolvedSource | None
 ) -> Verification:
-    """A verification of a release, with what it shows together with the earlier ones that its policy names.
-
-    Args:
-        engine: the database.
-        found: what was found of the release by itself.
-        release: its name.
-        policy: the policy.
-        source: what it was made from, if that is given.
-    """
+    """Add to a verification what the release shows together with the earlier ones that its policy names."""
     names = ", ".join(f'"{each.release}"' for each in policy.held_with)
     if source is None:
         note = f"what it shows together with {names}: no source was given, in which its persons are found"
@@ -202,7 +178,7 @@ def _releases(
 
 
 def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
-    """What is read of earlier releases, by role."""
+    """List what is read of earlier releases, by role."""
     roles = ("earlier release", "source of its earlier release")
     return {
         f"{role} {number}": found
@@ -222,7 +198,7 @@ def read_as_released(engine: Engine, release: str) -> None:
 
 
 def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:
-    """The release of a name; what stands in the way if it cannot be held together with others."""
+    """Find the release of a name; return what stands in the way if it cannot be held together with others."""
     # No hash of its rows is needed: its classes are counted beside its source, and none of them can be missing
     # if there are as many rows as were released. Nothing rests on other columns.
     release, record, policy = recorded_release(engine, named.release, engine.resolve, hashes_rows=False)
@@ -235,8 +211,8 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     return Found(release, record, policy, origin, record.labels)
 
 
-def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[str]:
-    """How a release has another number of rows than it was written with."""
+def _other_rows(engine: Engine, release: FoundRelease, record: Record) -> Iterator[str]:
+    """Say how a release has another number of rows than it was written with."""
     rows = engine.fetch(counted_rows(release.source.relation), "rows of an earlier release")[0]["rows"]
     if record.rows is None:
         yield "its provenance does not say how many rows it has"
@@ -244,8 +220,8 @@ def _other_rows(engine: Engine, release: Published, record: Record) -> Iterator[
         yield f"it has {rows:,} rows, and {record.rows.released:,} were released"
 
 
-def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[str]:
-    """Why a release cannot be compared with others, a sentence each."""
+def in_the_way(release: FoundRelease, record: Record, policy: Policy) -> Iterator[str]:
+    """Say why a release cannot be compared with others, a sentence each."""
     yield from release.shortfalls
     method = policy.method
     has_classes = isinstance(method, FullDomain | TopDownSpecialization | LocalRecoding) and record.labels is not None
@@ -260,7 +236,7 @@ def in_the_way(release: Published, record: Record, policy: Policy) -> Iterator[s
 
 
 def _make_again(labels: LabelsRecord) -> MakeAgain | None:
-    """What makes the classes of a release again whose labels do not say which class a row is in."""
+    """Return what makes the classes of a release again whose labels do not say which class a row is in."""
     if not isinstance(labels, ClassesRecord):
         return None
     from sqlanon.methods.local.local_classes import rows_made_again
@@ -269,13 +245,13 @@ def _make_again(labels: LabelsRecord) -> MakeAgain | None:
 
 
 def _beside(releases: Sequence[Found], place: int) -> tuple[int, ...]:
-    """The positions of the releases that one was held together with."""
+    """Find the positions of the releases that one was held together with."""
     hashes = [each.release.record_sha256 for each in releases[:place]]
     return tuple(hashes.index(each.record_sha256) for each in releases[place].record.earlier)
 
 
 def _missing_before(releases: Sequence[Found], place: int) -> Iterator[str]:
-    """The releases that one was held together with, and that do not stand before it."""
+    """Name the releases that one was held together with, and that do not stand before it."""
     hashes = {each.release.record_sha256 for each in releases[:place]}
     for each in releases[place].record.earlier:
         if each.record_sha256 not in hashes:
@@ -290,7 +266,7 @@ def bound_to(
     found: Found,
     read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> BoundPolicy:
-    """The policy of a release bound to its source, with the taxonomies that it was made with.
+    """Bind the policy of a release to its source, with the taxonomies that it was made with.
 
     Raises:
         PolicyError: there are others.
@@ -318,13 +294,13 @@ def bound_to(
 
 
 def _other_taxonomies(engine: Engine, record: Record, columns: Sequence[str]) -> list[str]:
-    """The columns whose taxonomies are not those that a record has the hashes of."""
-    shapes = taxonomies.shapes(engine, columns)
-    return [name for name in columns if name not in shapes or shapes[name].sha256 != record.taxonomy_sha256.get(name)]
+    """Find the columns whose taxonomies are not those that a record has the hashes of."""
+    same = taxonomies.unchanged(engine, columns, record.taxonomy_sha256)
+    return [name for name in columns if name not in same]
 
 
 def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPolicy]) -> list[tuple[str, ...]]:
-    """By release, the columns of its source by which persons are found in the others.
+    """Find by release the columns of its source by which persons are found in the others.
 
     Of one unchanged source these are the quasi-identifiers of all policies and the values that these look at, which is
     all that matters of a row.
@@ -335,7 +311,7 @@ def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPol
 
 
 def _other_codings(policies: Sequence[Policy]) -> list[str]:
-    """Quasi-identifiers that some policies code and others do not, or otherwise: their rows are not found again."""
+    """Find quasi-identifiers that policies code otherwise than each other: their rows are not found again."""
     names = dict.fromkeys(folded(name) for policy in policies for name in policy.quasi_identifiers)
     problems = []
     for kind in ("bottom", "top"):
@@ -353,7 +329,7 @@ def _other_codings(policies: Sequence[Policy]) -> list[str]:
 def _are_of_several_types(
     engine: Engine, source: ResolvedSource, keys: Sequence[tuple[str, ...]], bounds: Sequence[BoundPolicy]
 ) -> bool:
-    """Whether keys are of several types, or of one in which equal values have several texts."""
+    """Return whether keys are of several types, or of one in which equal values have several texts."""
     found: dict[str, set[str]] = {}
     for columns in [engine.describe(source.relation), *(bound.columns for bound in bounds)]:
         for each in columns:

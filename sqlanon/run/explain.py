@@ -26,7 +26,7 @@ from sqlanon.publish.targets import Target
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
-from sqlanon.report.notebook import fragment
+from sqlanon.report.html import fragment
 from sqlanon.run.earlier import earlier_releases
 from sqlanon.run.pipeline import carry_out
 

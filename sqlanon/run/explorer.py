@@ -1,9 +1,14 @@
-"""A lattice to explore: its nodes in the order of a run, and an example of what becomes of each column."""
+"""A lattice to explore: its nodes in the order of a run, an example of each column, and a page to choose a node on."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import itertools
+import json
 import math
 from collections.abc import Iterator, Sequence
+from string import Template
 from typing import Any
 
 import pyarrow as pa
@@ -16,15 +21,22 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.progress import Progress, Stopped
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec, QualityModel
-from sqlanon.model.release.explorer import ASKED, ExploredColumn, ExploredNodes, Explorer, NodesAtK
+from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec
+from sqlanon.model.release import Result
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries import examination, taxonomies
+from sqlanon.queries import examination
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
+from sqlanon.report.document import Part, Table, count, figure, percent, printable
+from sqlanon.report.html import escaped, framed, style
+from sqlanon.report.svg import asset
 from sqlanon.run.lattice import NODES, examined, record_of
 
 SQL = Queries("lattice")
+
+ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)
+"""The k that the page offers, besides that of the policy."""
 
 MAX_NODES = 70_000
 """A lattice of more nodes is shown in part: browsers draw them in a tenth of a second."""
@@ -34,6 +46,132 @@ SAMPLED_NODES = 50_000
 
 DIGITS = 6
 """Digits of the largest loss."""
+
+
+class ExploredColumn(Result):
+    """A quasi-identifier."""
+
+    name: str
+    least: int  # the lowest level that the policy allows
+    most: int  # the highest one
+    example: tuple[str | None, ...]  # the labels of one value from level 0 to the top; empty if none may be shown
+
+
+class ExploredNodes(Result):
+    """Nodes in the order in which a run prefers them, each attribute with an entry for each."""
+
+    places: tuple[int, ...]  # which node it is, counted from 0 in lexicographic order of the levels
+    losses: tuple[int, ...]  # what it loses, in units of ``loss_unit``
+    best_k: tuple[int, ...]  # the greatest k within the suppression limit; 0 where another model does not hold
+    suppressed_rows: tuple[int | None, ...]  # the rows that are left out at the k of the policy; None for 1 to k - 1
+    class_counts: tuple[int, ...]  # its classes before rows are left out
+
+
+class NodesAtK(Result):
+    """The nodes that attain a greater k than that of the policy, in the order in which such a run prefers them."""
+
+    k: int
+    order: tuple[int, ...]  # the positions of the nodes in :class:`ExploredNodes`
+    losses: tuple[int, ...]  # as there, at this k
+    suppressed_rows: tuple[int | None, ...]  # as there, at this k
+
+
+class Explorer(Result):
+    """The nodes of a lattice, to choose one from.
+
+    Attributes:
+        source: the table, in words.
+        row_count: its rows.
+        k: that of the policy, 1 without one.
+        asked: the k that are offered, ascending.
+        allowed_rows: how many rows may be left out.
+        measure: the loss of the policy.
+        is_share: whether that is between 0 and 1.
+        depends_on_k: whether it counts rows that are left out, so that another k has another loss.
+        loss_unit: the unit of the losses of nodes.
+        node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large, or partly checked.
+        checked_nodes: how many of them were checked: fewer if the check was stopped.
+        lower_bound: if it was stopped, proven to be at most the loss of every node that satisfies the policy, checked
+            or not; None if that is not known.
+        gap: then, how much less than the best checked node another node can lose at most.
+        columns: the quasi-identifiers.
+        nodes: the nodes.
+        others: those at each greater k that is offered; none if the lattice is very large.
+    """
+
+    source: str
+    row_count: int
+    k: int
+    asked: tuple[int, ...]
+    allowed_rows: int
+    measure: str
+    is_share: bool
+    depends_on_k: bool
+    loss_unit: float
+    node_count: int
+    checked_nodes: int
+    lower_bound: float | None = None
+    gap: float | None = None
+    columns: tuple[ExploredColumn, ...]
+    nodes: ExploredNodes
+    others: tuple[NodesAtK, ...]
+
+    def to_html(self, command: Sequence[str] = (), policy_k: int | None = None) -> str:
+        """A page to choose a node on: with its script, and nothing that is loaded from elsewhere.
+
+        It is for the custodian: it has counts of the source.
+
+        Args:
+            command: the source and the options of a command ``sqlanon run`` but for node and target, if the page is to
+                show one; else it shows a call of :meth:`sqlanon.Session.anonymize`.
+            policy_k: the k of the policy that the command names, if the nodes were counted for another one.
+        """
+        styles, script = style() + asset("explorer.css"), asset("explorer.js")
+        return Template(asset("explorer.html")).substitute(
+            title=escaped(f"{self.source}: what could be released"),
+            policy=f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(script)}",
+            style=styles,
+            script=script,
+            data=self._data(policy_k or self.k, command),
+        )
+
+    def _data(self, policy_k: int, command: Sequence[str]) -> str:
+        """Write the nodes for the page: losses as differences, which are short, and names and labels as shown."""
+        content = self.model_dump(mode="json")
+        for nodes in (content["nodes"], *content["others"]):
+            nodes["losses"] = [after - before for before, after in itertools.pairwise((0, *nodes["losses"]))]
+        for column in content["columns"]:
+            column["shown"] = printable(column["name"])
+            column["example"] = [None if label is None else printable(label) for label in column["example"]]
+        data = {**content, "policy_k": policy_k, "command": [*command]}
+        return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+    def _repr_html_(self) -> str:
+        """The page itself."""
+        return framed(self.to_html(), self.heading)
+
+    @property
+    def heading(self) -> str:
+        return f"The lattice of {self.source}"
+
+    def parts(self) -> Iterator[Part]:
+        """Show the least loss at each k."""
+        losses = {k: loss for k in self.asked if (loss := self._least_loss(k)) is not None}
+        rows = [(f"k = {k}", percent(loss) if self.is_share else figure(loss)) for k, loss in losses.items()]
+        checked = "" if self.checked_nodes == self.node_count else f"{count(self.checked_nodes)} of "
+        title = f"The least loss of {checked}{count(self.node_count)} nodes; to_html() makes a page to choose one on"
+        yield Table(("asked for", self.measure), rows, numbers=(1,), title=title)
+
+    def _least_loss(self, k: int) -> float | None:
+        at_k = next((other.losses for other in self.others if other.k == k), None)
+        if at_k is None:
+            at_k = tuple(loss for loss, best_k in zip(self.nodes.losses, self.nodes.best_k, strict=True) if best_k >= k)
+        return at_k[0] * self.loss_unit if at_k else None
+
+
+def _hash(text: str) -> str:
+    """Return what allows this text in a page, and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @with_own_taxonomies
@@ -50,7 +188,7 @@ def explorer(
             policy,
             stages,
             stopped,
-            lambda count: [policy.with_k(k) for k in other_ks if count <= MAX_NODES],
+            lambda size: [policy.with_k(k) for k in other_ks if size <= MAX_NODES],
         )
         table, nodes = found.table, found.nodes
         engine.put(NODES, nodes.drop_columns(["models"]).append_column("place", pa.array(found.places, pa.int64())))
@@ -60,16 +198,16 @@ def explorer(
         best_k = max((each or 0 for each in nodes["best_k"].to_pylist()), default=0)
         asked = tuple(sorted({k, *(each for each in ASKED if each <= best_k)}))
         shown = _shown(engine, nodes.num_rows, asked, k, unit)
-        lattice_size, record = table.context.lattice.size, record_of(nodes)
+        lattice_size, record, quality = table.context.lattice.size, record_of(nodes), policy.quality
         return Explorer(
             source=source.description,
             row_count=context.row_count,
             k=k,
             asked=asked,
             allowed_rows=context.allowed_rows,
-            measure=policy.quality.measure,
-            is_share=isinstance(policy.quality, LM | NCP | Prec),
-            depends_on_k=_depends_on_k(policy.quality),
+            measure=quality.measure,
+            is_share=isinstance(quality, LM | NCP | Prec),
+            depends_on_k=quality.charges if isinstance(quality, ChargingModel) else not isinstance(quality, DMStar),
             loss_unit=unit,
             node_count=lattice_size,
             checked_nodes=nodes.num_rows,
@@ -82,7 +220,7 @@ def explorer(
 
 
 def _takes(policy: Policy, k: int) -> bool:
-    """Whether the method of a policy takes k-anonymity with another k."""
+    """Return whether the method of a policy takes k-anonymity with another k."""
     try:
         policy.with_k(k)
     except PolicyError:
@@ -90,16 +228,11 @@ def _takes(policy: Policy, k: int) -> bool:
     return True
 
 
-def _depends_on_k(quality: QualityModel) -> bool:
-    """Whether the loss of a node depends on which rows are left out."""
-    return quality.charges if isinstance(quality, ChargingModel) else not isinstance(quality, DMStar)
-
-
-def _shown(engine: Engine, count: int, asked: tuple[int, ...], k: int, unit: float) -> ExploredNodes:
+def _shown(engine: Engine, node_count: int, asked: tuple[int, ...], k: int, unit: float) -> ExploredNodes:
     ranked = SQL.query("ranked_nodes", nodes=NODES)
-    if count > MAX_NODES:
+    if node_count > MAX_NODES:
         numbers = [exp.Literal.number(each) for each in asked]
-        ranked = SQL.query("chosen_nodes", ranked=ranked, asked=numbers, count=count, sample=SAMPLED_NODES)
+        ranked = SQL.query("chosen_nodes", ranked=ranked, asked=numbers, count=node_count, sample=SAMPLED_NODES)
     rows = engine.fetch(SQL.query("shown_nodes", ranked=ranked, k=k), "nodes of the page", "node")
     return ExploredNodes(
         places=tuple(row["place"] for row in rows),
@@ -113,7 +246,7 @@ def _shown(engine: Engine, count: int, asked: tuple[int, ...], k: int, unit: flo
 def _at_other_k(
     engine: Engine, shown: ExploredNodes, other_ks: Sequence[int], k: int, unit: float
 ) -> Iterator[NodesAtK]:
-    """The nodes at each k that some of them attain."""
+    """List the nodes at each k that some of them attain."""
     positions = {place: position for position, place in enumerate(shown.places)}
     for position, other in enumerate(other_ks, start=1):
         query = SQL.query("nodes_at", nodes=NODES, position=position, asked=other, k=k)
@@ -128,21 +261,14 @@ def _at_other_k(
 
 
 def _columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:
-    lattice = table.context.lattice
-    examples = _examples(engine, table)
-    return tuple(
-        ExploredColumn(name=name, least=least, most=most, example=tuple(examples.get(name, ())))
-        for name, least, most in zip(lattice.quasi_identifiers, lattice.bottom, lattice.top, strict=True)
-    )
-
-
-def _examples(engine: Engine, table: EncodedTable) -> dict[str, list[str | None]]:
-    """The labels of one value of each column at each level: of a value that k rows have, or of a declared one."""
-    bound, encoding = table.bound, table.encoding
-    names = bound.policy.taxonomy_columns
+    """Show the labels of one value of each column at each level: of a value of k rows, or of a declared one."""
+    bound, encoding, lattice = table.bound, table.encoding, table.context.lattice
+    policy, names = bound.policy, bound.policy.taxonomy_columns
     declared = [name for name, shape in zip(names, bound.shapes, strict=True) if shape.domain == "declared"]
-    engine.run(examination.judged_cells(encoding, table.context.lattice.bottom))
-    held = examination.rows_by_label(encoding, dict.fromkeys(range(len(names)), 0), _fewest_rows(bound.policy))
+    engine.run(examination.judged_cells(encoding, lattice.bottom))
+    # If k counts individuals, not rows, no number of rows is enough.
+    min_rows = 2**62 if policy.individual is not None else max(policy.criteria.k, 2)
+    held = examination.rows_by_label(encoding, dict.fromkeys(range(len(names)), 0), min_rows)
     found: list[dict[str, Any]] = engine.fetch(
         SQL.query(
             "examples",
@@ -157,9 +283,7 @@ def _examples(engine: Engine, table: EncodedTable) -> dict[str, list[str | None]
     examples: dict[str, list[str | None]] = {}
     for row in found:
         examples.setdefault(row["attribute"], []).append(row["label"])
-    return examples
-
-
-def _fewest_rows(policy: Policy) -> int:
-    """How many rows a value must have to be shown; more than there are if k counts individuals, not rows."""
-    return 2**62 if policy.individual is not None else max(policy.criteria.k, 2)
+    return tuple(
+        ExploredColumn(name=name, least=least, most=most, example=tuple(examples.get(name, ())))
+        for name, least, most in zip(lattice.quasi_identifiers, lattice.bottom, lattice.top, strict=True)
+    )

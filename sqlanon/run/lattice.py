@@ -86,10 +86,6 @@ SCHEMA = pa.schema(
 )
 
 
-def _none(_nodes: int) -> Sequence[Policy]:
-    return ()
-
-
 # More than six parameters: what is counted, where it goes, who follows it, and who ends it.
 @with_own_taxonomies
 def lattice(
@@ -124,7 +120,7 @@ def lattice(
 
 
 def _plain(nodes: pa.Table) -> exp.Select:
-    """The nodes without nested values: a column ``node.<quasi-identifier>`` for each level, and the models as JSON."""
+    """Flatten the nodes: a column ``node.<quasi-identifier>`` for each level, and the models as JSON."""
     node, *others = nodes.column_names
     level = partial(exp.func, "map_extract_value", column(node), dialect=DIALECT)
     names = [name for name, _ in nodes[node][0].as_py()]
@@ -137,18 +133,11 @@ def _plain(nodes: pa.Table) -> exp.Select:
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found out about the nodes of a lattice.
-
-    Attributes:
-        table: the cells.
-        nodes: a row per checked node, in lexicographic order of the levels; with its record as metadata
-            (:func:`record_of`) if not all nodes were checked.
-        places: by row, which node of the lattice it is.
-    """
+    """What was found out about the nodes of a lattice."""
 
     table: EncodedTable
-    nodes: pa.Table
-    places: Places
+    nodes: pa.Table  # a row per checked node, in lexicographic order; its record is metadata if nodes are missing
+    places: Places  # by row, which node of the lattice it is
 
 
 def examined(
@@ -157,7 +146,7 @@ def examined(
     policy: Policy,
     stages: Stages,
     stopped: Stopped | None,
-    others: OtherPolicies = _none,
+    others: OtherPolicies = lambda _: (),
 ) -> Examined:
     """Check the nodes of a lattice, in the scratch scope around it.
 
@@ -191,7 +180,7 @@ def examined(
 
 
 def _best(engine: Compute, table: EncodedTable, stages: Stages, stopped: Stopped) -> SearchOutcome:
-    """The node of least loss, by the search that proves it from a fraction of the checks."""
+    """Search the node of least loss, which is proven from a fraction of the checks."""
     searched = replace(table, encoding=replace(table.encoding, label_losses=table.bound.policy.quality.label_losses))
     outcome = choose_node(engine, searched, stages.checked, stopped, "optimal")
     node = None if outcome.best is None else table.context.lattice.named(outcome.best.levels)
@@ -200,7 +189,7 @@ def _best(engine: Compute, table: EncodedTable, stages: Stages, stopped: Stopped
 
 
 def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
-    """All nodes: the best ones, then the others by how far they are from these in the loss that labels alone give.
+    """Order all nodes: the best ones, then the others by how far they are in the loss that labels alone give.
 
     Of a loss that labels say nothing of, it is the height. If no node satisfies, the closest one is the best.
     """
@@ -217,7 +206,7 @@ def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
 
 
 def _known(table: EncodedTable) -> Bounds:
-    """By place, the loss of a node that labels alone give, which it loses at least."""
+    """Return by place the loss of a node that labels alone give, which it loses at least."""
     return known_bounds(SearchProblem(table.bound.policy.quality, table.context)).ravel()
 
 
@@ -234,7 +223,7 @@ def _checked(
     places: Places,
     stopped: Stopped,
 ) -> pa.Table:
-    """The table of the nodes, in lexicographic order: of the first ones, if the check is stopped before the last."""
+    """Check the nodes, in lexicographic order: the first ones, if the check is stopped before the last."""
     lattice = table.context.lattice
     schema = SCHEMA.append(pa.field(OTHERS, pa.list_(OTHER))) if under else SCHEMA
     found = []
@@ -254,7 +243,7 @@ def _checked(
 
 
 def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: SearchOutcome) -> LatticeRecord:
-    """What there is to say of a table that lacks nodes of the lattice."""
+    """Say what a table knows of the nodes of the lattice that it lacks."""
     losses = nodes.filter(nodes["satisfies"])["loss"].to_pylist()
     best = min(losses, default=math.inf)
     bound = max(float(_known(table)[unchecked].min()), outcome.lower_bound or 0.0)
@@ -269,14 +258,14 @@ def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: S
 
 
 def record_of(nodes: pa.Table) -> LatticeRecord:
-    """How many nodes a table of a lattice has, and what is known of those that it lacks, if any."""
+    """Count the nodes of a table of a lattice, with what is known of those that it lacks, if any."""
     if METADATA in (nodes.schema.metadata or {}):
         return LatticeRecord.model_validate_json(nodes.schema.metadata[METADATA])
     return LatticeRecord(nodes=nodes.num_rows, satisfying_nodes=sum(nodes["satisfies"].to_pylist()))
 
 
 def _others(under: Sequence[EncodedTable], node: Examination) -> list[dict[str, Any]]:
-    """What a node loses, and how many rows it leaves out, under other policies."""
+    """Compute what a node loses, and how many rows it leaves out, under other policies."""
     return [
         {"loss": other.bound.policy.quality.loss(summary, other.context), "suppressed_rows": summary.suppressed_rows}
         for other, summary in zip(under, node.others, strict=True)
@@ -312,7 +301,7 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
 
 
 def _models(policy: Policy, node: Examination) -> list[dict[str, Any]]:
-    """Every bound of the policy with the worst measure over all classes of a node."""
+    """List every bound of the policy with the worst measure over all classes of a node."""
     asked = [(str(model), bound) for model in policy.privacy for bound in model.bounds]
     return [
         {
@@ -327,7 +316,7 @@ def _models(policy: Policy, node: Examination) -> list[dict[str, Any]]:
 
 
 def pareto_front(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Whether each node is on the front: no other loses no more and attains no smaller k, one of them strictly."""
+    """Find the nodes on the front: no other loses no more and attains no smaller k, one of them strictly."""
     losses = np.asarray(nodes["loss"].fill_null(math.inf), dtype=np.float64)
     attained = np.asarray(nodes["best_k"].fill_null(0), dtype=np.int64)
     order = np.argsort(losses, kind="stable")

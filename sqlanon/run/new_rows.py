@@ -1,55 +1,142 @@
-"""New rows in the classes of a release of local recoding, each at the labels of the class that covers it best."""
+"""New rows with the labels of a release: of its cut, or of the class that covers each best."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+from sqlglot import exp
 
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import Engine
+from sqlanon.binding.unknown_values import refuse_unlabelled
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.methods.cuts.shared.points import no_list, no_number
 from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
 from sqlanon.methods.local.class_labels import SQL as LOCAL
-from sqlanon.model.labels import ClassesRecord
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.labels import ClassesRecord, CutRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.preparations import Generalized
+from sqlanon.model.policy_value import unknown_names
+from sqlanon.model.prepared_tables import Generalized
 from sqlanon.model.privacy import KAnonymity
-from sqlanon.model.record import GeneralizedRecord, PolicyRecord, Record
+from sqlanon.model.record import GeneralizedRecord, PolicyRecord, Record, RecordError
 from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import new_record
-from sqlanon.publish.targets import Target
-from sqlanon.queries.kit.nodes import Relation
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries import cut_queries as queries
+from sqlanon.queries.cut_queries import Predictors
+from sqlanon.queries.kit.nodes import Relation, counted_rows
 from sqlanon.queries.published_rows import KEPT_CLASSES
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source_rows import known_rows
+from sqlanon.queries.spelled import spelled
 from sqlanon.release import publishing
+from sqlanon.verification.found_release import provenance_at
 
 RECORDED = Relation("anon_recorded_classes", "class")
 """The classes of a release: by class and quasi-identifier (``position``) the level (``depth``) and the label."""
 
 
 # More than six parameters: what is generalized, like what, as it is called, and where to.
-def generalize_in_classes(
-    engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
+def generalize(
+    engine: Engine,
+    source: ResolvedSource,
+    release: ResolvedSource,
+    place: Destination,
+    into: Destination,
+    *,
+    replace: Replace,
 ) -> Generalized:
-    """Write the rows that a class of a release covers, with the labels of the one of the least loss.
-
-    It runs in the transaction of the caller.
+    """Write the rows of a source with the labels of a release. They are as sensitive as they were.
 
     Args:
-        engine: the database, with the taxonomies of the release.
+        engine: the database.
         source: the rows.
-        record: what is recorded of the release.
-        classes: its classes.
-        release: the release, in words.
-        target: where the rows go.
+        release: the release whose cut, or whose classes, they are brought to.
+        place: the name of the release, and what it is the name of.
+        into: the target.
+        replace: whether an existing table, file or folder of that name may be replaced.
 
     Raises:
-        PolicyError, TaxonomyError: columns do not fit the classes, or a taxonomy does not have a value.
+        PolicyError: the release records neither, columns do not fit it, or values have no label in it.
+        TaxonomyError: taxonomies of the release are not in the warehouse.
+        EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
+    record, labels = _recorded(provenance_at(engine, release, place), release.description)
+    with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
+        if isinstance(labels, CutRecord):
+            return _generalize(engine, source, record, labels, release.description, target)
+        with engine.transaction(), engine.scratch():
+            _refuse_taxonomies(engine, record, labels.columns, release.description)
+            return _generalize_in_classes(engine, source, record, labels, release.description, target)
+
+
+def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | ClassesRecord]:
+    """The record of a release, and the cut or the classes in it.
+
+    Raises:
+        PolicyError: there is none, or neither is in it.
+    """
+    try:
+        found = Record.parse(text)
+    except RecordError as error:
+        raise PolicyError(f"{release} cannot be taken as an example: {error}") from None
+    if found is None:
+        raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
+    if not isinstance(found.labels, CutRecord | ClassesRecord):
+        raise PolicyError(
+            f"the note of {release} has no cut: only methods such as diffgen and local recoding have labels of several "
+            "levels, and record them unless a cut has very many labels; with a table of its cuts, anon.apply_cut does "
+            "the same in SQL"
+        )
+    return found, found.labels
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def _generalize(
+    engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
+) -> Generalized:
+    predictors = Predictors.of(cut)
+    relation, columns = spelled(source.relation, engine.describe(source.relation), predictors.all)
+    if problems := list(_misfits(columns, predictors)):
+        raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
+    names = [column.name for column in columns]
+    with engine.transaction(), engine.scratch():
+        _refuse_taxonomies(engine, record, (*predictors.categories, *predictors.sets), release)
+        engine.put(queries.LABELS, queries.noted_labels(cut))
+        engine.put(queries.PARTS, queries.noted_parts(cut))
+        engine.run(queries.cuts(engine.taxonomy))
+        unknown = {} if record.policy is None else record.policy.unknown
+        suppressed = [name for name in predictors.categories if action_for(unknown, name) == "suppress"]
+        known = known_rows(relation, suppressed, engine.taxonomy)
+        refuse_unlabelled(engine, source.description, queries.without_label(known, predictors), release)
+        whole, rows = (_row_count(engine, each) for each in (relation, known))
+        target.write(queries.generalized(known, names, predictors))
+        made = GeneralizedRecord(columns=tuple(predictors.all), policy_sha256=record.policy_sha256, rows=rows)
+        target.add_record(new_record(generalized=made))
+    return Generalized(
+        source=source.description,
+        release=release,
+        into=target.name,
+        columns=tuple(names),
+        generalized=tuple(name for name in names if name in predictors.all),
+        rows=rows,
+        unknown_rows=whole - rows,
+        notes=target.notes,
+    )
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def _generalize_in_classes(
+    engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
+) -> Generalized:
+    """Write the rows that a class of a release covers, with the labels of the one of the least loss."""
     if record.policy is None:
         raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
     names = [column.name for column in engine.describe(source.relation)]
@@ -96,16 +183,44 @@ def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[
 
 
 def _listed(classes: ClassesRecord) -> pa.Table:
-    """The rows of :data:`RECORDED`; masked rows are in no class."""
-    rows = [*_labels(classes)]
+    """Make the rows of :data:`RECORDED`; masked rows are in no class."""
+    known = [*classes.labels.values()]
+    of_classes = (
+        (number, position, *known[position][place])
+        for number, (_, *places) in enumerate(classes.classes, 1)
+        for position, place in enumerate(places)
+    )
+    rows = [row for row in of_classes if row[2] is not None]
     kinds = {"anon_class": pa.int64(), "position": pa.int32(), "depth": pa.int32(), "label": pa.string()}
     return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
 
 
-def _labels(classes: ClassesRecord) -> Iterator[tuple[int, int, int, str | None]]:
-    known = [*classes.labels.values()]
-    for number, (_, *places) in enumerate(classes.classes, 1):
-        for position, place in enumerate(places):
-            level, label = known[position][place]
-            if level is not None:
-                yield number, position, level, label
+def _row_count(engine: Compute, relation: exp.Expr) -> int:
+    return int(engine.fetch(counted_rows(relation), "rows")[0]["rows"])
+
+
+def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:
+    found = {column.name: column for column in columns}
+    unknown = dict(unknown_names(predictors.all, found))
+    for name in predictors.all:
+        if name in unknown:
+            yield f'column "{name}" is not there{unknown[name]}'
+        elif name in predictors.numbers and not found[name].traits.is_number:
+            yield no_number(found[name])
+        elif name in predictors.sets and not found[name].traits.is_list:
+            yield no_list(found[name])
+        elif name in predictors.categories and found[name].traits.is_list:
+            yield f'"{name}" is {found[name].type}, where the release has one label'
+
+
+def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], release: str) -> None:
+    """Refuse a warehouse in which labels would stand for other values."""
+    stored = taxonomies.shapes(engine, needed)
+    problems = []
+    for name in needed:
+        if name not in stored:
+            problems.append(f'the taxonomy "{name}" is missing: load it')
+        elif stored[name].sha256 != record.taxonomy_sha256.get(name):
+            problems.append(f'the taxonomy "{name}" is another one: load that of the release')
+    if problems:
+        raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)

@@ -1,11 +1,16 @@
-"""Other releases of the data set of a run: those that the warehouse lists, and that the policy does not name."""
+"""Other releases of a data set, which the warehouse lists and a policy does not name, and what is shown with them.
+
+A run compares them by its cells, before it is published (:func:`examined_beside`); a report compares them by the rows
+of both (:func:`others_of`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from sqlanon.binding.bound import BoundPolicy
@@ -19,33 +24,34 @@ from sqlanon.joint.listed import (
     with_more_columns,
     written_release,
 )
+from sqlanon.model.dataset_names import table_named
+from sqlanon.model.destination import destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import folded
+from sqlanon.model.names import enumerated, folded
+from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import KAnonymity
-from sqlanon.model.release.joint import JointClasses, OtherRelease
-from sqlanon.model.release.listed import ListedRelease
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
+from sqlanon.model.record import Record
+from sqlanon.model.release.joint import JointClasses, ListedRelease, OtherRelease
 from sqlanon.queries.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.released_classes import released_labels
-from sqlanon.release.findings import Examined
+from sqlanon.release.findings import Examined, is_accepted
 from sqlanon.release.publishing import PublishedNode
+from sqlanon.releases.beside import rows_beside
+from sqlanon.releases.listing import latest, shown
+from sqlanon.releases.names import comparable, comparables, datasets_of, table_called
 from sqlanon.releases.table import Row
-from sqlanon.run.earlier import MASKED, Found, bound_to, in_the_way
-from sqlanon.run.listed_others import (
-    HELD_WITH_OTHERS,
-    held_with_others,
-    judged,
-    latest_others,
-    name_of,
-    out_of_reach,
-    reason_of,
-)
-from sqlanon.run.recorded import recorded_release
-from sqlanon.run.roles import PRESENT, of_several_roles, shown_columns
+from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compare_releases, in_the_way
+from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
+from sqlanon.verification.found_release import FoundRelease
 
+MAX_OTHERS = 5
+"""How many releases one is compared with: the latest."""
+
+HELD_WITH_OTHERS = "the policy holds this release together with others, and does not name that one: add it to earlier"
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
 
 OF_SEVERAL_LEVELS: Mapping[type, str] = {
@@ -57,17 +63,11 @@ OF_SEVERAL_LEVELS: Mapping[type, str] = {
 
 @dataclass(frozen=True)
 class Others:
-    """The other releases of a data set.
+    """The other releases of a data set."""
 
-    Attributes:
-        found: the latest, each to be compared with the release of the run, or with the reason why it is not.
-        left: how many targets of older ones are on the list.
-        with_more_columns: the policy of the run with quasi-identifiers that others have besides; None if none has.
-    """
-
-    found: Sequence[ReleaseAtNode | OtherRelease] = ()
-    left: int = 0
-    with_more_columns: BoundPolicy | None = None
+    found: Sequence[ReleaseAtNode | OtherRelease] = ()  # the latest, to be compared, or with the reason why not
+    left: int = 0  # how many targets of older ones are on the list
+    with_more_columns: BoundPolicy | None = None  # the run's policy with quasi-identifiers that others have besides
 
 
 # More than six parameters: a run, and where others of its data set are.
@@ -80,17 +80,11 @@ def other_releases(
     target: str,
     beside: Sequence[Row] = (),
 ) -> Iterator[Others]:
-    """The other releases of the data sets of a run, with tables of their labels for the time of a block.
+    """Find the other releases of the data sets of a run, with tables of their labels for the time of a block.
 
-    These are made before the transaction of the run, which a file that cannot be read any more would end.
-
-    Args:
-        engine: the database.
-        source: the source of the run.
-        bound: its policy, bound to that.
-        datasets: its data sets.
-        target: its target as the list has it, whose present release is replaced.
-        beside: releases of the same files beside the target, which the list does not have.
+    These are made before the transaction of the run, which a file that cannot be read any more would end. ``target`` is
+    the target of the run as the list has it, whose present release is replaced; ``beside`` are releases of the same
+    files beside it, which the list does not have.
     """
     found, left = latest_others(engine, bound.policy, datasets, [target], beside)
     if not found:
@@ -111,64 +105,143 @@ def other_releases(
 def examined_beside(
     engine: Compute, examined: Examined, others: Others, node: PublishedNode | None, written: ResolvedSource
 ) -> Examined:
-    """What was found of a publication, with what it shows together with other releases.
+    """Add what a written release shows together with others to what was found of its publication at a node."""
 
-    Args:
-        engine: the database.
-        examined: what was found.
-        others: the other releases.
-        node: the node that was published.
-        written: the release.
-    """
+    @cache
+    def own_cells() -> WrittenRelease:
+        assert node is not None
+        return written_release(engine, node, written)
+
+    @cache
+    def more_cells() -> WrittenRelease | str:
+        assert others.with_more_columns is not None
+        return with_more_columns(engine, own_cells(), others.with_more_columns)
+
+    def compared(other: ReleaseAtNode) -> OtherRelease:
+        assert node is not None
+        policy, rows = node.table.bound.policy, node.table.context.row_count + node.table.unknown.suppressed
+        if policy.suppression == "mask" and node.summary.suppressed_rows:
+            return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
+        if other.source_rows not in (None, rows):
+            reason = f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
+            return OtherRelease(release=other.name, reason=f"{reason}; {WITH_ITS_SOURCE}")
+        release = more_cells() if len(other.levels) > len(node.summary.levels) else own_cells()
+        joint = release if isinstance(release, str) else joint_classes_with(engine, release, other)
+        if isinstance(joint, str):
+            return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
+        return _judged(policy, other.name, joint, policy.privacy)
+
     with engine.scratch():
-        compared = _Comparison(engine, node, written, others.with_more_columns)
-        found = tuple(each if isinstance(each, OtherRelease) else compared.to(each) for each in others.found)
+        found = tuple(each if isinstance(each, OtherRelease) else compared(each) for each in others.found)
     update = {"other_releases": found, "uncompared_releases": others.left}
     return replace(examined, findings=examined.findings.model_copy(update=update))
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """The release of a run, compared with others."""
+def others_of(
+    engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str
+) -> tuple[tuple[OtherRelease, ...], int]:
+    """Compare a published release with others of its data set, and count older ones that are on the list.
 
-    engine: Compute
-    node: PublishedNode | None
-    written: ResolvedSource
-    with_more: BoundPolicy | None
+    Those that were held together with it are left out, which their own policies name. ``source`` is the data set,
+    unchanged, and ``name`` is what the user calls the release.
+    """
+    datasets, into = datasets_of(engine, source), destination(name)
+    made_from = None if released.record is None else released.record.made_from
+    is_file = made_from is not None and into.kind == "file"
+    beside = rows_beside(engine, into.path, made_from.files_sha256, datasets) if is_file and made_from else []
+    found, left = latest_others(engine, policy, datasets, comparables(name), beside)
+    compared = (_compared_by_rows(engine, source, released, policy, name, other) for other in found)
+    return tuple(other for other in compared if other is not None), left
 
-    def to(self, other: ReleaseAtNode) -> OtherRelease:
-        """The other release, with the joint classes or the reason why they are not known."""
-        assert self.node is not None
-        policy = self.node.table.bound.policy
-        if policy.suppression == "mask" and self.node.summary.suppressed_rows:
-            return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
-        joint = self._joint(other)
-        if isinstance(joint, str):
-            return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
-        return judged(policy, other.name, joint, policy.privacy)
 
-    def _joint(self, other: ReleaseAtNode) -> JointClasses | str:
-        assert self.node is not None
-        rows = self.node.table.context.row_count + self.node.table.unknown.suppressed
-        if other.source_rows not in (None, rows):
-            return f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
-        has_more = len(other.levels) > len(self.node.summary.levels)
-        release = self._release_with_more if has_more else self._release
-        return release if isinstance(release, str) else joint_classes_with(self.engine, release, other)
+def latest_others(
+    engine: Engine, policy: Policy, datasets: Sequence[str], own: Iterable[str], beside: Sequence[Row] = ()
+) -> tuple[Sequence[ListedRelease], int]:
+    """Find the latest releases of data sets that a policy does not name, and count the targets of older ones.
 
-    @cached_property
-    def _release(self) -> WrittenRelease:
-        assert self.node is not None
-        return written_release(self.engine, self.node, self.written)
+    ``own`` are the names that the release of the policy may have on the list, and ``beside`` releases of the same files
+    that the list does not have.
+    """
+    if policy.earlier == "none" or policy.has_private_method or not datasets:
+        return (), 0
+    named = {*own, *(name for each in policy.held_with for name in comparables(each.release))}
 
-    @cached_property
-    def _release_with_more(self) -> WrittenRelease | str:
-        assert self.with_more is not None
-        return with_more_columns(self.engine, self._release, self.with_more)
+    def is_other(row: Row) -> bool:
+        # Those of private methods, whose classes nobody knows, are in the ledger.
+        is_private = row.min_class_size is None and row.fit_sha256 is None
+        return not is_private and named.isdisjoint({row.target, comparable(row.target)})
+
+    found, left = latest(engine, datasets, MAX_OTHERS, is_other)
+    found = [*(shown(row, "there") for row in beside if is_other(row)), *found]
+    return found[-MAX_OTHERS:], left + max(0, len(found) - MAX_OTHERS)
+
+
+def reason_of(error: SqlanonError) -> str:
+    """Return why a release is not compared."""
+    return "; ".join(getattr(error, "problems", ())) or str(error)
+
+
+# More than six parameters: a release as it is named, found and recorded, and another one.
+def _compared_by_rows(
+    engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str, other: ListedRelease
+) -> OtherRelease | None:
+    """Return another release with the joint classes of both, or why they are not known; None if held together."""
+    found = _read(engine, other)
+    if isinstance(found, str):
+        return OtherRelease(release=other.target, reason=found)
+    _, record, _ = found
+    if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
+        return None
+    reason = HELD_WITH_OTHERS if policy.held_with else _held_with_others(record)
+    if reason is not None:
+        return OtherRelease(release=other.target, reason=reason)
+    try:
+        joint = compare_releases(engine, source, [Earlier(_name_of(engine, other)), Earlier(name)])
+    except SqlanonError as error:
+        return OtherRelease(release=other.target, reason=reason_of(error))
+    models = policy.privacy if joint.failing_classes is None else ()
+    # The labels of its smallest classes are those of another release.
+    return _judged(policy, other.target, joint.model_copy(update={"smallest": ()}), models)
+
+
+def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[PrivacyModel]) -> OtherRelease:
+    """Judge another release by the joint classes of both; propose to hold them together if the policy takes it.
+
+    ``unjudged`` are models that joint classes were not judged by; k-anonymity is not one of them.
+    """
+    models = tuple(str(model) for model in unjudged if not isinstance(model, KAnonymity))
+    is_wanted = bool(models) or not joint.met
+    is_proposed = is_wanted and is_accepted(policy, {"earlier": [{"release": other}]})
+    proposal = f"earlier = {json.dumps([other], ensure_ascii=False)}" if is_proposed else None
+    return OtherRelease(release=other, joint=joint, unjudged=models, proposal=proposal)
+
+
+def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy] | str:
+    """Read a release of the list with its record and its policy; or return why it is not looked at."""
+    if other.state == "unseen":
+        return "it cannot be looked at from this session"
+    if other.fit_sha256 is not None:
+        return WITHOUT_CLASSES
+    try:
+        return recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
+    except SqlanonError as error:
+        return reason_of(error)
+
+
+def _name_of(engine: Engine, other: ListedRelease) -> str:
+    """Return the name of a release of the list in any schema."""
+    table = table_called(other.target, engine.warehouse.name)
+    return other.target if table is None else table_named([table.catalog, table.db, table.name])
+
+
+def _held_with_others(record: Record) -> str | None:
+    """Return why a release that was held together with others is not compared; None if it was not."""
+    names = enumerated(f'"{each.release}"' for each in record.earlier)
+    return f"it was held together with {names}: name all of them in earlier" if names else None
 
 
 def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
-    """Why nothing can be compared with the release of a run."""
+    """Return why nothing can be compared with the release of a run; None if something can."""
     policy = bound.policy
     if not isinstance(policy.method, FullDomain):
         return "only releases of full domains are compared with others that earlier does not name"
@@ -182,19 +255,17 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
-    """A release of the list with its record, spelled like the columns of the source; or why it is not compared."""
-    if (reason := out_of_reach(other)) is not None:
-        return reason
-    try:
-        release, record, policy = recorded_release(engine, name_of(engine, other), engine.resolve, hashes_rows=False)
-    except SqlanonError as error:
-        return reason_of(error)
-    columns = bound.policy.quasi_identifiers
-    record, policy = record.spelled_like(columns), policy.spelled_like(columns)
+    """Find a release of the list, spelled like the columns of the source; or return why it is not compared."""
+    read = _read(engine, other)
+    if isinstance(read, str):
+        return read
+    release, columns = read[0], bound.policy.quasi_identifiers
+    record, policy = read[1].spelled_like(columns), read[2].spelled_like(columns)
     problems = [*in_the_way(release, record, policy)]
-    if (reason := held_with_others(record)) is not None:
+    if (reason := _held_with_others(record)) is not None:
         problems.append(reason)
-    if _left_out(policy) != _left_out(bound.policy):
+    left_out, own = ({*map(folded, each.columns_with("suppress"))} for each in (policy, bound.policy))
+    if left_out != own:
         problems.append("rows with other unknown values were left out of it")
     if several := OF_SEVERAL_LEVELS.get(type(record.labels)):
         problems.append(f"{several}: name it in earlier")
@@ -205,12 +276,8 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
     return "; ".join(of_several_roles(present, (f'"{other.target}"', found.columns(engine)))) or found
 
 
-def _left_out(policy: Policy) -> set[str]:
-    return {folded(name) for name in policy.columns_with("suppress")}
-
-
 def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[dict[str, Found | str], dict[str, Found]]:
-    """The releases without those that treat a column otherwise, and the columns that some have besides those of a run.
+    """Refuse releases that treat a column otherwise, and find the columns that others have besides those of a run.
 
     Of two releases that treat one of these otherwise than each other, the second one is not compared.
     """
@@ -230,14 +297,14 @@ def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[di
 
 
 def _treatments(policy: Policy, hashes: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
-    """What becomes of the values of each quasi-identifier."""
+    """Return what becomes of the values of each quasi-identifier."""
     given = (hashes, policy.bottom_coding, policy.top_coding)
     at_top = policy.columns_with("top")
     return {name: (*(each.get(name) for each in given), name in at_top) for name in policy.quasi_identifiers}
 
 
 def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Mapping[str, Found]) -> BoundPolicy | str:
-    """The policy of a run with more quasi-identifiers, bound to its source; or why that cannot be."""
+    """Bind the policy of a run with more quasi-identifiers to its source; or return why that cannot be."""
     policies = {
         **dict.fromkeys(bound.policy.quasi_identifiers, bound.policy),
         **{name: found.policy for name, found in more.items()},
@@ -273,7 +340,7 @@ def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Ma
 def _at_node(
     engine: Engine, target: str, found: Found | str, own: BoundPolicy, both: BoundPolicy | str, made: Relation
 ) -> ReleaseAtNode | OtherRelease:
-    """A release at a node of the lattice of a run, or with more columns, after the table of its labels was made."""
+    """Make the table of labels of a release, at a node of the lattice of a run or with more columns."""
     if isinstance(found, str):
         return OtherRelease(release=target, reason=found)
     has_more = not {*found.policy.quasi_identifiers} <= {*own.policy.quasi_identifiers}

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.record import Record, RecordError
 from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.queries.kit.named import Queries
-from sqlanon.report.document import Document, Table, count, paragraph
+from sqlanon.report.document import Part, Table, count, paragraph
 
 SQL = Queries("tables")
 
 
 class TableOverview(PartialResult):
-    """A table or view of the warehouse.
+    """A table or view of the warehouse."""
 
-    Attributes:
-        name: with its schema, unless that is the current one.
-        rows: about how many it has; None of a view.
-        columns: how many it has.
-        kind: what its provenance says that it is, or ``"view"``; empty of any other table.
-    """
-
-    name: str
-    rows: int | None
-    columns: int
-    kind: str
+    name: str  # with its schema, unless that is the current one
+    rows: int | None  # about how many it has; None of a view
+    columns: int  # how many it has
+    kind: str  # what its provenance says that it is, or ``"view"``; empty of any other table
 
 
 class Overview(Result):
@@ -33,14 +28,18 @@ class Overview(Result):
     database: str
     tables: tuple[TableOverview, ...]
 
-    def document(self) -> Document:
+    @property
+    def heading(self) -> str:
+        return f"Session on {self.database}"
+
+    def parts(self) -> Iterator[Part]:
+        yield paragraph(f"sqlanon session on {self.database}")
         rows = [(each.name, count(each.rows), count(each.columns), each.kind) for each in self.tables]
-        shown = Table(("table", "rows", "columns", ""), rows, numbers=(1, 2)) if rows else paragraph("no table yet")
-        return Document(f"Session on {self.database}", (paragraph(f"sqlanon session on {self.database}"), shown))
+        yield Table(("table", "rows", "columns", ""), rows, numbers=(1, 2)) if rows else paragraph("no table yet")
 
 
 def overview(engine: Compute) -> Overview:
-    """The tables and views of the current database, without those of sqlanon.
+    """List the tables and views of the current database, without those of sqlanon.
 
     Raises:
         EngineError: the database is closed.
@@ -60,7 +59,7 @@ def overview(engine: Compute) -> Overview:
 
 
 def _kind(comment: str | None) -> str:
-    """What the provenance in a comment says that a table is."""
+    """Return what a table is by the provenance in its comment."""
     try:
         record = Record.parse(comment)
     except RecordError:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace as replace_fields
 
 from sqlanon.binding.carried_taxonomies import keep_taxonomies, with_own_taxonomies
-from sqlanon.binding.coding import notes_on_years
+from sqlanon.binding.coding import notes_on_reading, notes_on_years
 from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -31,10 +31,9 @@ from sqlanon.release.guarantee import with_coding, with_earlier_versions
 from sqlanon.releases.beside import rows_beside
 from sqlanon.releases.names import target_name
 from sqlanon.releases.noting import note_unchanged, noting
-from sqlanon.run.alternatives import local_loss, with_local_loss
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, other_releases
-from sqlanon.run.report_facts import notes_on_reading
+from sqlanon.run.trials import local_loss, with_local_loss
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()

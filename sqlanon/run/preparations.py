@@ -1,35 +1,26 @@
-"""Tables made before and after a release: of individuals from events, and new rows with the labels of a release."""
+"""Tables of individuals made from events, before a release."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
-from sqlanon.binding.unknown_values import refuse_unlabelled
-from sqlanon.engines.duckdb import Compute, Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.methods.cuts.shared.points import no_list, no_number
-from sqlanon.model.base import unknown_names
+from sqlanon.errors import PolicyError
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.labels import ClassesRecord, CutRecord
-from sqlanon.model.policy.fields import action_for
-from sqlanon.model.preparations import Flattened, Flattening, Generalized
-from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, Record, RecordError
+from sqlanon.model.prepared_tables import Flattened, Flattening
+from sqlanon.model.record import FlattenedRecord
 from sqlanon.publish.provenance import new_record
-from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries import cuts as queries
-from sqlanon.queries.cuts import Predictors
+from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
     column,
     count_rows,
-    counted_rows,
     f,
     filtered,
     names,
@@ -37,11 +28,7 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.source import SourceColumn
-from sqlanon.queries.source_rows import known_rows
 from sqlanon.queries.spelled import spelled
-from sqlanon.run.new_rows import generalize_in_classes
-from sqlanon.verification.published import provenance_at
 
 
 def flatten(
@@ -60,19 +47,9 @@ def flatten(
         PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    with target_for(engine, into, {"source": source}, replace=replace) as target:
-        return _flatten(engine, source, flattening, target)
-
-
-def _flatten(
-    engine: Compute,
-    source: ResolvedSource,
-    flattening: Flattening,
-    target: Target,
-) -> Flattened:
-    relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
-    flattening.check_columns([column.name for column in columns], source.description)
-    with engine.transaction():
+    with target_for(engine, into, {"source": source}, replace=replace) as target, engine.transaction():
+        relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
+        flattening.check_columns([column.name for column in columns], source.description)
         counts = engine.fetch(_event_counts(relation, flattening), "count the events")[0]
         _refuse_unfit_rows(source, flattening, counts)
         target.write(_flattened(relation, flattening))
@@ -80,16 +57,16 @@ def _flatten(
             flattening=flattening.model_dump(mode="json"), events=counts["events"], individuals=counts["individuals"]
         )
         target.add_record(new_record(flattened=made))
-    return Flattened(
-        source=source.description,
-        into=target.name,
-        columns=flattening.columns,
-        individuals=counts["individuals"],
-        events=counts["events"],
-        cut_individuals=counts["cut_individuals"],
-        cut_events=counts["cut_events"],
-        notes=target.notes,
-    )
+        return Flattened(
+            source=source.description,
+            into=target.name,
+            columns=flattening.columns,
+            individuals=counts["individuals"],
+            events=counts["events"],
+            cut_individuals=counts["cut_individuals"],
+            cut_events=counts["cut_events"],
+            notes=target.notes,
+        )
 
 
 def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: Mapping[str, Any]) -> None:
@@ -107,128 +84,8 @@ def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: M
         raise PolicyError(f"{source.description} cannot be flattened:", problems)
 
 
-# More than six parameters: what is generalized, like what, as it is called, and where to.
-def generalize(
-    engine: Engine,
-    source: ResolvedSource,
-    release: ResolvedSource,
-    place: Destination,
-    into: Destination,
-    *,
-    replace: Replace,
-) -> Generalized:
-    """Write the rows of a source with the labels of a release. They are as sensitive as they were.
-
-    Args:
-        engine: the database.
-        source: the rows.
-        release: the release whose cut, or whose classes, they are brought to.
-        place: the name of the release, and what it is the name of.
-        into: the target.
-        replace: whether an existing table, file or folder of that name may be replaced.
-
-    Raises:
-        PolicyError: the release records neither, columns do not fit it, or values have no label in it.
-        TaxonomyError: taxonomies of the release are not in the warehouse.
-        EngineError: the database or the file system refused a step. The target is as it was before in every case.
-    """
-    record, labels = _recorded(provenance_at(engine, release, place), release.description)
-    with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
-        if isinstance(labels, CutRecord):
-            return _generalize(engine, source, record, labels, release.description, target)
-        with engine.transaction(), engine.scratch():
-            _refuse_taxonomies(engine, record, labels.columns, release.description)
-            return generalize_in_classes(engine, source, record, labels, release.description, target)
-
-
-def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | ClassesRecord]:
-    """The record of a release, and the cut or the classes in it.
-
-    Raises:
-        PolicyError: there is none, or neither is in it.
-    """
-    try:
-        found = Record.parse(text)
-    except RecordError as error:
-        raise PolicyError(f"{release} cannot be taken as an example: {error}") from None
-    if found is None:
-        raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
-    if not isinstance(found.labels, CutRecord | ClassesRecord):
-        raise PolicyError(
-            f"the note of {release} has no cut: only methods such as diffgen and local recoding have labels of several "
-            "levels, and record them unless a cut has very many labels; with a table of its cuts, anon.apply_cut does "
-            "the same in SQL"
-        )
-    return found, found.labels
-
-
-# More than six parameters: what is generalized, like what, as it is called, and where to.
-def _generalize(
-    engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
-) -> Generalized:
-    predictors = Predictors.of(cut)
-    relation, columns = spelled(source.relation, engine.describe(source.relation), predictors.all)
-    if problems := list(_misfits(columns, predictors)):
-        raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
-    names = [column.name for column in columns]
-    with engine.transaction(), engine.scratch():
-        _refuse_taxonomies(engine, record, (*predictors.categories, *predictors.sets), release)
-        engine.put(queries.LABELS, queries.noted_labels(cut))
-        engine.put(queries.PARTS, queries.noted_parts(cut))
-        engine.run(queries.cuts(engine.taxonomy))
-        unknown = {} if record.policy is None else record.policy.unknown
-        suppressed = [name for name in predictors.categories if action_for(unknown, name) == "suppress"]
-        known = known_rows(relation, suppressed, engine.taxonomy)
-        refuse_unlabelled(engine, source.description, queries.without_label(known, predictors), release)
-        whole, rows = (_row_count(engine, each) for each in (relation, known))
-        target.write(queries.generalized(known, names, predictors))
-        made = GeneralizedRecord(columns=tuple(predictors.all), policy_sha256=record.policy_sha256, rows=rows)
-        target.add_record(new_record(generalized=made))
-    return Generalized(
-        source=source.description,
-        release=release,
-        into=target.name,
-        columns=tuple(names),
-        generalized=tuple(name for name in names if name in predictors.all),
-        rows=rows,
-        unknown_rows=whole - rows,
-        notes=target.notes,
-    )
-
-
-def _row_count(engine: Compute, relation: exp.Expr) -> int:
-    return int(engine.fetch(counted_rows(relation), "rows")[0]["rows"])
-
-
-def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:
-    found = {column.name: column for column in columns}
-    unknown = dict(unknown_names(predictors.all, found))
-    for name in predictors.all:
-        if name in unknown:
-            yield f'column "{name}" is not there{unknown[name]}'
-        elif name in predictors.numbers and not found[name].traits.is_number:
-            yield no_number(found[name])
-        elif name in predictors.sets and not found[name].traits.is_list:
-            yield no_list(found[name])
-        elif name in predictors.categories and found[name].traits.is_list:
-            yield f'"{name}" is {found[name].type}, where the release has one label'
-
-
-def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], release: str) -> None:
-    """Refuse a warehouse in which labels would stand for other values."""
-    stored = taxonomies.shapes(engine, needed)
-    problems = []
-    for name in needed:
-        if name not in stored:
-            problems.append(f'the taxonomy "{name}" is missing: load it')
-        elif stored[name].sha256 != record.taxonomy_sha256.get(name):
-            problems.append(f'the taxonomy "{name}" is another one: load that of the release')
-    if problems:
-        raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)
-
-
 def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
-    """One row of counts, those of :class:`Flattened` and ``lost_events``, which have no individual.
+    """Return one row of counts, those of :class:`Flattened` and ``lost_events``, which have no individual.
 
     And by the place of a column to keep ``varying_<place>``, the individuals for which it is not the same in all rows.
     """

@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.coding import coded
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.methods.base import method_of
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import NodeRecord
@@ -21,49 +22,48 @@ from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
-from sqlanon.model.release import Spent
-from sqlanon.model.release.marginals import MeasuredMarginal
+from sqlanon.model.release import Findings, Spent
+from sqlanon.model.release.pictures import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
+from sqlanon.nodes.counting import node_summaries
+from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import string
-from sqlanon.report.document import percent
+from sqlanon.release.findings import Examined, examine, examine_kept
+from sqlanon.release.kept_columns import released_values
+from sqlanon.release.publishing import GroupedRows, PublishedNode, groups_as_written
+from sqlanon.report.document import count, percent
 from sqlanon.run.earlier import with_joint_classes
-from sqlanon.run.examined_release import examined_release
-from sqlanon.run.listed_others import others_of
+from sqlanon.run.others import others_of, reason_of
 from sqlanon.run.recorded import recorded_release
-from sqlanon.run.report_facts import of_files, of_partitions, titled
 from sqlanon.run.reported_release import ReportedRelease
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
+
+CANNOT_BE_COMPARED = (
+    "the source does not fit the policy of the release any more, so that findings beside it are missing"
+)
+
+OTHER_SOURCE = (
+    "the source has changed since the release was made: it leaves out another number of rows, so that the labels of "
+    "suppressed rows are not compared"
+)
 
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What is asked of a report.
+    """What is asked of a report."""
 
-    Attributes:
-        policy: a policy with the files of the taxonomies, which the recorded one lacks; None without any.
-        source: the table that the release was made from; None if it is not there.
-        edition: who may read it.
-        alternatives: whether all nodes of the lattice are looked at.
-    """
-
-    policy: Policy | None = None
-    source: Source | None = None
+    policy: Policy | None = None  # with the files of the taxonomies, which the recorded one lacks
+    source: Source | None = None  # what the release was made from, if it is there
     edition: Edition = "custodian"
-    alternatives: bool = False
+    alternatives: bool = False  # whether all nodes of the lattice are looked at
 
 
 def release_report(
     engine: Engine, release: Source, asked: ReportRequest, resolve: Callable[[Source], ResolvedSource]
 ) -> ReleaseReport:
-    """The report of a release.
-
-    Args:
-        engine: the database.
-        release: what the user calls it.
-        asked: what is asked.
-        resolve: finds what the user names.
+    """Report on a release, by what the user calls it; ``resolve`` finds what the user names.
 
     Raises:
         EngineError: there is none, or it has no provenance of a release.
@@ -134,7 +134,7 @@ def release_report(
         spent=tuple(Spent(**each) for each in facts.get("spent", ())),
         thresholds=facts.get("thresholds", {}),
         marginals=tuple(MeasuredMarginal(**each) for each in facts.get("measured", ())),
-        facts={**of_partitions(record.fit), **titled(facts, policy), **of_files(source)},
+        facts=_facts(record, facts, policy, source),
         policy="" if record.policy is None else _policy_text(record.policy.as_json),
         check=tuple(_commands(str(release), policy)),
     )
@@ -143,12 +143,72 @@ def release_report(
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:
-    """A recorded policy with what records leave out: files of taxonomies, and sources and keys of earlier releases."""
+    """Add to a recorded policy what records leave out: files of taxonomies, sources and keys of earlier releases."""
     changes: dict[str, Any] = {"taxonomies": given.taxonomies, "csv": given.csv or recorded.csv}
     named = [without_place(each.release) for each in given.held_with]
     if named and named == [each.release for each in recorded.held_with]:
         changes["earlier"] = given.held_with
     return recorded.changed(changes)
+
+
+def examined_release(
+    engine: Engine, found: FoundRelease, record: Record, policy: Policy, source: ResolvedSource | None
+) -> Examined:
+    """Find what a release leaves open: by itself, or beside its source.
+
+    Without the source they follow from the released rows and k alone. Those of a private release are its recorded
+    notes: whatever was counted beside its source would be outside its budget.
+    """
+    recorded = () if record.report is None else tuple(record.report.as_json.get("notes", ()))
+    if policy.has_private_method:
+        return Examined(Findings(), recorded, None)
+    problems: tuple[str, ...] = ()
+    examined = None
+    if source is not None:
+        try:
+            with engine.transaction(), engine.scratch():
+                examined, problems = _beside(engine, found, record, policy, source)
+        except SqlanonError as error:
+            problems = (f"{CANNOT_BE_COMPARED}: {reason_of(error)}",)
+    if examined is None:
+        examined = _alone(engine, found, policy)
+    notes = dict.fromkeys((*recorded, *examined.notes, *problems))
+    return Examined(examined.findings, tuple(notes), None)
+
+
+def _alone(engine: Engine, found: FoundRelease, policy: Policy) -> Examined:
+    """Find what the kept columns show that the release still has."""
+    described = {folded(each.name): each.traits for each in engine.describe(found.source.relation)}
+    kept = policy.model_copy(
+        update={
+            role: tuple(name for name in getattr(policy, role) if folded(name) in described)
+            for role in ("sensitive", "insensitive")
+        }
+    )
+    traits = {name: described[folded(name)] for name in (*kept.sensitive, *kept.insensitive)}
+    groups = groups_as_written(kept, kept.quasi_identifiers, found.source.relation)
+    return examine_kept(engine, released_values(engine, kept, traits, groups))
+
+
+def _beside(
+    engine: Engine, found: FoundRelease, record: Record, policy: Policy, source: ResolvedSource
+) -> tuple[Examined, tuple[str, ...]]:
+    """Find what the release leaves open beside its source, and why something is missing."""
+    bound = prepare(engine, source, policy, has_earlier=True)
+    node: PublishedNode | None = None
+    problems: tuple[str, ...] = ()
+    # Relocation and h-ceiling publish rows that are not those of the source at the node.
+    if isinstance(record.labels, NodeRecord) and isinstance(policy.method, FullDomain) and record.report is not None:
+        table = encode_table(engine, bound, label_losses=policy.quality.label_losses, may_stay=True)
+        levels = tuple(record.labels.levels[name] for name in policy.taxonomy_columns)
+        [summary] = node_summaries(engine, table, [levels], as_asked=True)
+        # Held together with earlier releases, persons are left out whose classes meet the policy by themselves.
+        suppresses = summary.suppressed_rows == record.report.as_json.get("suppressed_rows")
+        problems = () if suppresses or policy.held_with else (OTHER_SOURCE,)
+        node = PublishedNode(table, summary, suppresses=suppresses)
+    names, rows = policy.quasi_identifiers, 0 if record.rows is None else record.rows.source or 0
+    groups = groups_as_written(policy, names, found.source.relation)
+    return examine(engine, GroupedRows(bound, rows, names, node=node, relation=groups)), problems
 
 
 def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:
@@ -158,7 +218,7 @@ def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -
         raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
 
 
-def _refuse_lost_columns(found: Published, policy: Policy) -> None:
+def _refuse_lost_columns(found: FoundRelease, policy: Policy) -> None:
     """Refuse a release without columns whose values are counted, which it had, or which its record alone has."""
     there = {folded(name) for name in found.columns}
     counted = () if policy.has_private_method else (*policy.quasi_identifiers, *policy.sensitive)
@@ -174,8 +234,26 @@ def _search_of(facts: Mapping[str, Any]) -> str:
     return "not proven least" if gap is None else f"no method loses less than {percent(facts['loss'] - gap)}"
 
 
+def _facts(
+    record: Record, reported: Mapping[str, Any], policy: Policy, source: ResolvedSource | None
+) -> dict[str, Any]:
+    """List what is not measured: partitions of a fit, what the method adds, and how files of the source are read."""
+    facts: dict[str, Any] = {}
+    if (fit := record.fit) is not None:
+        facts["partitions published with the fit"] = fit.partitions
+        each = "by each partition on its own" if fit.every_partition else "by all partitions together"
+        facts["privacy models are met"] = each
+        facts["rows of all partitions"] = f"{count(fit.rows.released)} of {count(fit.rows.source)}"
+    for name, field in method_of(policy).report_class.model_fields.items():
+        if field.title is not None and reported.get(name) not in (None, []):
+            facts[field.title] = reported[name]
+    if source is not None and source.read_as:
+        facts["source read as"] = ", ".join(source.read_as)
+    return facts
+
+
 def _policy_text(fields: Mapping[str, Any]) -> str:
-    """A policy as JSON: a line for each of its fields that is not empty, and one for each taxonomy."""
+    """Write a policy as JSON: a line for each of its fields that is not empty, and one for each taxonomy."""
     said = {name: value for name, value in fields.items() if value not in (None, {}, [])}
     lines = []
     for name, value in said.items():

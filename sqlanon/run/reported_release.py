@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import silent
@@ -19,17 +19,15 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.model.release import Exposure
-from sqlanon.model.release.alternatives import Alternatives
-from sqlanon.model.release.class_sizes import ClassSizes, Sizes, class_sizes
+from sqlanon.model.release.pictures import Alternatives, ClassSizes, Sizes, alternatives_of, class_sizes
 from sqlanon.model.release.reported_columns import ExampleRow, LabelRows, Level, ReportedColumn
-from sqlanon.queries import taxonomies as taxonomy_queries
+from sqlanon.queries import taxonomy_queries
 from sqlanon.queries.kit.macros import table_call, text
-from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import column, names, string, subquery
-from sqlanon.run.alternatives import alternatives_of
+from sqlanon.queries.kit.named import Queries, Role
+from sqlanon.queries.kit.nodes import Grain, column, names, string, subquery
 from sqlanon.run.lattice import lattice
 from sqlanon.run.recorded import ROLES
-from sqlanon.verification.published import Published
+from sqlanon.verification.found_release import FoundRelease
 
 SQL = Queries("report")
 
@@ -57,28 +55,18 @@ MAX_EXAMPLE_COLUMNS = 10
 
 @dataclass(frozen=True)
 class ReportedRelease:
-    """A release with what is known of it.
-
-    Attributes:
-        engine: the database.
-        policy: its policy.
-        record: its provenance.
-        found: its rows.
-        source: those of its source, with numbers coded; None if it is not to be compared.
-        source_columns: the columns of the source; none if it is not to be compared.
-        recorded_taxonomies: the columns whose taxonomies the record has in full, and not as the name of a file.
-    """
+    """A release with what is known of it."""
 
     engine: Engine
     policy: Policy
     record: Record
-    found: Published
-    source: ResolvedSource | None
-    source_columns: tuple[str, ...]
-    recorded_taxonomies: Collection[str]
+    found: FoundRelease
+    source: ResolvedSource | None  # with numbers coded; None if the release is not to be compared with it
+    source_columns: tuple[str, ...]  # none if it is not to be compared
+    recorded_taxonomies: Collection[str]  # columns whose taxonomies the record has in full, not as the name of a file
 
     def exposure_before(self) -> Exposure | None:
-        """How exposed the rows of the source are."""
+        """Count how exposed the rows of the source are."""
         if self.policy.has_private_method:
             return None
         found = self._sizes_before
@@ -87,149 +75,169 @@ class ReportedRelease:
         return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
 
     def sizes(self) -> Iterator[ClassSizes]:
-        """The rows by the size of their class."""
+        """Count the rows by the size of their class."""
         if self.policy.has_private_method:
             return
         after = size_counts(self.engine, self.found.source, self.policy)
         yield from class_sizes(after, self._sizes_before, self.policy.criteria.k)
 
     def alternatives(self) -> Alternatives | None:
-        """What else could have been published of the source."""
+        """Count what else could have been published of the source."""
         assert self.source is not None
-        assert isinstance(self.record.labels, NodeRecord)
+        assert self._levels is not None
         nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
-        return alternatives_of(nodes, self.record.labels.levels)
+        return alternatives_of(nodes, self._levels)
 
     def columns(self) -> Iterator[ReportedColumn]:
-        """The columns of the source by role; quasi-identifiers have labels, and levels if taxonomies are known."""
-        known = self._known_taxonomies()
+        """Describe the columns by role; quasi-identifiers have labels, and levels if taxonomies are known."""
         for field, role in ROLES.items():
             for name in getattr(self.policy, field):
-                match role:
-                    case "quasi-identifier":
-                        yield self._generalized(name, is_known=name in known)
-                    case "sensitive" | "insensitive":
-                        yield self._kept(name, role)
-                    case _:
-                        yield ReportedColumn(name=name, role=role)
-        for name in self.policy.identifiers:
-            yield ReportedColumn(name=name, role="identifier")
+                if role == "quasi-identifier":
+                    yield self._generalized(name)
+                elif role == "pseudonym" or self.policy.has_private_method:
+                    yield ReportedColumn(name=name, role=role)
+                else:
+                    yield self._kept(name, role)
+        yield from (ReportedColumn(name=name, role="identifier") for name in self.policy.identifiers)
         named = {folded(name) for name in self.policy.columns}
-        for name in (each for each in self.source_columns if folded(each) not in named):
-            yield ReportedColumn(name=name, role="rest")
+        rest = [name for name in self.source_columns if folded(name) not in named]
+        yield from (ReportedColumn(name=name, role="rest") for name in rest)
 
-    def _known_taxonomies(self) -> list[str]:
-        """The quasi-identifiers whose taxonomies here are those that the release was made with."""
-        shapes, recorded = taxonomies.shapes(self.engine, self.policy.quasi_identifiers), self.record.taxonomy_sha256
-        return [name for name, shape in shapes.items() if shape.sha256 == recorded.get(name)]
-
-    def _generalized(self, name: str, *, is_known: bool) -> ReportedColumn:
-        after = self._labels_after(name)
-        pieces = self._pieces(name) if is_known else []
+    def _generalized(self, name: str) -> ReportedColumn:
+        is_known, after = name in self._known_taxonomies, self._labels_after(name)
+        pieces: list[dict[str, Any]] = []
+        if is_known:
+            labels = self._taxonomy(name)
+            pieces = self._fetch("pieces", "a taxonomy from left to right", "node", labels=labels, most=MAX_PIECES)
         of_labels = _levels_of_labels(after, self.record.labels, name)
-        levels = _levels(pieces, after, of_labels)
+        levels = _shown_levels(pieces, after, of_labels)
         losses = {(piece["level"], piece["label"]): piece["lost"] for piece in pieces}
-        compared = self._compared(after, self._before(name) if is_known else {})
         lost = sum(rows * losses.get((of_labels.get(label), label), 1.0) for label, rows in after.items())
+        before = self._labels_before(name) if is_known else {}
         vanished = self._vanished_labels(name) if is_known else []
         return ReportedColumn(
             name=name,
             role="quasi-identifier",
             levels=levels,
-            level=self.record.labels.levels[name] if isinstance(self.record.labels, NodeRecord) else None,
-            height=None if self.record.report is None else self.record.report.as_json.get("heights", {}).get(name),
+            level=None if self._levels is None else self._levels[name],
+            height=self._facts.get("heights", {}).get(name),
             lost=lost / max(sum(after.values()), 1) if levels else None,
             unused_labels=self._unused_labels(name) if is_known else None,
-            **self._with_vanished(vanished, compared),
+            **self._shown_labels(vanished, after, before),
         )
 
     def _kept(self, name: str, role: str) -> ReportedColumn:
-        """A column whose values are released as they are."""
-        if self.policy.has_private_method:
-            return ReportedColumn(name=name, role=role)
+        """Describe a column whose values are released as they are."""
         vanished = self._vanished_values(name)
         if role == "insensitive":
-            return ReportedColumn(name=name, role=role, **self._with_vanished(vanished, ()))
+            return ReportedColumn(name=name, role=role, **self._shown_labels(vanished, {}, {}))
         columns = names(list(self.policy.quasi_identifiers))
         query = table_call("homogeneous_rows", self.found.source.relation.copy(), columns, string(name))
         homogeneous = int(self.engine.fetch(query, "classes of one value")[0]["homogeneous_rows"])
         before = {} if self.source is None else self._label_rows(self.source.relation, name)
-        labels = self._with_vanished(vanished, self._compared(self._labels_after(name), before))
+        labels = self._shown_labels(vanished, self._labels_after(name), before)
         return ReportedColumn(name=name, role=role, homogeneous_rows=homogeneous, **labels)
 
+    def _shown_labels(
+        self,
+        vanished: Sequence[Mapping[str, Any]],
+        after: Mapping[str | None, int],
+        before: Mapping[str | None, int],
+    ) -> dict[str, Any]:
+        """List labels that vanished, of as many rows as may be shown, how many others did, and the most frequent."""
+        k = self._min_shown_count
+        many = [row for row in vanished if row["label_rows"] >= k][:MAX_LABELS]
+        others = [row for row in vanished if row not in many]
+        compared = [
+            LabelRows(label=label, before=unless_few(before.get(label), rows, k), after=rows)
+            for label, rows in list(after.items())[:MAX_LABELS]
+        ]
+        return {
+            "labels": (*(LabelRows(label=row["label"], before=row["label_rows"], after=0) for row in many), *compared),
+            "other_vanished_labels": len(others),
+            "other_vanished_rows": sum(row["label_rows"] for row in others),
+        }
+
     def _vanished_labels(self, name: str) -> list[dict[str, Any]]:
-        """The labels of the source that no row of the release is under."""
+        """Find the labels of the source that no row of the release is under."""
         if self.source is None or self.policy.has_private_method or self.record.labels is None:
             return []
-        at_level = self.record.labels.levels[name] if isinstance(self.record.labels, NodeRecord) else None
-        query = SQL.query(
+        levels = self._levels
+        return self._fetch(
             "vanished_labels",
+            "labels without a row",
             source=self.source.relation,
             released=self.found.source.relation,
             name=name,
-            labels=subquery(self._taxonomy(name), "anon_labels"),
-            is_released_level=exp.true() if at_level is None else column("level", "anon_labels").eq(at_level),
+            labels=self._taxonomy(name),
+            is_released_level=exp.true() if levels is None else column("level", "anon_labels").eq(levels[name]),
         )
-        return self.engine.fetch(query, "labels without a row", "class")
 
     def _vanished_values(self, name: str) -> list[dict[str, Any]]:
         if self.source is None or folded(name) not in map(folded, self.found.columns):
             return []
         if name in self.policy.insensitive[MAX_COMPARED_COLUMNS:]:
             return []
-        query = SQL.query(
+        return self._fetch(
             "vanished_values",
+            "values without a row",
             source=self.source.relation,
             released=self.found.source.relation,
             name=name,
-            fewest=self._fewest_shown,
+            fewest=self._min_shown_count,
         )
-        return self.engine.fetch(query, "values without a row", "class")
-
-    def _with_vanished(self, found: Sequence[Mapping[str, Any]], labels: Sequence[LabelRows]) -> dict[str, Any]:
-        """Labels below those that vanished, of as many rows as may be shown; and how many others vanished."""
-        many = [row for row in found if row["label_rows"] >= self._fewest_shown][:MAX_LABELS]
-        others = [row for row in found if row not in many]
-        return {
-            "labels": (*(LabelRows(label=row["label"], before=row["label_rows"], after=0) for row in many), *labels),
-            "other_vanished_labels": len(others),
-            "other_vanished_rows": sum(row["label_rows"] for row in others),
-        }
 
     def _unused_labels(self, name: str) -> tuple[int, int] | None:
-        """The labels of the released level that no row has, and all of them; None if the rows decided which there are.
+        """Count the labels of the released level that no row has, and all; None if the rows decided which there are.
 
         It follows from the release and from the taxonomy that its recorded policy declares.
         """
-        domains = {} if self.record.report is None else self.record.report.as_json.get("domains", {})
-        is_declared = domains.get(name) == "declared" and name in self.recorded_taxonomies
-        if not isinstance(self.record.labels, NodeRecord) or not is_declared:
+        is_declared = self._facts.get("domains", {}).get(name) == "declared" and name in self.recorded_taxonomies
+        if self._levels is None or not is_declared:
             return None
-        query = SQL.query(
+        [row] = self._fetch(
             "unused_labels",
+            "labels of a taxonomy without a row",
             released=self.found.source.relation,
             name=name,
-            labels=subquery(self._taxonomy(name), "anon_labels"),
-            level=self.record.labels.levels[name],
+            labels=self._taxonomy(name),
+            level=self._levels[name],
         )
-        [row] = self.engine.fetch(query, "labels of a taxonomy without a row", "class")
         return row["unused"], row["labels"]
 
     def examples(self) -> tuple[ExampleRow, ...]:
-        """A few rows of the source whose classes are released, each with its labels."""
-        labels, policy = self.record.labels, self.policy
+        """Pick a few rows of the source whose classes are released, each with its labels."""
+        levels, policy, source = self._levels, self.policy, self.source
         # Elsewhere a row of a class need not stand in the release, or nobody knows which one it is.
-        if not isinstance(policy.method, FullDomain) or self.source is None or not isinstance(labels, NodeRecord):
+        if not isinstance(policy.method, FullDomain) or source is None or levels is None:
             return ()
-        if self.engine.is_far(self.source.relation):  # rows of a server never come near
+        if self.engine.is_far(source.relation):  # rows of a server never come near
             return ()
-        if policy.held_with or policy.unknown or {*policy.quasi_identifiers} != {*self._known_taxonomies()}:
+        if policy.held_with or policy.unknown or {*policy.quasi_identifiers} != self._known_taxonomies:
             return ()
         kept = [name for name in (*policy.sensitive, *policy.insensitive) if name in self.found.columns]
         generalized, shown = policy.quasi_identifiers, (*policy.quasi_identifiers, *kept)[:MAX_EXAMPLE_COLUMNS]
-        found = self._examples(shown, labels, EXAMPLES_AMONG)
-        if len(found) < MAX_EXAMPLES:
-            found = self._examples(shown, labels, ALL_ROWS)
+
+        def label_of(name: str) -> exp.Subquery:
+            value = column(name, "anon_source")
+            return exp.Subquery(
+                this=SQL.query("label_of", labels=self._taxonomy(name), value=value, level=levels[name])
+            )
+
+        found: list[dict[str, Any]] = []
+        for among in (EXAMPLES_AMONG, ALL_ROWS):
+            if len(found) < MAX_EXAMPLES:
+                found = self._fetch(
+                    "example_rows",
+                    "rows before and after",
+                    source=source.relation,
+                    released=self.found.source.relation,
+                    befores=[text(column(name, "anon_source")) for name in shown],
+                    labels=[label_of(name) for name in generalized],
+                    shown=[text(column(name, "anon_released")) for name in generalized],
+                    among=among,
+                    most=MAX_EXAMPLES,
+                )
         return tuple(
             ExampleRow(
                 tuple(shown),
@@ -239,73 +247,54 @@ class ReportedRelease:
             for row in found
         )
 
-    def _examples(self, shown: Sequence[str], labels: NodeRecord, among: int) -> list[dict[str, Any]]:
-        """Rows of the source, of some with the least hashes, with their labels in the release."""
-        assert self.source is not None
-        generalized = self.policy.quasi_identifiers
-        query = SQL.query(
-            "example_rows",
-            source=self.source.relation,
-            released=self.found.source.relation,
-            befores=[text(column(name, "anon_source")) for name in shown],
-            labels=[self._label_of(name, labels.levels[name]) for name in generalized],
-            shown=[text(column(name, "anon_released")) for name in generalized],
-            among=among,
-            most=MAX_EXAMPLES,
-        )
-        return self.engine.fetch(query, "rows before and after", "class")
-
-    def _label_of(self, name: str, level: int) -> exp.Subquery:
-        query = SQL.query(
-            "label_of",
-            labels=subquery(self._taxonomy(name), "anon_labels"),
-            value=column(name, "anon_source"),
-            level=level,
-        )
-        return exp.Subquery(this=query)
-
-    @property
-    def _fewest_shown(self) -> int:
-        """The rows from which a number of them is shown."""
-        return 1 if self.policy.has_private_method else self.policy.criteria.k
-
     def _labels_after(self, name: str) -> dict[str | None, int]:
-        """The labels of the release that are not rare, with their rows, the most frequent first."""
+        """Count the rows of labels of the release that are not rare, the most frequent first."""
         found = self._label_rows(self.found.source.relation, name)
-        return {label: rows for label, rows in found.items() if rows >= self._fewest_shown}
+        return {label: rows for label, rows in found.items() if rows >= self._min_shown_count}
 
-    def _compared(self, after: Mapping[str | None, int], before: Mapping[str | None, int]) -> tuple[LabelRows, ...]:
-        """The most frequent labels of the release, beside their rows in the source."""
-        return tuple(
-            LabelRows(label=label, before=unless_few(before.get(label), rows, self._fewest_shown), after=rows)
-            for label, rows in list(after.items())[:MAX_LABELS]
-        )
-
-    def _label_rows(self, relation: exp.Expr, name: str) -> dict[str | None, int]:
-        query = SQL.query("label_rows", source=relation, name=name, most=MAX_PIECES)
-        return {row["label"]: row["label_rows"] for row in self.engine.fetch(query, "rows of labels", "class")}
-
-    def _before(self, name: str) -> dict[str | None, int]:
-        """The rows of the source under each label of the released level."""
-        labels = self.record.labels
-        if self.source is None or not isinstance(labels, NodeRecord) or self.policy.has_private_method:
+    def _labels_before(self, name: str) -> dict[str | None, int]:
+        """Count the rows of the source under each label of the released level."""
+        if self.source is None or self._levels is None or self.policy.has_private_method:
             return {}
-        query = SQL.query(
+        found = self._fetch(
             "source_rows",
+            "rows of labels in the source",
             source=self.source.relation,
             name=name,
-            labels=subquery(self._taxonomy(name), "anon_labels"),
-            level=labels.levels[name],
+            labels=self._taxonomy(name),
+            level=self._levels[name],
         )
-        found = self.engine.fetch(query, "rows of labels in the source", "class")
         return {row["label"]: row["label_rows"] for row in found}
 
-    def _pieces(self, name: str) -> list[dict[str, Any]]:
-        query = SQL.query("pieces", labels=subquery(self._taxonomy(name), "anon_labels"), most=MAX_PIECES)
-        return self.engine.fetch(query, "a taxonomy from left to right", "node")
+    def _label_rows(self, relation: exp.Expr, name: str) -> dict[str | None, int]:
+        found = self._fetch("label_rows", "rows of labels", source=relation, name=name, most=MAX_PIECES)
+        return {row["label"]: row["label_rows"] for row in found}
 
-    def _taxonomy(self, name: str) -> exp.Query:
-        return taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
+    def _fetch(self, query: str, purpose: str, grain: Grain = "class", **roles: Role) -> list[dict[str, Any]]:
+        return self.engine.fetch(SQL.query(query, **roles), purpose, grain)
+
+    def _taxonomy(self, name: str) -> exp.Subquery:
+        levels = taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
+        return subquery(levels, "anon_labels")
+
+    @property
+    def _levels(self) -> Mapping[str, int] | None:
+        """The node of the release, if it is at one."""
+        return self.record.labels.levels if isinstance(self.record.labels, NodeRecord) else None
+
+    @property
+    def _facts(self) -> Mapping[str, Any]:
+        return {} if self.record.report is None else self.record.report.as_json
+
+    @property
+    def _min_shown_count(self) -> int:
+        """The smallest count of rows that may be shown."""
+        return 1 if self.policy.has_private_method else self.policy.criteria.k
+
+    @cached_property
+    def _known_taxonomies(self) -> set[str]:
+        """The quasi-identifiers whose taxonomies here are those that the release was made with."""
+        return {*taxonomies.unchanged(self.engine, self.policy.quasi_identifiers, self.record.taxonomy_sha256)}
 
     @cached_property
     def _sizes_before(self) -> Sizes:
@@ -314,14 +303,14 @@ class ReportedRelease:
 
 
 def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> tuple[ClassSizes, ...]:
-    """The rows of a release by the size of their class; nothing of a private one."""
+    """Count the rows of a release by the size of their class; nothing of a private one."""
     if policy.has_private_method:
         return ()
     return tuple(class_sizes(size_counts(engine, release, policy), (), policy.criteria.k))
 
 
 def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
-    """The sizes of the classes of a table, the smallest first, each with how many classes have it."""
+    """Count the classes of a table by their size, the smallest first."""
     columns = names(list(policy.quasi_identifiers))
     sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
     found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
@@ -329,7 +318,7 @@ def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Size
 
 
 def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
-    """The level of each label of a column, as far as it is recorded."""
+    """Return the level of each label of a column, as far as it is recorded."""
     match recorded:
         case None:
             return {}
@@ -339,10 +328,10 @@ def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | Non
             return {label: level for level, label in recorded.labels.get(name, ()) if level is not None}
 
 
-def _levels(
+def _shown_levels(
     pieces: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], of_labels: Mapping[str | None, int]
 ) -> tuple[Level, ...]:
-    """The levels of a taxonomy, with the labels that the release shows; without NULL, where that does not occur."""
+    """List the levels of a taxonomy, with the labels that the release shows; without NULL if that does not occur."""
     if not of_labels:
         return ()
     pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
@@ -359,5 +348,5 @@ def _levels(
 
 # guarded: tests/unit/test_guarded_releases.py
 def unless_few(before: int | None, after: int, k: int) -> int | None:
-    """The rows before, unless they differ by few rows: no count and no difference of counts is from 1 to k - 1."""
+    """Return the rows before, unless they differ by few: no count and no difference of counts is from 1 to k - 1."""
     return None if before is None or 0 < abs(before - after) < k else before

@@ -13,9 +13,9 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.queries import suggestions as queries
-from sqlanon.suggestion import names
+from sqlanon.suggestion import column_words as names
+from sqlanon.suggestion.column_words import IDENTIFYING, Word
 from sqlanon.suggestion.evidence import Evidence, Role
-from sqlanon.suggestion.names import IDENTIFYING, Word
 
 MIN_ROWS = 5  # rows below which a constant says nothing: every value of a single row is one
 MAX_TEXTS = 10_000  # values of a text that is generalized: a person has to group them

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -25,10 +25,10 @@ from sqlanon.model.release import Verification
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Relation, Step, column, union_all
 from sqlanon.queries.source import SourceColumn
-from sqlanon.suggestion import names
+from sqlanon.suggestion import column_words as names
 from sqlanon.suggestion.evidence import Evidence, evidence_of
 from sqlanon.suggestion.roles import Decision, decided
-from sqlanon.suggestion.taxonomies import SuggestedTaxonomy, of_dates
+from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy, of_dates
 
 SQL = Queries("safe_harbor")
 

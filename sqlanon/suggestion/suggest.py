@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from sqlanon.binding.taxonomies import shapes
+from sqlanon.binding.stored_taxonomies import shapes
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError
@@ -20,11 +20,13 @@ from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
-from sqlanon.suggestion import roles, safe_harbor, taxonomies
+from sqlanon.suggestion import roles, safe_harbor
+from sqlanon.suggestion import suggested_taxonomies as taxonomies
 from sqlanon.suggestion.cleaning import Proposed, advice_on, cleanings, query_of, totals
+from sqlanon.suggestion.column_words import described_in
 from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets
-from sqlanon.suggestion.names import described_in
 from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
+from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
 from sqlanon.suggestion.suggestion import (
     LIST_OF_ROLE,
     Draft,
@@ -34,7 +36,6 @@ from sqlanon.suggestion.suggestion import (
     policy_of,
     toml_value,
 )
-from sqlanon.suggestion.taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
 
 SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 SUPPRESSION_LIMIT = 0.05

@@ -21,9 +21,9 @@ from sqlanon.model.release.trial import Trial
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.publish.files import cannot_be_written, staged_file
-from sqlanon.report.document import Code, Document, Table, Text, count, facts, notes, percent, printable
+from sqlanon.report.document import Code, Part, Table, Text, count, facts, notes, percent, printable
 from sqlanon.suggestion.evidence import Role, SetMeasures
-from sqlanon.suggestion.taxonomies import SuggestedTaxonomy
+from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy
 
 SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
@@ -260,7 +260,11 @@ class Suggestion(Result):
         """Return the policy file as a text; files of taxonomies begin with its stem."""
         return text_of(self._draft, stem)
 
-    def document(self) -> Document:
+    @property
+    def heading(self) -> str:
+        return f"A policy for {self.source}"
+
+    def parts(self) -> Iterator[Part]:
         """Show the role of each column, and what a person has to decide."""
         shown = sorted(self.columns, key=lambda column: not column.is_undecided)
         rows = [
@@ -273,12 +277,11 @@ class Suggestion(Result):
             for column in shown[:MAX_SHOWN]
         ]
         left = [f"{len(shown) - MAX_SHOWN:,} more columns are in the policy"] if len(shown) > MAX_SHOWN else []
-        table = Table(("column", "role", "why", "generalized to"), rows)
-        query = (Code(self.cleaning, "A query that cleans these values"),) if self.cleaning else ()
-        return Document(
-            f"A policy for {self.source}",
-            (facts(self._figures()), table, *notes("Notes", [*self.notes, *left]), *query),
-        )
+        yield facts(self._figures())
+        yield Table(("column", "role", "why", "generalized to"), rows)
+        yield from notes("Notes", [*self.notes, *left])
+        if self.cleaning:
+            yield Code(self.cleaning, "A query that cleans these values")
 
     def _figures(self) -> list[tuple[str, str]]:
         found = [("rows", count(self.row_count))]

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.coding import coded
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries import measures as queries
@@ -36,39 +35,27 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 
 @dataclass(frozen=True)
 class Beside:
-    """What a release is measured with, besides itself.
+    """What a release is measured with, besides itself."""
 
-    Attributes:
-        source: the table that it was made from, with which some models compare its classes.
-        population: the population of the policy, its quasi-identifiers spelled as in the release.
-        labelled_source: the source with the quasi-identifiers of the release, for models of a population.
-        with_individuals: the rows of the release with the column of individuals, which it does not have itself.
-        enums: the types of the source's ENUM columns, whose order their values in the release have as well.
-    """
-
-    source: exp.Expr | None = None
-    population: exp.Expr | None = None
-    labelled_source: exp.Expr | None = None
-    with_individuals: exp.Expr | None = None
-    enums: Mapping[str, str] = field(default_factory=dict)
+    source: exp.Expr | None = None  # the table that it was made from, with which some models compare its classes
+    population: exp.Expr | None = None  # of the policy, its quasi-identifiers spelled as in the release
+    labelled_source: exp.Expr | None = None  # the source with labels of the release, for models of a population
+    with_individuals: exp.Expr | None = None  # the rows with the column of individuals, which the release lacks
+    enums: Mapping[str, str] = field(default_factory=dict)  # the source's ENUM types, which order its values
 
 
 def beside_release(
     engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
 ) -> Beside:
-    """What a release that was published earlier is measured with.
-
-    Args:
-        engine: the database.
-        policy: its policy.
-        node: its node, None if it is not known.
-        source: the table that it was made from, if it is still there.
+    """Find what a release that was published earlier is measured with, by its node and its source if known.
 
     Raises:
         PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
     """
     policy = spelled_like_taxonomies(engine, policy)
-    node = None if node is None else _node_of(policy, node)
+    if node is not None:
+        node = respelled(dict(node), policy.quasi_identifiers)
+        node = node if node.keys() == set(policy.quasi_identifiers) else None
     if policy.population is not None and node is None:
         raise PolicyError(
             f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
@@ -97,7 +84,7 @@ def measured_beside(
     columns: Sequence[SourceColumn],
     population: exp.Expr | None,
 ) -> Beside:
-    """What a release at a node is measured with, from its source with its columns and its population."""
+    """Return what a release at a node is measured with, from its source with its columns and its population."""
     labelled = None if source is None or population is None else generalized(source, node, taxonomy)
     people = None if population is None else generalized(population, node, taxonomy)
     enums = {
@@ -108,14 +95,8 @@ def measured_beside(
     return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
 
 
-def _node_of(policy: Policy, node: Mapping[str, int]) -> dict[str, int] | None:
-    """A node with its quasi-identifiers as the policy spells them; None if it has others."""
-    found: dict[str, int] = respelled(dict(node), policy.quasi_identifiers)
-    return found if found.keys() == set(policy.quasi_identifiers) else None
-
-
 def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
-    """What a table gives away as it is, by the taxonomies of a policy where it has some.
+    """Measure what a table gives away as it is, by the taxonomies of a policy where it has some.
 
     Raises:
         PolicyError: the table lacks a column that is to be measured.
@@ -125,7 +106,7 @@ def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Me
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
-    """What a table gives away as it is.
+    """Measure what a table gives away as it is.
 
     Args:
         engine: the database.
@@ -154,28 +135,33 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     relation = queries.as_enums(relation, beside.enums)
     risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
 
-    def attained(model: PrivacyModel, bound: Bound) -> Any:
-        if bound.measure == CLASS_SIZE and individual is None:
-            return risks["k"]
-        query = queries.attained(relation, classes, bound, comparison)
-        return engine.fetch(query, f"measure {model}")[0]["attained"]
+    counts_rows = policy.individual is not None and individual is None
 
-    bounds = [(model, bound) for model in policy.privacy for bound in model.bounds]
-    results = [_result(model, bound, attained(model, bound)) for model, bound in bounds]
-    if is_release:
-        counts_rows = policy.individual is not None and individual is None
-        reasons = [_no_verdict(model, bound, beside, counts_rows=counts_rows) for model, bound in bounds]
-        judged = [*zip(results, reasons, strict=True)]
-        notes += [
-            reason.format(each.model, each.attained) for each, reason in judged if reason and each.attained is not None
-        ]
-        results = [each.model_copy(update={"met": None}) if reason else each for each, reason in judged]
+    def result(model: PrivacyModel, bound: Bound) -> ModelResult:
+        attained = risks["k"]
+        if bound.measure != CLASS_SIZE or individual is not None:
+            query = queries.attained(relation, classes, bound, comparison)
+            attained = engine.fetch(query, f"measure {model}")[0]["attained"]
+        reason = _no_verdict(model, bound, beside, counts_rows=counts_rows) if is_release else None
+        if reason and attained is not None:
+            notes.append(reason.format(model, float(attained)))
+        return ModelResult(
+            model=str(model),
+            measure=bound.measure.name,
+            column=bound.measure.column,
+            comparison=bound.comparison,
+            required=float(bound.required),
+            attained=_number(attained),
+            met=None if reason else attained is None or bound.met_by(attained),
+        )
+
+    results = tuple(result(model, bound) for model in policy.privacy for bound in model.bounds)
     return Measurement(
         source=table.description,
         row_count=risks["row_count"],
         class_count=risks["class_count"],
         k=risks["k"],
-        models=tuple(results),
+        models=results,
         highest_prosecutor_risk=_number(risks["highest_risk"]),
         average_prosecutor_risk=_number(risks["average_risk"]),
         unique_rows=risks["unique_rows"],
@@ -185,28 +171,18 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
 
 
 def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurement:
-    """How many rows and classes a private release has: no measure of its rows says what its mechanism promises.
+    """Count the rows and classes of a private release: no measure of its rows says what its mechanism promises.
 
     Raises:
         PolicyError: the release lacks a quasi-identifier.
     """
     release, _ = _spelled(engine, release, policy)
     found = engine.fetch(queries.risks(release.relation, policy.quasi_identifiers), "count the rows")[0]
-    return Measurement(
-        source=release.description,
-        row_count=found["row_count"],
-        class_count=found["class_count"],
-        k=None,
-        models=(),
-        highest_prosecutor_risk=None,
-        average_prosecutor_risk=None,
-        unique_rows=None,
-        unique_share=None,
-    )
+    return Measurement(source=release.description, row_count=found["row_count"], class_count=found["class_count"])
 
 
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
-    """Why what a release attains says nothing of whether it meets a bound; None if it does."""
+    """Return why what a release attains says nothing of whether it meets a bound; None if it does."""
     if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):
         return WITHOUT_SOURCE
     # Of rows there are as many as of individuals at least, and as many values.
@@ -216,7 +192,7 @@ def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_row
 
 
 def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
-    """The table with its columns as the policy spells them, and their names.
+    """Spell the columns of a table as the policy does, and list their names.
 
     Raises:
         PolicyError: what is to be measured is not among them.
@@ -230,18 +206,6 @@ def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[Re
             [f'column "{name}" is not there{meant}' for name, meant in missing],
         )
     return replace(table, relation=relation), names
-
-
-def _result(model: PrivacyModel, bound: Bound, attained: int | float | None) -> ModelResult:
-    return ModelResult(
-        model=str(model),
-        measure=bound.measure.name,
-        column=bound.measure.column,
-        comparison=bound.comparison,
-        required=float(bound.required),
-        attained=_number(attained),
-        met=attained is None or bound.met_by(attained),
-    )
 
 
 def _number(value: int | float | None) -> float | None:

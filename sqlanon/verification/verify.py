@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -13,17 +12,17 @@ from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, VerificationError
-from sqlanon.model.base import unknown_names
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.record import Record, ReportRecord
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
+from sqlanon.verification.found_release import FoundRelease, columns_of, find_release
 from sqlanon.verification.labels import foreign_labels, pseudonym_problems
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
-from sqlanon.verification.published import Published, columns_of, published
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
@@ -46,40 +45,25 @@ NOT_SIGNED = (
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a user asks of a verification.
-
-    Attributes:
-        source: what the release was made from, if it is there.
-        without_provenance: whether the release may have none.
-        record_sha256: the hash that its record is to have, if that was handed over.
-    """
-
-    source: Source | None = None
-    without_provenance: bool = False
-    record_sha256: str | None = None
-
-
 def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
     """Hold a release against its policy: the privacy models, and the columns that must and must not be there.
 
     Raises:
         PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
     """
-    return verify_published(engine, Published(release, columns_of(engine, release)), policy, beside)
+    return verify_published(engine, FoundRelease(release, columns_of(engine, release)), policy, beside)
 
 
 def verify_published(
     engine: Engine,
-    found: Published,
+    found: FoundRelease,
     policy: Policy,
     beside: Beside | None = None,
     *,
     has_source: bool = False,
     expected_record: str | None = None,
 ) -> Verification:
-    """The same, and hold it against what its provenance records.
+    """Hold a release against its policy and against what its provenance records.
 
     Args:
         engine: the database.
@@ -92,15 +76,12 @@ def verify_published(
     Raises:
         PolicyError: as :func:`verify`.
     """
-    is_private = policy.has_private_method
-    hashes = {policy.sha256()}
+    is_private, as_given = policy.has_private_method, policy.sha256()
     policy = spelled_like_taxonomies(engine, policy)
-    hashes.add(policy.sha256())
-    measurement = (
-        counted(engine, found.source, policy)
-        if is_private
-        else measure(engine, found.source, policy, beside or Beside())
-    )
+    if is_private:
+        measurement = counted(engine, found.source, policy)
+    else:
+        measurement = measure(engine, found.source, policy, beside or Beside())
     shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
     if measurement.row_count == 0 and not is_private:
         shortfalls.append("it has no rows")
@@ -110,7 +91,7 @@ def verify_published(
         if result.met is False and result.attained is not None
     ]
     notes = list(found.notes)
-    if found.policies and hashes.isdisjoint(found.policies):
+    if found.policies and found.policies.isdisjoint({as_given, policy.sha256()}):
         notes.append(OTHER_POLICY)
     kept = [name for name in found.columns if folded(name) not in map(folded, policy.quasi_identifiers)]
     shortfalls += beyond_bounds(engine, found.source.relation, policy, kept)
@@ -141,36 +122,37 @@ def verify_published(
     )
 
 
+# More than six parameters: what is found under a name, and what a user asks of it.
 def verify_release(
-    engine: Engine, release: Source, policy: Policy, asked: Asked, resolve: Callable[[Source], ResolvedSource]
+    engine: Engine,
+    release: Source,
+    policy: Policy,
+    resolve: Callable[[Source], ResolvedSource],
+    *,
+    source: Source | None,
+    without_provenance: bool,
+    record_sha256: str | None,
 ) -> Verification:
-    """The same of what is found under a name, beside the source that it was made from, if that is given.
-
-    Args:
-        engine: the database.
-        release, policy: what is published, and by which policy.
-        asked: what else is asked.
-        resolve: finds what the user names.
+    """Verify what is published under a name; see :meth:`sqlanon.Session.verify`.
 
     Raises:
         PolicyError: as :func:`verify`, or the policy does not fit the source.
         EngineError: there is no release, or it cannot be read.
     """
-    found = published(engine, release, resolve, without_provenance=asked.without_provenance)
+    found = find_release(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:
         engine.read_as(found.record.policy.csv)
-    original = None if asked.source is None else resolve(asked.source)
-    return verify_found(engine, found, policy, original, asked.record_sha256)
+    return verify_found(engine, found, policy, None if source is None else resolve(source), record_sha256)
 
 
 def verify_found(
     engine: Engine,
-    found: Published,
+    found: FoundRelease,
     policy: Policy,
     original: ResolvedSource | None,
     record_sha256: str | None = None,
 ) -> Verification:
-    """The same of what was found, beside the source that it was made from, if that is given.
+    """Verify a release as it was found, beside the source that it was made from, if that is given.
 
     Raises:
         PolicyError, EngineError: as :func:`verify_release`.
@@ -182,22 +164,12 @@ def verify_found(
     attributes = verified_with(policy, has_source=original is not None)
     with own_taxonomies(engine, original or found.source, policy, attributes):
         beside = None if policy.has_private_method else beside_release(engine, policy, node, original)
-        return verify_published(
-            engine,
-            found,
-            policy,
-            beside,
-            has_source=original is not None and not found.is_of_fit,
-            expected_record=record_sha256,
-        )
+        has_source = original is not None and not found.is_of_fit
+        return verify_published(engine, found, policy, beside, has_source=has_source, expected_record=record_sha256)
 
 
 def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Policy) -> None:
-    """Refuse a source that lacks columns whose values the release shows.
-
-    Raises:
-        PolicyError: listing them.
-    """
+    """Refuse a source that lacks columns whose values the release shows, with a PolicyError that lists them."""
     columns = [column.name for column in engine.describe(original.relation)]
     there = set(map(folded, columns))
     shown = (*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive)
@@ -234,7 +206,7 @@ def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] 
 
 # guarded: tests/unit/test_guarded_verification.py
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
-    """Columns that the policy does not release, and those that it does and that are not there."""
+    """Find columns that the policy does not release, and those that it does and that are not there."""
     released = {folded(name) for name in (*policy.released_columns, *policy.method.added_columns)}
     identifiers = {folded(name): name for name in policy.identifiers}
     there = {folded(name) for name in columns}
@@ -248,8 +220,8 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
             yield f'it lacks the column "{name}", which the policy releases'
 
 
-def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.Expr) -> Iterator[str]:
-    """Values that the release has more often than the source that it was made from."""
+def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr) -> Iterator[str]:
+    """Find values that the release has more often than the source that it was made from."""
     there = {folded(name) for name in found.columns}
     columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
     if not columns:
@@ -262,7 +234,7 @@ def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.
 
 # guarded: tests/unit/test_guarded_verification.py
 def other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
-    """Numbers of rows and of classes that are not those of the record."""
+    """Find numbers of rows and of classes that are not those of the record."""
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
     if record.report is not None:
@@ -278,7 +250,7 @@ def other_counts(record: Record, policy: Policy, measurement: Measurement) -> It
 
 # guarded: tests/unit/test_guarded_verification.py
 def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> Iterator[str]:
-    """Another number of rows than a private method has drawn: each group is a row where a column has its count."""
+    """Find another number of rows than a private method has drawn: a group is a row where a column counts it."""
     expected = report.released_groups if policy.method.added_columns else report.released_rows
     if expected is not None and expected != row_count:
         yield f"it has {row_count:,} rows where {expected:,} were released"
@@ -286,7 +258,7 @@ def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> I
 
 # guarded: tests/unit/test_guarded_verification.py
 def other_levels(record: Record, policy: Policy) -> Iterator[str]:
-    """Levels that the policy does not allow."""
+    """Find levels that the policy does not allow."""
     for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:

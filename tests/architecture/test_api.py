@@ -13,10 +13,10 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.releases import ReleaseRegister
-from sqlanon.api.taxonomies import Taxonomies
+from sqlanon.api.session_ledger import Ledger
+from sqlanon.api.session_releases import ReleaseRegister
+from sqlanon.api.session_taxonomies import Taxonomies
 from tests.conftest import ROOT
 
 LONGEST_MODULE = 400

@@ -15,9 +15,9 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
-from sqlanon.papers.diffgen import experiment as diffgen
-from sqlanon.papers.diffgen import releases as diffgen_releases
-from sqlanon.papers.diffgen.releases import Contender, Outcome
+from sqlanon.papers.diffgen import diffgen_experiment as diffgen
+from sqlanon.papers.diffgen import diffgen_releases as diffgen_releases
+from sqlanon.papers.diffgen.diffgen_releases import Contender, Outcome
 from tests.conftest import data_folder
 
 SETTINGS = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.methods.noisy_node.epsilon_safe import scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.nodes.table import encode_table

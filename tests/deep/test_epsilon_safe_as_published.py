@@ -12,7 +12,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.audits.audit import Audit, audit_privacy
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.scales import scale_for

@@ -16,8 +16,9 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced, Row
 from sqlanon.papers import adult
-from sqlanon.papers.thesis import epsilon_safe, epsilon_safe_releases
 from sqlanon.papers.thesis import epsilon_safe_choice as choice
+from sqlanon.papers.thesis import epsilon_safe_releases
+from sqlanon.papers.thesis import epsilon_safe_runs as epsilon_safe
 from sqlanon.papers.thesis.epsilon_safe_choice import AS_PUBLISHED, CHOICE, ON_SAMPLE, ON_TABLE, UNIFORM
 from sqlanon.papers.thesis.epsilon_safe_delta import DELTA, MINIMUM_K
 from sqlanon.papers.thesis.epsilon_safe_releases import FOUR, NINE

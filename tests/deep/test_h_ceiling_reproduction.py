@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.papers import h_ceiling
-from sqlanon.papers.h_ceiling import drawn
+from sqlanon.papers import ceiling_experiment as h_ceiling
+from sqlanon.papers.ceiling_experiment import drawn
 from tests.conftest import data_folder
 from tests.full.test_reproductions import check_files, data, fewer, out, run
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.methods.noisy_node import ipa as method
 from sqlanon.methods.noisy_node.ipa import scores as scores_of_nodes
 from sqlanon.methods.noisy_node.shared import prepared

@@ -52,7 +52,7 @@ with sa.connect("w.duckdb") as session:
 def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(tmp_path: Path) -> None:
     program = """
 import os, signal, sqlanon as sa
-from sqlanon.ledger import table
+from sqlanon.ledger import ledger_table as table
 from tests.stories import test_epsilon_safe as epsilon_safe
 from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY

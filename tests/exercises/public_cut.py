@@ -14,9 +14,9 @@ from sqlanon.methods.base import Measured
 from sqlanon.methods.reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
-from sqlanon.model.base import Level, Share
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy_value import Level, Share
 from sqlanon.model.release import Report, RowCounts
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.recodings import AtCut

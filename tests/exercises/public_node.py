@@ -12,9 +12,9 @@ from typing import Any, Literal
 import sqlanon as sa
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun, given_levels
-from sqlanon.model.base import Level, Share
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy_value import Level, Share
 
 
 class PublicNode(MethodSettings):

@@ -18,11 +18,11 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.chance.accountant import Expense
 from sqlanon.cli.sessions import writing
-from sqlanon.ledger import table
+from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, owners
-from sqlanon.ledger.datasets import open_ledger
+from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.model.destination import destination
-from sqlanon.model.ledger import START
+from sqlanon.model.ledger_entries import START
 from sqlanon.queries import noise as scores
 from tests.commands import sqlanon
 from tests.engines import engine_of

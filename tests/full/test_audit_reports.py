@@ -60,7 +60,7 @@ class TestReports:
         monkeypatch.setitem(sys.modules, "altair", None)
         with pytest.raises(sa.EngineError, match=re.escape("pip install '.[report]'")):
             audit.chart(tmp_path / "chart.svg")
-        assert audit._repr_html_().startswith("<table>")
+        assert "<table>" in audit._repr_html_()
         monkeypatch.setitem(sys.modules, "scipy.stats", None)
         with pytest.raises(sa.EngineError, match=re.escape("pip install '.[eval]'")):
             audit_privacy(Vectorised(geometric), 0, 1, 2_000)

@@ -23,8 +23,8 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import difference_sensitivity
-from sqlanon.model.base import KINDS
 from sqlanon.model.methods.noisy import PrivateMethod
+from sqlanon.model.policy_value import KINDS
 from sqlanon.model.release import PrivateReport
 from tests.fixed_noise import FixedNoise
 from tests.neighbours import (

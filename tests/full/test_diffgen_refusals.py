@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.methods.cuts import Range
+from sqlanon.model.methods.cut_methods import Range
 from tests.fixed_noise import FixedNoise
 from tests.stories.test_diffgen_release import ILLNESSES, make_warehouse, policy  # noqa: F401 - for the fixture
 

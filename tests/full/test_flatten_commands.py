@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.preparations import MAXIMUM_COLUMNS
+from sqlanon.model.prepared_tables import MAXIMUM_COLUMNS
 from tests.commands import document, sqlanon
 from tests.stories.test_flatten import EVENTS, HOSTILE, ROLES, VALUE, quoted, rows, tables
 from tests.stories.test_flatten import session as session

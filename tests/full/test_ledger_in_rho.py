@@ -21,10 +21,10 @@ from sqlanon.chance.accountant import Accountant, RhoPortions
 from sqlanon.chance.scales import epsilon_of, rho_of
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.ledger.accounts import Account
-from sqlanon.ledger.datasets import open_ledger
+from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import Budget
-from sqlanon.model.ledger import first_broken
+from sqlanon.model.ledger_entries import first_broken
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.stories.test_ledger import HASH, at, change, expense

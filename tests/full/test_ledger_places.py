@@ -21,10 +21,10 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.engines.locks import A_MOMENT, retry_while_locked
 from sqlanon.ledger import ledger as ledger_module
-from sqlanon.ledger.datasets import open_ledger
+from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import Budget
-from sqlanon.model.datasets import KnownSource, dataset_named
+from sqlanon.model.dataset_names import KnownSource, dataset_named
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 from tests.engines import engine_of
@@ -51,7 +51,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import BudgetError
 from sqlanon.chance.accountant import Expense
 from sqlanon.model.budget import Budget
-from sqlanon.ledger.datasets import open_ledger
+from sqlanon.ledger.charged_sources import open_ledger
 
 warehouse, file, processes = sys.argv[1:]
 

@@ -14,7 +14,8 @@ from sqlanon import papers
 from sqlanon.cli.app import app
 from sqlanon.evaluation import CountQuery
 from sqlanon.evaluation import results as files
-from sqlanon.papers import adult, h_ceiling
+from sqlanon.papers import adult
+from sqlanon.papers import ceiling_experiment as h_ceiling
 from tests.commands import sqlanon
 from tests.conftest import data_folder
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from sqlanon.suggestion.names import read_codebook
+from sqlanon.suggestion.column_words import read_codebook
 from tests import oracle
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
-from sqlanon.papers.thesis import accuracy as thesis_accuracy
-from sqlanon.papers.thesis import ola
-from sqlanon.papers.thesis.accuracy import SEVEN, THESIS, Contender
+from sqlanon.papers.thesis import income_accuracy as thesis_accuracy
+from sqlanon.papers.thesis import ola_runs as ola
+from sqlanon.papers.thesis.income_accuracy import SEVEN, THESIS, Contender
 from tests.adult import OLA_COUNTS
 from tests.conftest import UCI_QUASI_IDENTIFIERS
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.run import listed_others
+from sqlanon.run import others
 from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AGES
 from tests.stories.test_other_releases import BY_AGE, BY_SEX, forget, found_by, joint, policy
@@ -42,7 +42,7 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
 class TestReasons:
     def test_what_the_others_are(self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A policy cannot name some of them either."""
-        monkeypatch.setattr(listed_others, "MOST", 20)
+        monkeypatch.setattr(others, "MAX_OTHERS", 20)
         session.taxonomies.load("illness", sa.Taxonomy.flat(), source="spring")
         session.connection.execute("DELETE FROM spring WHERE id IN (0, 3); UPDATE spring SET age = 31 WHERE id = 1")
         alone = policy(2, earlier="none")

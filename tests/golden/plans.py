@@ -18,7 +18,7 @@ from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
 from sqlanon.binding.loading import TaxonomyLoad, load
-from sqlanon.binding.taxonomies import well_formed
+from sqlanon.binding.stored_taxonomies import well_formed
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic

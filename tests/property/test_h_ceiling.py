@@ -24,7 +24,7 @@ from sqlanon.methods.h_ceiling.h_ceiling_run import Profiles, degrees_of, larges
 from sqlanon.methods.h_ceiling.links import Links
 from sqlanon.model.lattice import Lattice
 from sqlanon.nodes.table import encode_table
-from sqlanon.papers.h_ceiling import losses
+from sqlanon.papers.ceiling_experiment import losses
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

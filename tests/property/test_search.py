@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.base import KINDS
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
+from sqlanon.model.policy_value import KINDS
 from sqlanon.model.quality import QualityModel, Terms
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests import brute_force, oracle

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.release.contract import Contract
+from sqlanon.run.contract import Contract
 from tests.commands import sqlanon
 from tests.conftest import clinic_policy, clinic_values
 

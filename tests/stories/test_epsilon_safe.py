@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.audits import exact
+from sqlanon.audits import exact_audit as exact
 from sqlanon.cli.app import app
 from tests.fixed_noise import FixedNoise
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.release.explorer import Explorer
+from sqlanon.run.explorer import Explorer
 from tests.case_tables import session_of
 from tests.effort import examples
 from tests.strategies import Case, cases

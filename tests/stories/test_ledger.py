@@ -20,11 +20,11 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Accountant, Expense
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
-from sqlanon.ledger.datasets import dataset_of, open_ledger
+from sqlanon.ledger.charged_sources import dataset_of, open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
-from sqlanon.model.datasets import dataset_named, dataset_of_table
-from sqlanon.model.ledger import START, Entry, chained, first_broken
+from sqlanon.model.dataset_names import dataset_named, dataset_of_table
+from sqlanon.model.ledger_entries import START, Entry, chained, first_broken
 from tests.engines import engine_of
 
 HASH = "ab" * 32

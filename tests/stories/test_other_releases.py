@@ -11,7 +11,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.release.joint import OtherRelease
-from sqlanon.run import listed_others
+from sqlanon.run import others
 from tests.commands import document, sqlanon
 from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import load
@@ -132,7 +132,7 @@ class TestWhichAreCompared:
         assert found_by(session.anonymize("summer", policy(), "fourth", node=BY_SEX)) == ()
 
     def test_the_latest(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(listed_others, "MOST", 2)
+        monkeypatch.setattr(others, "MAX_OTHERS", 2)
         for name in ("second", "third"):
             session.anonymize("spring", policy(earlier="none"), name, node=BY_SEX)
         release = session.anonymize("spring", policy(), "fourth", node=BY_AGE)

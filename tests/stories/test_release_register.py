@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.release.listed import ListedRelease
+from sqlanon.model.release.joint import ListedRelease
 from sqlanon.releases.names import have_common
 from tests.conftest import clinic_policy, open_clinic
 

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 from rich.console import Console
 
-from sqlanon.report import console, html, notebook
+from sqlanon.report import console, html
 from sqlanon.report.document import (
     Bar,
     Bars,
@@ -106,7 +106,7 @@ def texts_of(page: str) -> str:
 
 
 def test_every_renderer_shows_every_text() -> None:
-    shown = [on_console(), texts_of(notebook.fragment(DOCUMENT)), texts_of(html.page(DOCUMENT))]
+    shown = [on_console(), texts_of(html.fragment(DOCUMENT)), texts_of(html.page(DOCUMENT))]
     for text in ("Published", "1,234.5", "age=1", "of rows", "12", "shares", "between", "Notes", "two", "[red]"):
         assert all(text in each for each in shown), text
     assert printable(HOSTILE) in shown[2].split("Published")[0], "a page has the title, too"
@@ -137,7 +137,7 @@ def test_many_notes_that_differ_in_a_column_and_in_numbers_are_one() -> None:
 
 def test_no_markup_of_a_text_is_obeyed() -> None:
     assert "\x1b" not in on_console()
-    for page in (notebook.fragment(DOCUMENT), html.page(DOCUMENT)):
+    for page in (html.fragment(DOCUMENT), html.page(DOCUMENT)):
         assert "<script" not in page
         assert "&lt;script" in page
 
@@ -152,4 +152,4 @@ def test_a_page_asks_for_nothing() -> None:
 def test_bars_have_the_lengths_of_their_shares() -> None:
     assert "·" * 15 + "▒" * 7 + "█" * 8 in on_console()
     assert "." * 15 + "-" * 7 + "#" * 8 in on_console(encoding="ascii")
-    assert re.findall(r"width:([\d.]+)em", notebook.fragment(DOCUMENT))[:3] == ["6.00", "3.00", "3.00"]
+    assert re.findall(r"width:([\d.]+)em", html.fragment(DOCUMENT))[:3] == ["6.00", "3.00", "3.00"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.audits.exact import hockey_stick, smallest_epsilon
+from sqlanon.audits.exact_audit import hockey_stick, smallest_epsilon
 from sqlanon.model.sampled_classes import delta_on_sample
 from tests.exact_epsilon_safe import (
     SQUARE,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.audits.exact import permute_and_flip, smallest_epsilon
+from sqlanon.audits.exact_audit import permute_and_flip, smallest_epsilon
 from tests.full.test_samplers import permute_and_flip_masses
 
 

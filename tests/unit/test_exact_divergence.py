@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.audits.exact import Bounds, hockey_stick, smallest_epsilon
+from sqlanon.audits.exact_audit import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.chance.discrete_laplace import threshold
 from tests.thresholded_counts import NoisyThreshold, ThresholdedCounts
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.audits.exact import smallest_epsilon
+from sqlanon.audits.exact_audit import smallest_epsilon
 from sqlanon.chance import grouped
 from sqlanon.chance.accountant import Accountant, Charge
 from sqlanon.chance.exact import Words, below_each

@@ -14,8 +14,8 @@ from sqlanon.joint.beside import few_in_common, refuse_strangers
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.release.joint import JointClasses, OtherRelease
 from sqlanon.queries.source import ColumnOrigin
+from sqlanon.run.recorded import ShownColumn, of_several_roles
 from sqlanon.run.reported_release import unless_few
-from sqlanon.run.roles import ShownColumn, of_several_roles
 from sqlanon.search.problem import SearchProblem
 
 

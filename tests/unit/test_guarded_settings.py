@@ -15,7 +15,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.discrete_laplace import empty_cell_probability
-from sqlanon.ledger.datasets import DataSet
+from sqlanon.ledger.charged_sources import DataSet
 from sqlanon.methods.chance import (
     drawn_unseen,
     individual_of,
@@ -27,8 +27,8 @@ from sqlanon.methods.cuts.diffgen import draws
 from sqlanon.methods.noisy_node.epsilon_safe import most_rows, refuse_many_nodes
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.datasets import KnownSource
-from sqlanon.model.methods.epsilon_safe import DIGITS, claimed_delta, is_admissible
+from sqlanon.model.dataset_names import KnownSource
+from sqlanon.model.methods.sampled_methods import DIGITS, claimed_delta, is_admissible
 from sqlanon.model.sampled_classes import NEAR, delta, delta_on_sample, gamma, maximum_beta
 from sqlanon.papers import IPAAsPublished
 

@@ -31,8 +31,7 @@ COUNTED = sa.Policy(
 
 
 def measured(row_count: int = 12, class_count: int = 3, k: int | None = 4) -> Measurement:
-    unknown = dict.fromkeys(("highest_prosecutor_risk", "average_prosecutor_risk", "unique_rows", "unique_share"), None)
-    return Measurement(source="t", row_count=row_count, class_count=class_count, k=k, models=(), **unknown)
+    return Measurement(source="t", row_count=row_count, class_count=class_count, k=k)
 
 
 def record(labels: Any = None, rows: Any = None, **report: int) -> Record:

@@ -15,11 +15,11 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Expense
 from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
-from sqlanon.ledger.datasets import open_ledger, read_ledger
+from sqlanon.ledger.charged_sources import open_ledger, read_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import ROW, Budget, Unit
-from sqlanon.model.datasets import KnownSource
-from sqlanon.model.ledger import START
+from sqlanon.model.dataset_names import KnownSource
+from sqlanon.model.ledger_entries import START
 from sqlanon.releases.names import have_common
 
 

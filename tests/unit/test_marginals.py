@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlanon.model.release.marginals import MeasuredMarginal, marginals_section
+from sqlanon.model.release.pictures import MeasuredMarginal, marginals_section
 from sqlanon.report.document import Notes, SideBySide, Table, Text
 
 
@@ -18,7 +18,8 @@ def test_a_column_as_it_was_measured_and_drawn() -> None:
     labels = [{"label": f"{rows} rows", "measured": rows + 0.4, "drawn": rows} for rows in range(20, 0, -1)]
     labels[3] |= {"measured": 23.1}
     labels += [{"label": None, "measured": -30.0, "drawn": 30}]
-    beside, _ = marginals_section([marginal("a", labels=tuple(labels))]).parts
+    [section] = marginals_section([marginal("a", labels=tuple(labels))])
+    beside, _ = section.parts
     assert isinstance(beside, SideBySide)
     ((_, (table,)),) = beside.columns
     assert isinstance(table, Table)
@@ -36,7 +37,8 @@ def test_a_column_as_it_was_measured_and_drawn() -> None:
 
 def test_columns_together_with_the_least_noise_first() -> None:
     pairs = [marginal("a", f"c{place}", sigma=place + 1) for place in reversed(range(22))]
-    _, table, promise = marginals_section([marginal("a"), *pairs]).parts
+    [section] = marginals_section([marginal("a"), *pairs])
+    _, table, promise = section.parts
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == [*(f"a, c{place}" for place in range(20)), "and 2 others"]
     assert table.rows[0] == ("a, c0", "1", "1", "11")

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from sqlanon.report.svg import stylesheet
+from sqlanon.report.svg import asset
 
 TEXT, GRAPHIC = 4.5, 3.0
 """The least contrast of texts and of parts of pictures (WCAG 2.2, 1.4.3 and 1.4.11)."""
 
-STYLE = stylesheet("picture.css")
+STYLE = asset("picture.css")
 LIGHT, DARK, PRINT = (
     dict(re.findall(r"--(\w+): (#\w+)", block)) for block in re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
 )

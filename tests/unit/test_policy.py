@@ -15,10 +15,10 @@ import pytest
 from pydantic import Field, ValidationError
 
 import sqlanon as sa
-from sqlanon.model import base
-from sqlanon.model.base import KINDS, PolicyValue
+from sqlanon.model import policy_value as base
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY
 from sqlanon.model.policy.policy import policy_of
+from sqlanon.model.policy_value import KINDS, PolicyValue
 
 FULL = """
 quasi_identifiers = ["age", "sex", "zip"]

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.audits.exact import smallest_epsilon
+from sqlanon.audits.exact_audit import smallest_epsilon
 from sqlanon.chance.accountant import Accountant, Charge, Expense, Portions
 from sqlanon.model.budget import Unit
-from sqlanon.model.datasets import KnownSource
+from sqlanon.model.dataset_names import KnownSource
 
 A, B = KnownSource("memory.main.a", "1"), KnownSource("memory.main.b", "2")
 EPSILONS = st.fractions(0, 2, max_denominator=1000)

@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.accountant import Accountant, Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import scale_for

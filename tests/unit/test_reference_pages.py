@@ -12,13 +12,13 @@ import pytest
 import typer
 
 import sqlanon as sa
-from sqlanon.api.ledger import Ledger
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.taxonomies import Taxonomies
+from sqlanon.api.session_ledger import Ledger
+from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.cli.app import app
 from sqlanon.cli.guide import GENERATED, generated
 from sqlanon.cli.outcome import ExitCode
-from sqlanon.model.base import KINDS, PolicyValue
+from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.taxonomy.rules import MAKERS, RULES
 from sqlanon.queries.kit.macros import macros
 from tests.blocks import anchors

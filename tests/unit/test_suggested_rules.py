@@ -12,12 +12,20 @@ import pytest
 
 from sqlanon.model.taxonomy.rules import made
 from sqlanon.queries.source import SourceColumn, Traits
+from sqlanon.suggestion.column_words import described_word, known_words, plain, word_of
 from sqlanon.suggestion.evidence import Evidence
-from sqlanon.suggestion.names import described_word, known_words, plain, word_of
 from sqlanon.suggestion.roles import Decision, decided, with_twins
 from sqlanon.suggestion.safe_harbor import SPARSE_AREAS, area_of, decision_of
+from sqlanon.suggestion.suggested_taxonomies import (
+    MAX_NODES,
+    coarsened,
+    flat,
+    lattice_nodes,
+    of_ordered,
+    of_texts,
+    suggested,
+)
 from sqlanon.suggestion.suggestion import Draft, text_of
-from sqlanon.suggestion.taxonomies import MAX_NODES, coarsened, flat, lattice_nodes, of_ordered, of_texts, suggested
 
 NUMBERS = Traits(
     is_text=False, is_enum=False, is_missing=False, is_json=False, is_float=False, is_number=True, is_fractional=False,

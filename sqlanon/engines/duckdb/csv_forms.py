@@ -27,9 +27,9 @@ from sqlanon.engines.duckdb.csv_form import (
     notation,
 )
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.base import unknown_names
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
+from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import as_read
 from sqlanon.queries.kit.nodes import cast

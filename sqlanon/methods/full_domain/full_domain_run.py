@@ -17,8 +17,8 @@ from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.reports import NodePublication, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticRun
-from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.lattice import Levels
+from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import FinerNode, Report
 from sqlanon.nodes.choice import (

@@ -10,7 +10,7 @@ from operator import add
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods import h_ceiling as names
+from sqlanon.model.methods import counterfeiting as names
 from sqlanon.queries.coded_labels import has_bits, label_bits
 from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum, words_of
 from sqlanon.queries.grouping import NODE, by_key, by_keys

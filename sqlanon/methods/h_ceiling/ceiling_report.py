@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from sqlanon.model.methods.h_ceiling import HCeiling
+from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, Report
 

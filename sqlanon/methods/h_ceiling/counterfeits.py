@@ -29,7 +29,7 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling.ceiling_queries import PRIOR_ROWS, Ancestors
 from sqlanon.model.lattice import Levels, with_level
-from sqlanon.model.methods.h_ceiling import COUNTERFEITS, HCeiling, entry_name
+from sqlanon.model.methods.counterfeiting import COUNTERFEITS, HCeiling, entry_name
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.table import EncodedTable

@@ -34,7 +34,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.lattice import Lattice, NodeSummary, total
-from sqlanon.model.methods.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCeiling
+from sqlanon.model.methods.counterfeiting import CATALOG, COUNTERFEITS, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts

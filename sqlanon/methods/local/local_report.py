@@ -46,10 +46,12 @@ class LocalReport(Report):
         found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
         return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The search, the levels of each column, the privacy models, and the rows that minimality gives away."""
-        return (paragraph(self.search_in_words), self._levels_table(), models_table(self.models), *self.sections)
+    def summary(self) -> Iterator[Part]:
+        """Show how the classes were found, how fine columns are, the privacy models, and what minimality gives away."""
+        yield paragraph(self.search_in_words)
+        yield self._levels_table()
+        yield models_table(self.models)
+        yield from self.of_method()
 
     def _levels_table(self) -> Table:
         highest = max(map(len, self.level_shares.values()))

@@ -69,8 +69,8 @@ from sqlanon.methods.noisy_node.shared import (
 from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.budget import as_float
 from sqlanon.model.lattice import Lattice, Levels
-from sqlanon.model.methods.epsilon_safe import SAMPLE, EpsilonSafe, claimed_delta
 from sqlanon.model.methods.noisy import NODE
+from sqlanon.model.methods.sampled_methods import SAMPLE, EpsilonSafe, claimed_delta
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.nodes.roll_up import RollUps

@@ -34,7 +34,7 @@ from sqlanon.methods.synthetic.measuring import Counted, checked, counted, fract
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.release import PrivateReport, Report, Spent
-from sqlanon.model.release.marginals import LabelCounts, MeasuredMarginal, measured_tables
+from sqlanon.model.release.pictures import LabelCounts, MeasuredMarginal, measured_tables
 from sqlanon.model.release.reports import spent_table
 from sqlanon.report.document import Part
 
@@ -57,9 +57,8 @@ class SyntheticReport(PrivateReport):
     mean_error: float | None = Field(None, title="rows in other places than in the table, a mean with noise")
     error_sigma: float | None = Field(None, title="the scale of that noise")
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        return spent_table(self.spent, self.thresholds), *measured_tables(self.measured), *self.sections
+    def summary(self) -> Iterator[Part]:
+        yield from (spent_table(self.spent, self.thresholds), *measured_tables(self.measured), *self.of_method())
 
 
 MARGINALS = "marginals"

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from sqlanon.model.base import NotNegative, Share, kind_of
 from sqlanon.model.methods.settings import MethodSettings, Requirements
+from sqlanon.model.policy_value import NotNegative, Share, kind_of
 from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 from sqlanon.model.quality import LM, Entropy, QualityModel
 

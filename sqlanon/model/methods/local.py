@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from sqlanon.model.base import Number, Share, failed_checks, kind_of, unknown_names
 from sqlanon.model.methods.full_domain import Suppression
 from sqlanon.model.methods.settings import MethodSettings, Requirements
+from sqlanon.model.policy_value import Number, Share, failed_checks, kind_of, unknown_names
 from sqlanon.model.privacy import MConcealing, PopulationModel
 from sqlanon.model.quality import LARGEST_WEIGHT, LM, NCP
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import Level, failed_checks, kind_of
 from sqlanon.model.budget import Budget, ExactSetting
 from sqlanon.model.methods.settings import MethodSettings, Requirements
+from sqlanon.model.policy_value import Level, failed_checks, kind_of
 from sqlanon.model.quality import Entropy, QualityModel
 
 MAX_ROWS = 1 << 31

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.policy_value import PolicyValue
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.quality import LM, QualityModel
 
@@ -32,7 +32,7 @@ class MethodSettings(PolicyValue):
     """The settings of a method in a policy; :mod:`sqlanon.methods` has the rest.
 
     A class of its own has a field ``model``, a literal with its name, and is registered with
-    :func:`sqlanon.model.base.kind_of`. A module of this folder needs no other place to be known.
+    :func:`sqlanon.model.policy_value.kind_of`. A module of this folder needs no other place to be known.
     """
 
     @property

@@ -20,12 +20,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import Level, PolicyValue, kind_of, respelled, unknown_names
 from sqlanon.model.budget import Budget, ExactNumber
-from sqlanon.model.methods.cuts import Bound, as_text, decimal_of, interval_label
+from sqlanon.model.methods.cut_methods import Bound, as_text, decimal_of, interval_label
 from sqlanon.model.methods.noisy import MAX_ROWS, PaidMethod
 from sqlanon.model.methods.settings import Requirements
-from sqlanon.model.queries import AverageQuery, CountQuery
+from sqlanon.model.policy_value import Level, PolicyValue, kind_of, respelled, unknown_names
+from sqlanon.model.workload import AverageQuery, CountQuery
 
 MAX_BINS = 1000
 """How many labels or bins a column may have: the model has a count for each, and pairs have their product."""

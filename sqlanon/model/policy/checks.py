@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlanon.model.base import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain
 from sqlanon.model.names import folded
 from sqlanon.model.policy.earlier_checks import earlier_misfits
 from sqlanon.model.policy.fields import OTHERS, ROLES, PolicyFields, action_for
+from sqlanon.model.policy_value import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.quality import Prec
 from sqlanon.model.taxonomy.rules import Columns

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import NotBoolean, PolicyValue, failed_checks
+from sqlanon.model.policy_value import NotBoolean, PolicyValue, failed_checks
 
 DayOrder = Literal["dmy", "mdy"]
 """Whether the day or the month stands first where the year stands last."""

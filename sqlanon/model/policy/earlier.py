@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from sqlanon.model.base import PolicyValue
 from sqlanon.model.names import folded
+from sqlanon.model.policy_value import PolicyValue
 
 
 class Earlier(PolicyValue):

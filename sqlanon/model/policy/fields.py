@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from sqlanon.model.base import Level, NotBoolean, OneOf, PolicyValue
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.methods.full_domain import (
     DEFAULTS,
@@ -23,6 +22,7 @@ from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.earlier import Earlier, EarlierReleases
 from sqlanon.model.policy.terms import Terms
+from sqlanon.model.policy_value import Level, NotBoolean, OneOf, PolicyValue
 from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule

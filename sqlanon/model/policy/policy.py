@@ -22,7 +22,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import KINDS, SETTINGS, PolicyValue, failed_checks, known_names, problems_of, respelled
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, SearchName, Suppression
 from sqlanon.model.methods.settings import MethodSettings
@@ -32,6 +31,7 @@ from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.earlier import Earlier
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
 from sqlanon.model.policy.terms import ReleaseTerms
+from sqlanon.model.policy_value import KINDS, SETTINGS, PolicyValue, failed_checks, known_names, problems_of, respelled
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
 from sqlanon.model.taxonomy.rules import placed

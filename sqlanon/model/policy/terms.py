@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.policy_value import PolicyValue
 
 MAX_SIGNS = 500
 """The most signs of one term: the page of a release has two sheets of paper."""

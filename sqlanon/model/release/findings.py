@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlanon.model.names import enumerated
 from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.measurement import Result
-from sqlanon.report.document import Document, Part, Table, notes, percent
+from sqlanon.report.document import Part, Table, notes, percent
 
 MAX_SHOWN_PAIRS = 5
 """The most pairs of columns that are put in words."""
@@ -17,23 +17,15 @@ MAX_SHOWN_COLUMNS = 10
 
 
 class RepeatedIdentifier(Result):
-    """An identifier whose values repeat, so that classes count rows where they should count individuals.
-
-    Attributes:
-        column: the identifier.
-        rows: rows of the source that have a value there.
-        values: distinct values; estimated from one in several values unless ``is_exact``.
-        is_exact: whether ``values`` was counted.
-        is_person: whether values can be persons: there are more of them than rows per value. Others name groups.
-        proposal: a line for the policy, in TOML; None if values are no persons, some rows have none, or the method
-            of the policy takes no individuals.
-    """
+    """An identifier whose values repeat, so that classes count rows where they should count individuals."""
 
     column: str
-    rows: int
-    values: int
-    is_exact: bool
-    is_person: bool
+    rows: int  # rows of the source that have a value there
+    values: int  # distinct values; estimated from one in several values unless ``is_exact``
+    is_exact: bool  # whether ``values`` was counted
+    is_person: bool  # whether values can be persons, not groups: there are more of them than rows per value
+    # A line for the policy, in TOML; None if values are not persons, some rows have none, or the method of the policy
+    # takes no individuals.
     proposal: str | None
 
     @property
@@ -46,19 +38,12 @@ class RepeatedIdentifier(Result):
 
 
 class HomogeneousColumn(Result):
-    """A sensitive column that no privacy model looks at.
-
-    Attributes:
-        column: the sensitive column.
-        homogeneous_rows: released rows in classes with a single value of it.
-        released_rows: all released rows.
-        proposal: a privacy model for the policy, in TOML; None if the policy cannot take it.
-    """
+    """A sensitive column that no privacy model looks at."""
 
     column: str
-    homogeneous_rows: int
-    released_rows: int
-    proposal: str | None
+    homogeneous_rows: int  # released rows in classes with a single value of it
+    released_rows: int  # all released rows
+    proposal: str | None  # a privacy model for the policy, in TOML; None if the policy cannot take it
 
     @property
     def sentence(self) -> str:
@@ -74,23 +59,16 @@ class HomogeneousColumn(Result):
 
 
 class RevealingColumn(Result):
-    """A column, released as it is, that shows more of a quasi-identifier than its published label does.
-
-    Attributes:
-        column: the column.
-        quasi_identifier, published_level: of whose labels it shows more.
-        revealed_level: the finer level whose label it determines; None if it depends on the quasi-identifier, and rows
-            of one label differ in it.
-        rows: rows of the source with such a label.
-        source_rows: all rows of the source.
-    """
+    """A column, released as it is, that shows more of a quasi-identifier than its published label does."""
 
     column: str
-    quasi_identifier: str
-    published_level: int
+    quasi_identifier: str  # of whose labels it shows more
+    published_level: int  # their level
+    # The finer level whose label it determines; None if it depends on the quasi-identifier, and rows of one label
+    # differ in it.
     revealed_level: int | None
-    rows: int
-    source_rows: int
+    rows: int  # rows of the source with such a label
+    source_rows: int  # all rows of the source
 
     @property
     def sentence(self) -> str:
@@ -103,22 +81,15 @@ class RevealingColumn(Result):
 
 
 class IdentifyingPair(Result):
-    """Two columns, released as they are, that are nearly unique together and not on their own.
-
-    Attributes:
-        columns: the columns.
-        rare_rows: released rows with a pair of values that fewer than ``fewer_than`` rows have; estimated from one pair
-            of values in several unless ``is_exact``.
-        released_rows: all released rows.
-        fewer_than: k of the policy, at least 2 and at most 10.
-        is_exact: whether ``rare_rows`` was counted.
-    """
+    """Two columns, released as they are, that are nearly unique together and not on their own."""
 
     columns: tuple[str, str]
+    # Released rows with a pair of values that fewer than ``fewer_than`` rows have; estimated from one pair of values in
+    # several unless ``is_exact``.
     rare_rows: int
-    released_rows: int
-    fewer_than: int
-    is_exact: bool
+    released_rows: int  # all released rows
+    fewer_than: int  # k of the policy, at least 2 and at most 10
+    is_exact: bool  # whether ``rare_rows`` was counted
 
     @property
     def sentence(self) -> str:
@@ -132,17 +103,11 @@ class IdentifyingPair(Result):
 
 
 class SuppressedGroup(Result):
-    """The rows of a label of a quasi-identifier.
+    """The rows of a label of a quasi-identifier."""
 
-    Attributes:
-        label: the label; None if it is NULL, or a value that was read off the data and values are not to be shown.
-        rows: rows of the source.
-        suppressed_rows: those of them that are suppressed.
-    """
-
-    label: str | None
-    rows: int
-    suppressed_rows: int
+    label: str | None  # None if it is NULL, or a value that was read off the data and values are not to be shown
+    rows: int  # rows of the source
+    suppressed_rows: int  # how many of them are suppressed
 
     @property
     def name(self) -> str:
@@ -154,40 +119,31 @@ class SuppressedGroup(Result):
         """The share of its rows that is suppressed, in [0, 1]."""
         return self.suppressed_rows / self.rows
 
+    @property
+    def cells(self) -> tuple[str, str]:
+        """The group and its share, as a table shows them."""
+        return self.name, f"{percent(self.share)} of {self.rows:,}"
+
 
 class Suppression(Result):
-    """How unevenly suppression falls on the labels of a quasi-identifier.
+    """How unevenly suppression falls on the labels of a quasi-identifier."""
 
-    Attributes:
-        quasi_identifier: its name.
-        level: the finest level of at most 20 labels, whatever level is published.
-        groups: labels of it with at least 30 rows.
-        most, least: those with the largest and the smallest share of suppressed rows.
-    """
-
-    quasi_identifier: str
-    level: int
-    groups: int
-    most: SuppressedGroup
-    least: SuppressedGroup
+    quasi_identifier: str  # its name
+    level: int  # the finest level of at most 20 labels, whatever level is published
+    groups: int  # labels of it with at least 30 rows
+    most: SuppressedGroup  # the label with the largest share of suppressed rows
+    least: SuppressedGroup  # the label with the smallest one
 
 
 class FinerNode(Result):
-    """A node that satisfies the policy and keeps a quasi-identifier finer than the one that was published.
+    """A node that satisfies the policy and keeps a quasi-identifier finer than the one that was published."""
 
-    Attributes:
-        node: the level of each quasi-identifier.
-        finer, coarser: the levels of those that are finer, and coarser, than published.
-        loss, loss_difference: its loss, and how much more that is.
-        suppressed_rows: rows that it suppresses.
-    """
-
-    node: dict[str, int]
-    finer: dict[str, int]
-    coarser: dict[str, int]
+    node: dict[str, int]  # the level of each quasi-identifier
+    finer: dict[str, int]  # the levels of quasi-identifiers that are finer than published
+    coarser: dict[str, int]  # the levels of quasi-identifiers that are coarser
     loss: float
-    loss_difference: float
-    suppressed_rows: int
+    loss_difference: float  # how much more that is than the loss of the release
+    suppressed_rows: int  # rows that it suppresses
 
     @property
     def sentence(self) -> str:
@@ -203,15 +159,10 @@ class FinerNode(Result):
 
 
 class LocalEstimate(Result):
-    """About what local recoding loses, where full-domain generalization loses much more of the same table.
+    """About what local recoding loses, where full-domain generalization loses much more of the same table."""
 
-    Attributes:
-        loss: the mean loss by the quality model of the policy, in [0, 1], no row left out.
-        published_loss: that of the node that was published.
-    """
-
-    loss: float
-    published_loss: float
+    loss: float  # the mean loss by the quality model of the policy, in [0, 1], no row left out
+    published_loss: float  # the loss of the node that was published
 
     @property
     def sentence(self) -> str:
@@ -264,25 +215,19 @@ class Findings(Result):
         """The findings in words."""
         return tuple(self._sentences())
 
-    def document(self) -> Document:
-        return Document("Findings", self.parts)
+    def parts(self) -> Iterator[Part]:
+        """Show the findings in words, and how suppression falls on labels; nothing where nothing was found."""
+        yield from notes("Findings (for you alone: they do not travel with the release)", self.sentences)
+        yield from self.uneven_suppression()
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The findings in words, and how suppression falls on labels; nothing where nothing was found."""
-        heading = "Findings (for you alone: they do not travel with the release)"
-        return (*notes(heading, self.sentences), *self.uneven_suppression)
-
-    @property
-    def uneven_suppression(self) -> tuple[Table, ...]:
-        """How suppression falls on labels; nothing where no row is suppressed."""
+    def uneven_suppression(self) -> Iterator[Table]:
+        """Show how suppression falls on labels; nothing where no row is suppressed."""
         rows = [
-            (each.quasi_identifier, str(each.level), *_shown(each.most), *_shown(each.least))
-            for each in self.suppression
+            (each.quasi_identifier, str(each.level), *each.most.cells, *each.least.cells) for each in self.suppression
         ]
         headings = ("quasi-identifier", "level", "most suppressed", "", "least suppressed", "")
-        title = "How suppression falls (for you alone)"
-        return (Table(headings, rows, numbers=(1, 3, 5), title=title),) if rows else ()
+        if rows:
+            yield Table(headings, rows, numbers=(1, 3, 5), title="How suppression falls (for you alone)")
 
     def _sentences(self) -> Iterator[str]:
         yield from self.few_in_common
@@ -305,7 +250,3 @@ class Findings(Result):
                 f"{self.unexamined_pairs:,} more pairs of columns have values enough to be nearly unique together, and "
                 "were not looked at, since there are too many; the report in JSON lists the first"
             )
-
-
-def _shown(group: SuppressedGroup) -> tuple[str, str]:
-    return group.name, f"{percent(group.share)} of {group.rows:,}"

@@ -1,25 +1,109 @@
-"""What several releases show together of the persons in them."""
+"""The releases that a warehouse lists, and what several of them show together of the persons in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
 
 from sqlanon.model.names import enumerated
 from sqlanon.model.release.measurement import PartialResult, Result
-from sqlanon.report.document import Document, Part, Table, count, notes, paragraph, percent
+from sqlanon.report.document import Part, Table, count, notes, paragraph, percent
+
+State = Literal["there", "replaced", "gone", "unconfirmed", "unseen"]
+"""What is found of a release: it is at its target; a later one on the list is; neither is; neither is, and it is not
+known to have been published; or the target cannot be looked at from here."""
+
+
+class ListedRelease(PartialResult):
+    """A release that a warehouse lists. It has no cell value, and of a query no more than the data sets that it reads.
+
+    Attributes:
+        target: where it was published: a table, with its schema unless that is ``main``; an absolute path; or an
+            address. Of a fit the path of its sidecar, whatever partitions were published with it.
+        datasets: what it was made from, by the names that a ledger has for tables and files; none of a frame.
+        method: the name of the method.
+        policy_sha256: the hash of the policy that it meets.
+        node: the level of each quasi-identifier; None for a method that has no node.
+        row_count: its rows; of a fit those of all partitions; None where a method counts none.
+        min_class_size: the rows of its smallest class; None where no class is known, as of a private method.
+        record_sha256: the hash of its record, of a fit that of the last partition; None until the run confirms that it
+            has published the release.
+        fit_sha256: the hash of the fit whose partitions it is; None of any other release.
+        made_at: when, in UTC; of a fit the time of the last partition.
+        forgotten_at, forgotten_reason: when it was forgotten, in UTC, and why; None if it was not.
+        state: ``there`` if the target holds it, ``replaced`` if it holds a later one of the list, ``gone`` if it holds
+            neither; ``unconfirmed`` if it is not there and no run has confirmed that it was published: the run goes
+            on, or it was killed, and of a private release the budget may be spent; and ``unseen`` if it cannot be
+            looked at from this session. Whoever has a copy keeps it.
+    """
+
+    target: str
+    datasets: tuple[str, ...]
+    method: str
+    policy_sha256: str
+    node: dict[str, int] | None = None
+    row_count: int | None = None
+    min_class_size: int | None = None
+    record_sha256: str | None = None
+    fit_sha256: str | None = None
+    made_at: datetime
+    forgotten_at: datetime | None = None
+    forgotten_reason: str | None = None
+    state: State
+
+
+class ReleaseList(Result):
+    """Releases in the order in which they were made.
+
+    Attributes:
+        database: the warehouse that lists them.
+        releases: what is on the list.
+    """
+
+    database: str
+    releases: tuple[ListedRelease, ...] = Field(default=())
+
+    @property
+    def heading(self) -> str:
+        return "Releases"
+
+    def parts(self) -> Iterator[Part]:
+        if not self.releases:
+            yield paragraph("no release is on the list")
+            return
+        names = ("UTC", "target", "state", "data sets", "method", "node", "rows", "smallest class")
+        rows = [
+            (
+                each.made_at.isoformat(" ", "seconds"),
+                each.target,
+                each.state if each.forgotten_at is None else "forgotten",
+                ", ".join(each.datasets),
+                each.method,
+                ", ".join(f"{name} {level}" for name, level in (each.node or {}).items()),
+                *("" if number is None else count(number) for number in (each.row_count, each.min_class_size)),
+            )
+            for each in self.releases
+        ]
+        forgotten = [
+            (each.target, each.forgotten_at.isoformat(" ", "seconds"), each.forgotten_reason or "")
+            for each in self.releases
+            if each.forgotten_at is not None
+        ]
+        yield Table(names, rows, numbers=(6, 7))
+        if forgotten:
+            yield Table(("forgotten", "UTC", "reason"), forgotten)
 
 
 class JointClass(Result):
-    """Persons with the same class in each of some releases.
+    """Persons with the same class in each of some releases."""
 
-    Attributes:
-        labels: of each release the labels of their class, by quasi-identifier; None where it does not show them. Those
-            of a level that has one label alone are left out.
-        persons: how many they are.
-    """
-
+    # Of each release the labels of their class, by quasi-identifier; None where it does not show them. Labels of a
+    # level that has one label alone are left out.
     labels: tuple[dict[str, str | None] | None, ...]
-    persons: int
+    persons: int  # how many they are
 
 
 class JointClasses(PartialResult):
@@ -59,44 +143,38 @@ class JointClasses(PartialResult):
         has_persons = self.k is None or self.required_k is None or self.k >= self.required_k
         return has_persons and not self.failing_classes
 
-    def document(self) -> Document:
-        names = enumerated(self.releases)
-        text = (
-            f"Together, {names} show {count(self.person_count)} persons in {count(self.class_count)} joint classes of "
-            f"{count(self.k)} at least; {count(self.unique_persons)} are alone in theirs."
+    @property
+    def heading(self) -> str:
+        return "Joint classes"
+
+    def parts(self) -> Iterator[Part]:
+        yield paragraph(
+            f"Together, {enumerated(self.releases)} show {count(self.person_count)} persons in "
+            f"{count(self.class_count)} joint classes of {count(self.k)} at least; {count(self.unique_persons)} are "
+            "alone in theirs."
         )
-        parts: list[Part] = [paragraph(text)]
         if self.persons_at_risk is not None and self.person_count:
             share = percent(self.persons_at_risk / self.person_count)
             fewer = f"joint classes of fewer than {count(self.required_k)}"
-            parts.append(paragraph(f"{count(self.persons_at_risk)} persons ({share}) are in {fewer}."))
+            yield paragraph(f"{count(self.persons_at_risk)} persons ({share}) are in {fewer}.")
         if self.failing_classes is not None:
             failing = count(self.failing_classes)
-            parts.append(paragraph(f"{failing} joint classes do not meet the privacy models of {self.releases[-1]}."))
-        parts += notes("Notes", self.few_in_common)
-        if not self.smallest:
-            return Document("Joint classes", tuple(parts))
-        rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]
-        table = Table((*self.releases, "persons"), rows, numbers=(len(self.releases),))
-        return Document("Joint classes", (*parts, table))
+            yield paragraph(f"{failing} joint classes do not meet the privacy models of {self.releases[-1]}.")
+        yield from notes("Notes", self.few_in_common)
+        if self.smallest:
+            rows = [(*map(_in_words, each.labels), count(each.persons)) for each in self.smallest]
+            yield Table((*self.releases, "persons"), rows, numbers=(len(self.releases),))
 
 
 class OtherRelease(Result):
-    """Another release of the same data set, which the warehouse lists and the policy does not name.
+    """Another release of the same data set, which the warehouse lists and the policy does not name."""
 
-    Attributes:
-        release: its target.
-        joint: what it shows together with the release of the run; None if that is not known.
-        reason: why that is not known.
-        unjudged: the privacy models of the policy that joint classes were not judged by.
-        proposal: a line for the policy, in TOML, which holds both together; None if no joint class is too small and no
-            model unjudged, or the policy does not take it.
-    """
-
-    release: str
-    joint: JointClasses | None = None
-    reason: str | None = None
-    unjudged: tuple[str, ...] = ()
+    release: str  # its target
+    joint: JointClasses | None = None  # what it shows together with the release of the run; None if that is not known
+    reason: str | None = None  # why that is not known
+    unjudged: tuple[str, ...] = ()  # the privacy models of the policy that joint classes were not judged by
+    # A line for the policy, in TOML, which holds both together; None if no joint class is too small and no model
+    # unjudged, or the policy does not take it.
     proposal: str | None = None
 
     # guarded: tests/unit/test_guarded_releases.py
@@ -122,7 +200,7 @@ class OtherRelease(Result):
 
 
 def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[str]:
-    """A sentence on each of some other releases; one on all for which the same reason is given, and on older ones.
+    """Say what is shown with each of some other releases, with a sentence on all of the same reason, and on older ones.
 
     Args:
         others: the releases.
@@ -140,7 +218,7 @@ def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[st
 
 
 def _shortfalls(joint: JointClasses) -> Iterator[str]:
-    """How joint classes have too few persons, or do not have the values that a policy asks for."""
+    """Say how joint classes have too few persons, or do not have the values that a policy asks for."""
     k, at_risk = joint.required_k, joint.persons_at_risk or 0
     if k is not None and joint.k is not None and joint.k < k:
         # A report shows no count of fewer.

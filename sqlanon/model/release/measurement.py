@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from sqlanon.report import html
 from sqlanon.report.document import Document, Part, Table, Text, count, facts, figure, notes, paragraph, percent
-from sqlanon.report.notebook import fragment
 
 
 class Result(BaseModel):
-    """A frozen value that can be printed as JSON, and shown on a console, in a notebook and as a page of HTML."""
+    """A frozen value that can be printed as JSON, and shown on a console, in a notebook and as a page of HTML.
+
+    It has a heading and parts; each medium renders the document of them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    def document(self) -> Document:
-        """What is shown of it: its fields, unless it has better words."""
+    @property
+    def heading(self) -> str:
+        """The title of its document."""
+        return type(self).__name__
+
+    def parts(self) -> Iterator[Part]:
+        """Show its fields, unless it has better words."""
         titles = {name: field.title or name.replace("_", " ") for name, field in type(self).model_fields.items()}
-        fields = self.model_dump(mode="json").items()
-        return Document(type(self).__name__, (facts((titles[name], value) for name, value in fields),))
+        yield facts((titles[name], value) for name, value in self.model_dump(mode="json").items())
+
+    def document(self) -> Document:
+        """Return what is shown of it on any medium."""
+        return Document(self.heading, tuple(self.parts()))
 
     def to_html(self) -> str:
         """What is shown of it as a page of HTML that needs no other file.
@@ -31,7 +41,7 @@ class Result(BaseModel):
         return html.page(self.document())
 
     def _repr_html_(self) -> str:
-        return fragment(self.document())
+        return html.fragment(self.document())
 
 
 class PartialResult(Result):
@@ -49,7 +59,7 @@ Reported = TypeVar("Reported", bound=Result)
 
 
 def with_notes(report: Reported, notes: Sequence[str]) -> Reported:
-    """A report with more notes."""
+    """Add notes to a report."""
     return report.model_copy(update={"notes": (*getattr(report, "notes"), *notes)}) if notes else report  # noqa: B009
 
 
@@ -75,7 +85,7 @@ class ModelResult(Result):
 
 
 def models_table(models: Iterable[ModelResult]) -> Table:
-    """Each privacy model with what is attained."""
+    """Show each privacy model with what is attained."""
     rows = [(result.model, figure(result.attained), VERDICTS[result.met]) for result in models]
     return Table(("privacy model", "attained", "met"), rows, numbers=(1,))
 
@@ -118,12 +128,12 @@ class Measurement(Result):
     source: str
     row_count: int
     class_count: int
-    k: int | None
-    models: tuple[ModelResult, ...]
-    highest_prosecutor_risk: float | None
-    average_prosecutor_risk: float | None
-    unique_rows: int | None
-    unique_share: float | None
+    k: int | None = None
+    models: tuple[ModelResult, ...] = ()
+    highest_prosecutor_risk: float | None = None
+    average_prosecutor_risk: float | None = None
+    unique_rows: int | None = None
+    unique_share: float | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -145,11 +155,16 @@ class Measurement(Result):
             ("average risk of re-identification", percent(self.average_prosecutor_risk)),
         ]
 
-    def document(self) -> Document:
-        return Document(f"Measures of {self.source}", (*self.parts, *notes("Notes", self.notes)))
+    @property
+    def heading(self) -> str:
+        return f"Measures of {self.source}"
+
+    def parts(self) -> Iterator[Part]:
+        yield from self.tables
+        yield from notes("Notes", self.notes)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def tables(self) -> tuple[Table, ...]:
         """The measures, and the privacy models against them."""
         return facts(self.figures, self.source), models_table(self.models)
 
@@ -179,18 +194,17 @@ class Verification(Result):
     not_covered: tuple[str, ...] = ()
     record_sha256: str | None = None
 
-    def document(self) -> Document:
-        record = () if self.record_sha256 is None else (paragraph(f"Record: sha256 {self.record_sha256}"),)
-        return Document(
-            f"Verification of {self.source}",
-            (
-                *self.measurement.parts,
-                *notes("Falls short", self.shortfalls),
-                *notes("Notes", (*self.measurement.notes, *self.notes)),
-                *notes("Not covered", self.not_covered),
-                *record,
-            ),
-        )
+    @property
+    def heading(self) -> str:
+        return f"Verification of {self.source}"
+
+    def parts(self) -> Iterator[Part]:
+        yield from self.measurement.tables
+        yield from notes("Falls short", self.shortfalls)
+        yield from notes("Notes", (*self.measurement.notes, *self.notes))
+        yield from notes("Not covered", self.not_covered)
+        if self.record_sha256 is not None:
+            yield paragraph(f"Record: sha256 {self.record_sha256}")
 
     @property
     def met(self) -> bool:
@@ -199,18 +213,10 @@ class Verification(Result):
 
 
 class RowCounts(Result):
-    """Rows of the source, and what became of them.
+    """Rows of the source, and what became of them."""
 
-    Attributes:
-        source: all rows.
-        released: those that were published, masked ones included.
-        masked: those with ``*`` in all quasi-identifiers.
-        dropped: those that are in no class that meets the policy.
-        unknown: those that were left out for a value that a taxonomy does not have.
-    """
-
-    source: int
-    released: int
-    masked: int
-    dropped: int
-    unknown: int = 0
+    source: int  # all rows
+    released: int  # published, masked ones included
+    masked: int  # published with ``*`` in all quasi-identifiers
+    dropped: int  # in no class that meets the policy
+    unknown: int = 0  # left out for a value that a taxonomy does not have

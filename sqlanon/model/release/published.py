@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
-from sqlanon.model.release.class_sizes import ClassSizes, size_bars
 from sqlanon.model.release.measurement import Exposure, PartialResult, Result
+from sqlanon.model.release.pictures import ClassSizes, size_bars
 from sqlanon.model.release.reports import Guarantee, Report
 from sqlanon.report.document import (
     Document,
@@ -24,7 +24,7 @@ from sqlanon.report.document import (
     short_percent,
     strong,
 )
-from sqlanon.report.notebook import fragment
+from sqlanon.report.html import fragment
 
 SHOWN_ROWS = 10
 
@@ -77,7 +77,7 @@ class Published(PartialResult):
     __hash__ = None  # type: ignore[assignment]
 
     def _first_rows(self) -> list[dict[str, Any]]:
-        """Some rows to look at; none if they cannot be read."""
+        """Read some rows to look at; none if they cannot be read."""
         try:
             return [] if self._rows is None else self._rows("to_arrow_table", MAX_READ_ROWS).to_pylist()
         except SqlanonError:
@@ -123,27 +123,25 @@ class Release(Published):
         except SqlanonError:
             return super().to_html()
 
-    def document(self) -> Document:
-        report = self.report
-        return Document(
-            f"Release {self.into}",
-            (
-                *self._stamp(),
-                paragraph(strong("Published "), strong(self.into), f": {report.rows_in_words}"),
-                *([] if report.rows is None else [Figures(_figures(report))]),
-                *report.parts,
-                *self.guarantee.parts,
-                *notes("Notes", report.notes),
-                *(() if report.findings is None else report.findings.parts),
-            ),
-        )
+    @property
+    def heading(self) -> str:
+        return f"Release {self.into}"
 
-    def _stamp(self) -> Iterator[Part]:
-        if stamp := getattr(self.report, "stamp", None):
+    def parts(self) -> Iterator[Part]:
+        report = self.report
+        if stamp := getattr(report, "stamp", None):
             yield paragraph(Text(stamp, "bad"))
+        yield paragraph(strong("Published "), strong(self.into), f": {report.rows_in_words}")
+        if report.rows is not None:
+            yield Figures(_figures(report))
+        yield from report.summary()
+        yield from self.guarantee.parts()
+        yield from notes("Notes", report.notes)
+        if report.findings is not None:
+            yield from report.findings.parts()
 
     def __repr__(self) -> str:
-        """The release in lines of text."""
+        """Show the release in lines of text."""
         if self.report.rows is None:
             return super().__repr__()
         figures = [f"  {each.name}: {each.before} -> {each.after}" for each in _figures(self.report)]
@@ -153,27 +151,21 @@ class Release(Published):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        """A sentence, six figures, the labels and some rows; of a private release all that is known."""
+        """Show a sentence, six figures, the labels and some rows; of a private release all that is known."""
         report = self.report
         if report.rows is None:
             return super()._repr_html_()
         rows = self._first_rows()
         labels = [(name, words, _examples(name, rows)) for name, words in report.generalization.items()]
-        parts: list[Part] = [
-            paragraph(self._sentence()),
-            Figures(_figures(report)),
-            *([Table(("quasi-identifier", "generalized to", "such as"), labels)] if labels else []),
-            *self._chart(),
-            *([Table(tuple(rows[0]), [[*map(_cell, row.values())] for row in rows[:SHOWN_ROWS]])] if rows else []),
-        ]
+        parts: list[Part] = [paragraph(self._sentence()), Figures(_figures(report))]
+        if labels:
+            parts.append(Table(("quasi-identifier", "generalized to", "such as"), labels))
+        with suppress(SqlanonError):  # the rows cannot be read any more
+            if sizes := () if self._sizes is None else self._sizes():
+                parts.append(size_bars(sizes, None))
+        if rows:
+            parts.append(Table(tuple(rows[0]), [[*map(_cell, row.values())] for row in rows[:SHOWN_ROWS]]))
         return fragment(Document("", tuple(parts)))
-
-    def _chart(self) -> Iterator[Part]:
-        """The rows by the size of their class; nothing if they cannot be read."""
-        with suppress(SqlanonError):
-            sizes = () if self._sizes is None else self._sizes()
-            if sizes:
-                yield size_bars(sizes, None)
 
     def _sentence(self) -> str:
         report, models = self.report, "; ".join(dict.fromkeys(result.model for result in self.report.models))
@@ -181,36 +173,32 @@ class Release(Published):
 
 
 def _figures(report: Report) -> tuple[Figure, ...]:
-    """What is measured, of the source and of the release; a dash for what was not counted."""
-    before, after, rows = report.before, report.after, report.rows
+    """Show what was measured of the source and of the release; a dash for what was not counted."""
+    rows = report.rows
     assert rows is not None
-    left_out = rows.dropped + rows.unknown
-    nothing = "0" if report.quality in NOTHING_LOST else "-"
+
+    def of_both(name: str, words: Callable[[Exposure], str]) -> Figure:
+        before, after = ("-" if each is None else words(each) for each in (report.before, report.after))
+        return Figure(name, before, after)
+
+    highest, left_out = "highest risk of re-identification", rows.dropped + rows.unknown
+    if report.individuals:  # who may have many rows of a class
+        risks = [
+            Figure("individuals in the smallest class", "-", f"{report.individuals:,}"),
+            Figure(highest, "-", short_percent(1 / report.individuals)),
+        ]
+    else:
+        risks = [
+            of_both(highest, lambda each: short_percent(each.highest_risk)),
+            of_both("average risk of re-identification", lambda each: short_percent(each.average_risk)),
+        ]
     return (
-        Figure("rows in the smallest class (k)", *_of_both(before, after, lambda each: f"{each.k:,}")),
-        Figure("rows alone in their class", *_of_both(before, after, lambda each: f"{each.unique_rows:,}")),
-        *_risks(report),
+        of_both("rows in the smallest class (k)", lambda each: f"{each.k:,}"),
+        of_both("rows alone in their class", lambda each: f"{each.unique_rows:,}"),
+        *risks,
         Figure("rows left out", "0", f"{left_out:,} ({short_percent(left_out / rows.source)})"),
-        Figure(f"detail lost ({report.quality})", nothing, f"{report.loss:.3g}"),
+        Figure(f"detail lost ({report.quality})", "0" if report.quality in NOTHING_LOST else "-", f"{report.loss:.3g}"),
     )
-
-
-def _risks(report: Report) -> Iterator[Figure]:
-    """The risks of rows; of individuals, who may have many rows of a class, the highest one after."""
-    before, after = report.before, report.after
-    highest = "highest risk of re-identification"
-    if report.individuals:
-        yield Figure("individuals in the smallest class", "-", f"{report.individuals:,}")
-        yield Figure(highest, "-", short_percent(1 / report.individuals))
-        return
-    yield Figure(highest, *_of_both(before, after, lambda each: short_percent(each.highest_risk)))
-    average = _of_both(before, after, lambda each: short_percent(each.average_risk))
-    yield Figure("average risk of re-identification", *average)
-
-
-def _of_both(before: Exposure | None, after: Exposure | None, figure: Callable[[Exposure], str]) -> tuple[str, str]:
-    one, other = ("-" if each is None else figure(each) for each in (before, after))
-    return one, other
 
 
 def _examples(name: str, rows: Iterable[Mapping[str, Any]]) -> str:

@@ -1,15 +1,37 @@
-"""What a report of a release has of its columns."""
+"""The columns of a report of a release, and the sections that show them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlanon.model.release.measurement import PartialResult, Result
-from sqlanon.report.document import Strip, Table, Text, count, percent
+from sqlanon.report.document import (
+    Section,
+    Strip,
+    Strips,
+    Table,
+    Text,
+    Tone,
+    count,
+    notes,
+    paragraph,
+    percent,
+    side_by_side,
+)
+
+if TYPE_CHECKING:
+    from sqlanon.model.release.release_report import ReleaseReport
 
 MAX_SIGNS = 40
 """The most signs of a value of an example."""
+
+TWICE = 2
+"""A label is marked that is left out this many times as often as all rows."""
+
+REST = "all others"
+"""What columns are called that a policy drops and does not name."""
 
 KNOWN = "others may know it of a person"
 
@@ -25,62 +47,39 @@ TREATMENTS = {
 
 
 class Level(Result):
-    """A level of a taxonomy.
+    """A level of a taxonomy."""
 
-    Attributes:
-        level: its number, from 0 for the values.
-        labels: from left to right the values under each label, and its text; None where the release does not show it.
-        label_count: how many labels it has.
-        shown: the share of the released rows that have labels of this level.
-    """
-
-    level: int
+    level: int  # its number, from 0 for the values
+    # From left to right the number of values under each label, and its text; None where the release does not show it.
     labels: tuple[tuple[int, str | None], ...]
-    label_count: int
-    shown: float
+    label_count: int  # how many labels it has
+    shown: float  # the share of the released rows that have labels of this level
 
 
 class LabelRows(Result):
-    """The rows with a label.
+    """The rows with a label."""
 
-    Attributes:
-        label: its text, None for NULL. That of rows that are all left out is the most general one that stands for them.
-        before: the rows of the source whose values are under it; None if that is not known, or not to be.
-        after: the rows of the release.
-    """
-
+    # Its text, None for NULL. Rows that are all left out have the most general label that stands for them.
     label: str | None
-    before: int | None
-    after: int
+    before: int | None  # the rows of the source whose values are under it; None if that is not known, or not to be
+    after: int  # the rows of the release
 
 
 class ReportedColumn(PartialResult):
-    """A column of a release.
-
-    Attributes:
-        name: its name.
-        role: its role in the policy; ``rest`` if the policy drops it without naming it.
-        levels: those of its taxonomy, from the top; empty where that is not known.
-        labels: those of the source that no row of the release has any more, and those that most rows have.
-        level, height: the level of all its labels, and the top one; None where labels are of several levels.
-        lost: the share of other values that its labels cover, as a mean over rows (LM), in [0, 1].
-        homogeneous_rows: of a sensitive column, the rows of classes in which all rows have one value.
-        other_vanished_labels, other_vanished_rows: how many more labels no row has any more, of too few rows each to
-            be named, and the rows of the source that had them.
-        unused_labels: of a taxonomy that the policy declares, how many labels of the released level no row has, and
-            how many there are; None where readers of the release do not know them.
-    """
+    """A column of a release."""
 
     name: str
-    role: str
-    levels: tuple[Level, ...] = ()
-    labels: tuple[LabelRows, ...] = ()
-    level: int | None = None
-    height: int | None = None
-    lost: float | None = None
-    homogeneous_rows: int | None = None
-    other_vanished_labels: int = 0
-    other_vanished_rows: int = 0
+    role: str  # its role in the policy; ``rest`` if the policy drops it without naming it
+    levels: tuple[Level, ...] = ()  # the levels of its taxonomy, from the top; empty where that is not known
+    labels: tuple[LabelRows, ...] = ()  # labels of the source that no row of the release has, then the most frequent
+    level: int | None = None  # the level of all its labels; None where they are of several levels
+    height: int | None = None  # the top level
+    lost: float | None = None  # the share of other values that its labels cover, as a mean over rows (LM), in [0, 1]
+    homogeneous_rows: int | None = None  # of a sensitive column, the rows of classes in which all rows have one value
+    other_vanished_labels: int = 0  # how many more labels no row has any more, of too few rows each to be named
+    other_vanished_rows: int = 0  # the rows of the source that had them
+    # Of a taxonomy that the policy declares, how many labels of the released level no row has, and how many there are;
+    # None where readers of the release do not know them.
     unused_labels: tuple[int, int] | None = None
 
     @property
@@ -114,61 +113,147 @@ class ReportedColumn(PartialResult):
 
 @dataclass(frozen=True)
 class ExampleRow:
-    """A row of the source, and what the release shows of it.
-
-    Attributes:
-        columns: the names of the columns.
-        before, after: their values as text; None for NULL.
-    """
+    """A row of the source, and what the release shows of it."""
 
     columns: tuple[str, ...]
-    before: tuple[str | None, ...]
+    before: tuple[str | None, ...]  # the values as text; None for NULL
     after: tuple[str | None, ...]
 
 
-def examples_table(examples: Sequence[ExampleRow]) -> Table:
-    """Rows before and after, a pair below each other."""
+NO_EXAMPLES = (
+    "Rows of the source are shown with what is released of each if it is known which labels each row has: in a "
+    "full-domain release of rows that no server keeps, with a taxonomy of each quasi-identifier, which is held with no "
+    "other release and has no rule for unknown values. This release is of another kind, or has none of the rows."
+)
+
+
+def every_column(report: ReleaseReport) -> Iterator[Section]:
+    """Show what became of each column of the source, and why."""
+    rows = [(each.name, *each.treatment) for each in report.columns]
+    if report.drops_rest and not any(each.role == "rest" for each in report.columns):
+        rows.append((REST, *TREATMENTS["rest"]))
+    yield Section("Every column", (Table(("column", "in the release", "why"), rows),))
+
+
+def what_became(report: ReleaseReport) -> Iterator[Section]:
+    """Show the taxonomy of each quasi-identifier, with the levels that are released."""
+    rows = [
+        (
+            column.name,
+            Strips(tuple(map(_strip, column.levels))) if column.levels else "",
+            _levels(column.levels),
+            _example(column),
+            percent(column.lost),
+            _tag(column.levels),
+        )
+        for column in report.columns
+        if column.role == "quasi-identifier"
+    ]
+    if rows:
+        headings = ("column", "taxonomy", "released", "such as", "detail lost", "")
+        yield Section(
+            "What became of each column",
+            (Table(headings, rows, numbers=(4,)),),
+            "Each strip is a level of the taxonomy, from everything above to single values below; a piece is a label, "
+            "as wide as the values that it stands for. In colour: what is released.",
+        )
+
+
+def _strip(level: Level) -> Strip:
+    values = sum(leaves for leaves, _ in level.labels) or 1
+    pieces = tuple((leaves / values, label or "") for leaves, label in level.labels)
+    return Strip(f"level {level.level}", pieces or ((1.0, ""),), level.shown)
+
+
+def _levels(levels: Sequence[Level]) -> str:
+    """Spell the levels that are released."""
+    shown = [each for each in levels if each.shown]
+    if len(shown) != 1:
+        return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
+    labels, top = shown[0].label_count, max(each.level for each in levels)
+    return f"level {shown[0].level} of {top}, {count(labels)} label{'' if labels == 1 else 's'}"
+
+
+def _example(column: ReportedColumn) -> str:
+    """Return a label that the release shows."""
+    shown = [each.label for each in column.labels if each.after]
+    return next((label for label in shown if label is not None), "NULL" if shown else "")
+
+
+def _tag(levels: Sequence[Level]) -> Text:
+    """Note levels that say nothing, or all."""
+    shown = {each.level: each.shown for each in levels}
+    if not shown:
+        return Text("")
+    if shown[max(shown)] == 1 and max(shown) > 0:
+        return Text("says nothing", "bad")
+    return Text("as it is", "doubtful") if shown.get(0) == 1 else Text("")
+
+
+def left_out(report: ReleaseReport) -> Iterator[Section]:
+    """Show the labels of the source that the release has no row of, and how often rows of others are left out."""
+    if report.edition == "public":
+        yield from _unused(report.columns)
+    compared = [column for column in report.columns if any(each.before is not None for each in column.labels)]
+    vanished = notes("Missing altogether", [words for each in report.columns for words in each.vanished_in_words])
+    if not vanished and not (compared and report.left_out_rows and report.source_rows):
+        return
+    mean = (report.left_out_rows or 0) / (report.source_rows or 1)
+    tables = (side_by_side(*(_left_out_of(column, mean) for column in compared)),) if compared else ()
+    uneven = () if report.findings is None else report.findings.uneven_suppression()
+    yield Section(
+        "Who is left out",
+        (*vanished, *tables, *uneven),
+        f"Before: the rows of the source under each label. On average {percent(mean)} are left out; labels that are "
+        "left out more than twice as often are marked. –: fewer rows than k were left out, or it is not known.",
+    )
+
+
+def _left_out_of(column: ReportedColumn, mean: float) -> Table:
+    rows = []
+    for each in column.labels:
+        name = "NULL" if each.label is None else each.label
+        share = None if not each.before else 1 - each.after / each.before
+        tone: Tone = "bad" if share is not None and share > TWICE * mean else "plain"
+        rows.append((name, count(each.before), count(each.after), Text(percent(share), tone)))
+    return Table((column.name, "before", "after", "left out"), rows, numbers=(1, 2, 3))
+
+
+def _unused(columns: Sequence[ReportedColumn]) -> Iterator[Section]:
+    """Count the labels of a published taxonomy that no row has, as any reader can."""
+    rows = [
+        (each.name, *map(count, each.unused_labels))
+        for each in columns
+        if each.unused_labels is not None and each.unused_labels[0]
+    ]
+    if rows:
+        remark = (
+            "Labels that the policy lists and no row of the release has. Whether the source had such rows, which were "
+            "left out, is not public."
+        )
+        yield Section("Labels without a row", (Table(("column", "labels without a row", "of"), rows, (1, 2)),), remark)
+
+
+def before_and_after(examples: Sequence[ExampleRow] | None) -> Iterator[Section]:
+    """Show a few rows with what is released of them, or why there are none; nothing where none were looked for."""
+    if examples is None:
+        return
+    if not examples:
+        yield Section("No rows beside their labels", (paragraph(NO_EXAMPLES),))
+        return
     rows: list[tuple[Text, ...]] = []
     for number, each in enumerate(examples, 1):
         rows.append((Text(f"{number} before"), *(Text(_shortened(value)) for value in each.before)))
         rows.append((Text(f"{number} after", "strong"), *(Text(_shortened(value), "strong") for value in each.after)))
-    return Table(("row", *examples[0].columns), rows)
+    remark = (
+        "Rows of the source, picked by a hash, with what the release shows of each; columns that are dropped are left "
+        "out. They are personal data: keep this page like the source."
+    )
+    table = Table(("row", *examples[0].columns), rows)
+    yield Section(f"{len(examples)} rows before and after", (table,), remark, audience="custodian")
 
 
 def _shortened(value: str | None) -> str:
     if value is None:
         return "NULL"
     return value if len(value) <= MAX_SIGNS else f"{value[: MAX_SIGNS - 1]}…"
-
-
-def strip(level: Level) -> Strip:
-    """A level as it is drawn."""
-    values = sum(leaves for leaves, _ in level.labels) or 1
-    pieces = tuple((leaves / values, label or "") for leaves, label in level.labels)
-    return Strip(f"level {level.level}", pieces or ((1.0, ""),), level.shown)
-
-
-def levels_of(column: ReportedColumn) -> str:
-    """The levels that are released, in words."""
-    shown = [each for each in column.levels if each.shown]
-    top = max((each.level for each in column.levels), default=0)
-    if len(shown) == 1:
-        labels = shown[0].label_count
-        return f"level {shown[0].level} of {top}, {count(labels)} label{'' if labels == 1 else 's'}"
-    return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
-
-
-def example(column: ReportedColumn) -> str:
-    """A label that the release shows."""
-    shown = [each.label for each in column.labels if each.after]
-    return next((label for label in shown if label is not None), "NULL" if shown else "")
-
-
-def tag(column: ReportedColumn) -> Text:
-    """What is to be noted of the levels, if anything."""
-    shown = {each.level: each.shown for each in column.levels}
-    if not shown:
-        return Text("")
-    if shown[max(shown)] == 1 and max(shown) > 0:
-        return Text("says nothing", "bad")
-    return Text("as it is", "doubtful") if shown.get(0) == 1 else Text("")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from sqlanon.model.names import enumerated
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
-from sqlanon.report.document import Document, Part, Table, count, facts, figure, notes, paragraph, percent
+from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
 
 REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
@@ -35,17 +35,14 @@ class Guarantee(Result):
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
 
-    def document(self) -> Document:
-        return Document("Guarantee", self.parts)
-
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """What is promised, on what it rests, and what it leaves out."""
-        return (
-            *notes("Guarantee", self.claims),
-            *notes("As long as", self.conditions),
-            *notes("Not covered", self.not_covered),
-        )
+    def heading(self) -> str:
+        return "Guarantee"
+
+    def parts(self) -> Iterator[Part]:
+        yield from notes("Guarantee", self.claims)
+        yield from notes("As long as", self.conditions)
+        yield from notes("Not covered", self.not_covered)
 
 
 class Report(PartialResult):
@@ -182,34 +179,31 @@ class Report(PartialResult):
             f"{count(joint.class_count)} joint classes of {count(joint.k)} at least.{loss}"
         )
 
-    @property
-    def sections(self) -> tuple[Table, ...]:
-        """What the method adds: those of its own fields that have a title, under its name."""
-        titles = {name: field.title for name, field in type(self).model_fields.items()}
-        values = {name: getattr(self, name) for name, title in titles.items() if title is not None}
-        own = [(str(titles[name]), value) for name, value in values.items() if value is not None]
-        return (facts(own, self.method),) if own else ()
+    def summary(self) -> Iterator[Part]:
+        """Show how the node was found, the labels, the privacy models, and what the method adds."""
+        yield paragraph(self.search_in_words)
+        if self.joint is not None:
+            yield paragraph(self.joint_in_words)
+        yield levels_table(self.node, self.heights) if self.node else labels_table(self.generalization)
+        yield models_table(self.models)
+        yield from self.of_method()
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """How the node was found, the labels, the privacy models, and what the method adds."""
-        return (
-            paragraph(self.search_in_words),
-            *(() if self.joint is None else (paragraph(self.joint_in_words),)),
-            levels_table(self.node, self.heights) if self.node else labels_table(self.generalization),
-            models_table(self.models),
-            *self.sections,
-        )
+    def of_method(self) -> Iterator[Table]:
+        """Show what the method adds: its own fields that have a title, under its name."""
+        titles = {name: field.title for name, field in type(self).model_fields.items() if field.title is not None}
+        own = [(title, getattr(self, name)) for name, title in titles.items() if getattr(self, name) is not None]
+        if own:
+            yield facts(own, self.method)
 
 
 def levels_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
-    """The level of each quasi-identifier."""
+    """Show the level of each quasi-identifier."""
     rows = [(name, str(level), str(heights[name])) for name, level in node.items()]
     return Table(("quasi-identifier", "level", "of"), rows, numbers=(1, 2))
 
 
 def labels_table(generalization: Mapping[str, str]) -> Table:
-    """How general each quasi-identifier is, in words."""
+    """Show how general each quasi-identifier is."""
     return Table(("quasi-identifier", "generalized to"), list(generalization.items()))
 
 
@@ -239,7 +233,7 @@ class Spent(Result):
 
 
 def spent_table(spent: Iterable[Spent], thresholds: Mapping[str, int]) -> Table:
-    """What each step spent, and the least noisy count that it shows, if it has such a bound."""
+    """Show what each step spent, and the least noisy count that it shows, if it has such a bound."""
     rows = []
     for each in spent:
         budget, least = each.budget.model_dump(mode="json"), thresholds.get(each.step)
@@ -274,9 +268,10 @@ class PrivateReport(Report):
     opened_account: str | None = None
     diagnostics: dict[str, float | None] | None = Field(None, title="distance from the data, which voids the guarantee")
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        return labels_table(self.generalization), spent_table(self.spent, self.thresholds), *self.sections
+    def summary(self) -> Iterator[Part]:
+        yield labels_table(self.generalization)
+        yield spent_table(self.spent, self.thresholds)
+        yield from self.of_method()
 
     @property
     def rows_in_words(self) -> str:

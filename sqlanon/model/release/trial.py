@@ -16,26 +16,16 @@ MUCH_MORE, LITTLE = 2, 0.025
 
 
 class Trial(Result):
-    """A run of full domains on a sample, and the loss of local recoding there.
-
-    Attributes:
-        source_rows, rows: rows of the source, and those of the sample.
-        columns: how many quasi-identifiers there are.
-        loss: the mean loss of full domains by the quality model of the policy, in [0, 1]; None if no run succeeded.
-        suppressed_rows: how many rows of the sample full domains leave out.
-        at_top: the quasi-identifiers that have the label ``*`` in all rows.
-        local_loss: about the loss of local recoding, in [0, 1]; None if that is not known.
-        reason: why no run succeeded.
-    """
+    """A run of full domains on a sample, and the loss of local recoding there."""
 
     source_rows: int
-    rows: int
-    columns: int
-    loss: float | None = None
-    suppressed_rows: int = 0
-    at_top: tuple[str, ...] = ()
-    local_loss: float | None = None
-    reason: str | None = None
+    rows: int  # rows of the sample
+    columns: int  # how many quasi-identifiers there are
+    loss: float | None = None  # the mean loss of full domains by the policy, in [0, 1]; None if no run succeeded
+    suppressed_rows: int = 0  # how many rows of the sample full domains leave out
+    at_top: tuple[str, ...] = ()  # the quasi-identifiers that have the label ``*`` in all rows
+    local_loss: float | None = None  # about the loss of local recoding, in [0, 1]; None if that is not known
+    reason: str | None = None  # why no run succeeded
 
     @property
     def asks_for_local_recoding(self) -> bool:

@@ -13,8 +13,8 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.model.base import NotBoolean, PolicyValue, did_you_mean
 from sqlanon.model.docstrings import Docstring, docstring_of
+from sqlanon.model.policy_value import NotBoolean, PolicyValue, did_you_mean
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, exact_number
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.audits.exact import permute_and_flip
+from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Compute
@@ -25,7 +25,7 @@ from sqlanon.evaluation.results import Row
 from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods.epsilon_safe import EpsilonSafe
+from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample
 from sqlanon.nodes.table import EncodedTable, encode_table

@@ -16,15 +16,14 @@ from sqlanon.chance.word_sources import SeededSource
 from sqlanon.evaluation.results import Row
 from sqlanon.model.budget import Budget
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods.epsilon_safe import EpsilonSafe
 from sqlanon.model.methods.noisy import IPA
+from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
-from sqlanon.papers.base import Announce
 from sqlanon.papers.methods import EpsilonSafeAsPublished
-from sqlanon.papers.thesis.accuracy import THESIS
+from sqlanon.papers.reproductions import Announce
 from sqlanon.papers.thesis.epsilon_safe_choice import (
     AS_PUBLISHED,
     BETA,
@@ -37,7 +36,8 @@ from sqlanon.papers.thesis.epsilon_safe_choice import (
     WEIGHTS,
     K,
 )
-from sqlanon.queries import taxonomies
+from sqlanon.papers.thesis.income_accuracy import THESIS
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.nodes import all_of, column, counted_rows, number, string
 from sqlanon.queries.layout import MASK

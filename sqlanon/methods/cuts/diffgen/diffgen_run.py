@@ -38,7 +38,7 @@ from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category,
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
-from sqlanon.model.methods.cuts import CUTS, DiffGen
+from sqlanon.model.methods.cut_methods import CUTS, DiffGen
 from sqlanon.model.release import PrivateReport, Report, Spent
 from sqlanon.queries.kit.nodes import cast, column
 from sqlanon.release.publishing import released_sizes, row_mismatches

@@ -51,7 +51,7 @@ from sqlanon.methods.chance import drawn_unseen, noise_of_places, reached_by_noi
 from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, Partitions, Piece, Specialization
-from sqlanon.model.methods.cuts import DiffGen
+from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise import DRAWN
 

@@ -12,7 +12,7 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, ItemAxis, Piece, TaxonomyAxis
 from sqlanon.model.labels import CutRecord
-from sqlanon.model.methods.cuts import Range, interval_label, written
+from sqlanon.model.methods.cut_methods import Range, interval_label, written
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, aliased, column, select

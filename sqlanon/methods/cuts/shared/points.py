@@ -27,8 +27,8 @@ from sqlanon.methods.cuts.shared.cut_pieces import (
     TaxonomyAxis,
     taxonomy_levels,
 )
-from sqlanon.model.methods.cuts import Range
-from sqlanon.queries import taxonomies
+from sqlanon.model.methods.cut_methods import Range
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.encoded_rows import exact_key
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, EarlierClasses
 from sqlanon.queries.kit.macros import cast_value, table_call

@@ -32,7 +32,7 @@ from sqlanon.methods.reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import CutRecord
-from sqlanon.model.methods.cuts import TopDownSpecialization
+from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, unknown_notes
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, row_sum

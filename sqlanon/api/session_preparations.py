@@ -1,0 +1,174 @@
+"""Preparations: what a session makes of tables before, and beside, anonymizing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlanon.api.opened import Part
+from sqlanon.engines.locks import exclusive
+from sqlanon.methods.progress import Progress, silent
+from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
+
+if TYPE_CHECKING:
+    from sqlanon.engines.relations import Source
+    from sqlanon.model.prepared_tables import Flattened, Generalized
+    from sqlanon.suggestion.suggestion import Profile, Suggestion
+
+
+class Preparations(Part):
+    """The verbs of a session that suggest a policy, or write tables as sensitive as those that they read."""
+
+    @exclusive
+    def suggest(
+        self,
+        source: Source,
+        *,
+        k: int | None = None,
+        profile: Profile = "research",
+        codebook: Mapping[str, str] | str | Path | None = None,
+        clean: bool = False,
+        progress: Progress = silent,
+    ) -> Suggestion:
+        """Suggest a policy for a source: a role for each column with its reason, taxonomies, and what they give away.
+
+        Columns are taken for what the forms of their values, their names, what is written about them (comments on the
+        columns of a table, a codebook) and counts say, by rules. A column without evidence is dropped until a person
+        decides. ``write("policy.toml")`` writes the policy, which runs as it is.
+
+        Args:
+            source: what would be anonymized.
+            k: how many rows look alike at least; the k of the profile if it is not given.
+            profile: who gets the data: ``"research"`` for recipients who have signed what they may do (k = 5),
+                ``"public"`` for anybody (k = 10, sensitive columns generalized as well), ``"hipaa-safe-harbor"`` for
+                45 CFR 164.514(b)(2).
+            codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` (or
+                ``variable``) and ``description`` (or ``label``).
+            clean: whether the policy is for what a query makes of the source that cleans its values, if some need it.
+            progress: called with an :class:`sqlanon.Event` as in :meth:`anonymize`, in the stages ``read``,
+                ``suggest`` and ``try``. What it raises ends the call.
+
+        Raises:
+            PolicyError: the codebook cannot be read, or rows are not in the database.
+            EngineError: the source is not there, or cannot be read.
+        """
+        from sqlanon.methods.stages import Stages
+        from sqlanon.model.taxonomy.arguments import counted
+        from sqlanon.run.trials import tried
+        from sqlanon.suggestion.cleaning import proposed
+        from sqlanon.suggestion.column_words import read_codebook
+        from sqlanon.suggestion.suggest import SuggestionRequest, suggest
+
+        stages = Stages(self._opened.callback(progress))
+        if isinstance(codebook, str | Path):
+            codebook = read_codebook(codebook)
+        written = {name.lower(): text for name, text in (codebook or {}).items()}
+        with stages.stage("read"):
+            found = self._opened.resolve(source)
+            if (csv := proposed(self._engine, found)) is not None:
+                self._engine.read_as(csv.settings)
+                found = self._opened.resolve(source)
+        can_be_queried, runs = isinstance(source, str | Path), partial(tried, self._engine)
+        asked = partial(SuggestionRequest, profile, k, written, can_be_queried, runs, csv)
+        suggestion = suggest(self._engine, found, asked(cleans=clean), stages)
+        if not clean or suggestion.cleaning is None:
+            return suggestion
+        query = suggestion.cleaning
+        with stages.stage("read"):
+            found = self._opened.resolve(query)
+        cleaned = suggest(self._engine, found, asked(), stages)
+        notes = cleaned.notes
+        if left_out := suggestion.row_count - cleaned.row_count:
+            notes = (*notes, f"the query leaves out {counted(left_out, 'row')}: lines of totals, by their first text")
+        return cleaned.model_copy(update={"query": query, "notes": notes})
+
+    @exclusive
+    def flatten(
+        self,
+        source: Source,
+        into: str | Path,
+        *,
+        individual: str,
+        event: str | Sequence[str],
+        order: str | Sequence[str],
+        first: int,
+        keep: str | Sequence[str] = (),
+        count: str | None = None,
+        csv_formulas: CsvFormulas | None = None,
+        replace: Replace = False,
+    ) -> Flattened:
+        """Turn events into a table with a row per individual, with first events as columns (Mazzone 2019, section 4.2).
+
+        The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
+        take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
+        NULL is an event too. Events at the same time come in the order of their text, and NULLs in the order come last.
+
+        Args:
+            source: the events, a row each.
+            into: the target.
+            individual: the column that identifies the individual of an event.
+            event: the column that becomes columns, or several, whose values of one row stay together.
+            order: the column by which the events of an individual are ordered, or several, the most significant first.
+            first: how many events of an individual become columns, at least 1.
+            keep: columns that are the same in all rows of an individual.
+            count: the name of a new column for the number of events of an individual, those left out included.
+            csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
+
+        Returns:
+            how many individuals and events there are, and how many were cut off.
+
+        Raises:
+            PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
+                varies; it gives counts.
+            EngineError: the database or the file system refused a step; the target is as it was before.
+        """
+        from sqlanon.model.prepared_tables import Flattening
+        from sqlanon.run.preparations import flatten
+
+        flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
+        may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
+        return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
+
+    @exclusive
+    def generalize(
+        self,
+        source: Source,
+        release: str | Path,
+        into: str | Path,
+        *,
+        csv_formulas: CsvFormulas | None = None,
+        replace: Replace = False,
+    ) -> Generalized:
+        """Give new rows the labels of a release, such as the test part of data whose training part was released.
+
+        The predictors become the labels that the note of the release records: values by the taxonomies of the
+        warehouse, numbers by the interval that they lie in, or the nearest one, and sets of items by the labels of
+        these. NULL stays NULL, and the other columns stay as they are. After local recoding a row gets the labels of
+        the recorded class that covers all its values with the least loss, and rows that none covers are left out. The
+        result is as sensitive as the source: nothing is anonymized.
+
+        Args:
+            source: the rows.
+            release: the name of a table, file or folder that a method with a cut, such as :class:`DiffGen`, or
+                :class:`LocalRecoding` published.
+            into: the target.
+            csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
+
+        Returns:
+            how many rows there are, and which of their columns have labels.
+
+        Raises:
+            PolicyError: the release records no labels of several levels, columns are missing or of another kind, or
+                values have no label; it gives counts.
+            TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
+            EngineError: the database or the file system refused a step; the target is as it was before.
+        """
+        from sqlanon.run.new_rows import generalize
+
+        may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
+        read, released = self._opened.resolve(source), self._opened.resolve(release)
+        return generalize(self._engine, read, released, destination(release), target, replace=may_go)

@@ -1,0 +1,192 @@
+"""Listing, checking and exporting the taxonomies that are stored in a warehouse; :mod:`.loading` stores them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Engine
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.names import possible, spelled_like
+from sqlanon.model.taxonomy.hierarchies import note_path, note_text
+from sqlanon.publish.files import staged_file
+from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.source import TaxonomyShape
+
+# Columns that identify the rows of a level.
+# Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading.
+well_formed: set[tuple[object, ...]] = set()
+MAX_WELL_FORMED = 10_000
+
+CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
+
+# How origins of taxonomies begin that a run has stored: the next policy that carries another one replaces it.
+OF_POLICY = "policy:"
+
+
+def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
+    """Find the shapes of the stored taxonomies, by attribute: of some attributes, or of all."""
+    if attributes is not None and not attributes:
+        return {}
+    is_there, is_noted = map(bool, engine.find_all(engine.taxonomy, taxonomies.origin_table(engine.taxonomy)))
+    # The taxonomies that a fit has kept come without what was loaded last.
+    return stored_shapes(engine, attributes, is_noted=is_noted) if is_there else {}
+
+
+def unchanged(engine: Engine, names: Sequence[str], hashes: Mapping[str, str]) -> list[str]:
+    """Find the taxonomies that are stored with the hashes that a record has of them."""
+    stored = shapes(engine, names)
+    return [name for name in names if name in stored and stored[name].sha256 == hashes.get(name)]
+
+
+def stored_shapes(
+    engine: Engine, attributes: Sequence[str] | None = None, *, is_noted: bool = True
+) -> dict[str, TaxonomyShape]:
+    """Find the shapes in a warehouse with tables of taxonomies, where the table of origins may be missing."""
+    found = _shapes(engine, taxonomies.shapes(engine.taxonomy, attributes), _loaded(engine) if is_noted else {})
+    return found | _whole(engine, found)
+
+
+def shapes_of(engine: Engine, listing: exp.Subquery) -> dict[str, TaxonomyShape]:
+    """Find the shapes of taxonomies in a relation, with domains as they are stored."""
+    return _shapes(engine, taxonomies.at(taxonomies.shapes(engine.taxonomy), listing), {})
+
+
+def shapes_beside(engine: Engine, staged: Relation) -> tuple[dict[str, TaxonomyShape], dict[str, TaxonomyShape]]:
+    """Find the shapes of all stored taxonomies, and of the loaded ones, by one statement."""
+    query = taxonomies.at(taxonomies.shapes(engine.taxonomy), taxonomies.stored_and_staged(engine.taxonomy, staged))
+    found = _shapes(engine, query, _loaded(engine))
+    new = {name: found.pop(name) for name in [*found] if name.startswith(taxonomies.NOT_STORED)}
+    return found | _whole(engine, found), {name.removeprefix(taxonomies.NOT_STORED): new[name] for name in new}
+
+
+def _shapes(engine: Engine, query: exp.Query, loaded: Mapping[str, Mapping[str, Any]]) -> dict[str, TaxonomyShape]:
+    """Find the shapes of taxonomies by a query of their levels; ``loaded`` are their origins."""
+    rows = engine.fetch(query, "taxonomies")
+    return {
+        attribute: _shape(list(levels), loaded.get(attribute))
+        for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
+    }
+
+
+def _whole(engine: Engine, found: Iterable[str]) -> dict[str, TaxonomyShape]:
+    """Return the shapes of taxonomies whose table has rows for the values alone that occur."""
+    made = {name: engine.made_by[name].shape for name in found if name in engine.made_by}
+    return {name: shape for name, shape in made.items() if shape is not None}
+
+
+def attributes(engine: Engine) -> list[str]:
+    return stored_attributes(engine) if engine.find(engine.taxonomy) else []
+
+
+def stored_attributes(engine: Engine) -> list[str]:
+    """Find the attributes in a warehouse with tables of taxonomies."""
+    query = taxonomies.SQL.query("attributes", taxonomy=engine.taxonomy)
+    return [row["attribute"] for row in engine.fetch(query, "taxonomies")]
+
+
+def _loaded(engine: Engine) -> dict[str, dict[str, Any]]:
+    """Read the origins that were noted when taxonomies were loaded last."""
+    rows = engine.fetch(taxonomies.origins(engine.taxonomy), "taxonomies")
+    return {str(row["attribute"]): row for row in rows}
+
+
+def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, list[str]]:
+    """Find what is wrong with the stored taxonomies of some attributes or of all: a line per problem."""
+    if not engine.find(engine.taxonomy):
+        return {}
+    rows = engine.fetch(taxonomies.problems(engine.taxonomy, attributes), "taxonomies")
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row["attribute"], []).append(described(row))
+    return found
+
+
+def malformed_of(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, list[str]]:
+    """Find what is wrong with stored taxonomies, by their shapes; well-formed ones are not looked at again."""
+    new = [name for name, shape in shapes.items() if shape.content not in well_formed]
+    found = malformed(engine, new) if new else {}
+    # Of the others a part was looked at: what holds of that need not hold of the whole.
+    seen = [name for name in new if name not in found and name not in _whole(engine, new)]
+    keep_well_formed(shapes[name] for name in seen)
+    return found
+
+
+def keep_well_formed(shapes: Iterable[TaxonomyShape]) -> None:
+    """Remember taxonomies that are well-formed, so that they are not looked at again."""
+    if len(well_formed) > MAX_WELL_FORMED:
+        well_formed.clear()
+    well_formed.update(shape.content for shape in shapes)
+
+
+def ambiguous_labels(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, int]:
+    """Count the labels of stored taxonomies that are also values with another label at the same level.
+
+    The engine remembers the counts by the contents of the taxonomies.
+    """
+    new = [name for name, shape in shapes.items() if shape.content not in engine.ambiguous]
+    if new:
+        for row in engine.fetch(taxonomies.ambiguous_labels(engine.taxonomy, new), "check a taxonomy"):
+            engine.ambiguous[shapes[str(row["attribute"])].content] = int(row["ambiguous_labels"])
+    return {name: engine.ambiguous[shape.content] for name, shape in shapes.items()}
+
+
+def uneven_digits(engine: Engine, attributes: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Count the fewest and the most digits of values in taxonomies of digits, where they differ."""
+    if not attributes:
+        return {}
+    rows = engine.fetch(taxonomies.uneven_digits(engine.taxonomy, attributes), "digits of values")
+    return {str(row["attribute"]): (row["fewest_digits"], row["most_digits"]) for row in rows}
+
+
+def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
+    """Write a stored taxonomy as an ARX hierarchy: ``;``-separated, no header, NULL as an empty first field.
+
+    A note beside it records the origin of its values, because the file has no place for it.
+
+    Raises:
+        TaxonomyError: there is no such taxonomy.
+        EngineError: the file exists, or cannot be written.
+    """
+    possible(path, "target")
+    attribute = spelled_like(possible(attribute, "taxonomy"), attributes(engine))
+    shape = shapes(engine, [attribute]).get(attribute)
+    if shape is None:
+        has = ", ".join(f'"{name}"' for name in shapes(engine)) or "none"
+        raise TaxonomyError(f'the database has no taxonomy "{attribute}"; it has: {has}')
+    query = taxonomies.wide(engine.taxonomy, attribute, shape.height)
+    with staged_file(path, replace=replace) as staged:
+        engine.write_csv(staged, query, header=False, delimiter=";")
+        with staged.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        # First of the two, so that no file of values that were read off the data is ever without its note.
+        with staged_file(note_path(path), replace=True) as note:
+            note.write_text(note_text(shape.domain, sha256), encoding="utf-8")
+
+
+def described(row: Mapping[str, Any]) -> str:
+    """Write a row of ``anon.taxonomy_problems`` as a line of a message."""
+    return f'"{row["attribute"]}" level {row["level"]}: {row["problem"]} ({row["problem_count"]:,})'
+
+
+def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) -> TaxonomyShape:
+    """Make the shape of a taxonomy; one that was changed since it was loaded counts as observed."""
+    sha256 = hashlib.sha256("".join(str(level["sha256"]) for level in levels).encode()).hexdigest()
+    is_changed = loaded is not None and loaded["sha256"] != sha256
+    domain = "observed" if is_changed else str(levels[0]["domain"])
+    origin = "" if loaded is None or is_changed else str(loaded["origin"])
+    return TaxonomyShape(
+        label_counts=tuple(int(level["label_count"]) for level in levels),
+        domain_size=int(levels[0]["value_count"]),
+        domain=domain,
+        sha256=sha256,
+        origin=origin.removeprefix(OF_POLICY) or None if domain == "stated" else None,
+        is_of_policy=origin.startswith(OF_POLICY),
+        content=tuple(tuple(level[name] for name in CONTENT) for level in levels),
+    )

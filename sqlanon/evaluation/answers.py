@@ -1,0 +1,279 @@
+"""Query workloads: what counts and averages by group are on a release instead of its original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Compute, Engine
+from sqlanon.engines.locks import exclusive
+from sqlanon.engines.relations import ResolvedSource, Source
+from sqlanon.errors import PolicyError
+from sqlanon.model.methods.counterfeiting import CLASS_ID, CLASS_IDS, COUNTERFEITS
+from sqlanon.model.policy_value import unknown_names
+from sqlanon.model.workload import AverageQuery, CountQuery, GroupQuery
+from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries.kit.macros import table_call, text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+
+
+# More than six parameters: the names that the columns and the values of the paper have in a table.
+def stroke_queries(
+    *,
+    age: str = "age",
+    sex: str = "sex",
+    surgery: str = "surgery",
+    disease: str = "disease",
+    stay: str = "length_of_stay",
+    sexes: tuple[str, str] = ("M", "F"),
+    without_surgery: str = "N",
+    stroke: str = "stroke",
+    width: int = 5,
+) -> tuple[CountQuery, CountQuery, AverageQuery, AverageQuery]:
+    """Q1 to Q4 of both Lee papers: stroke patients without surgery, and how long they stay, by age.
+
+    Q1 and Q3 ask about men, Q2 and Q4 about women; Q1 and Q2 count, Q3 and Q4 average the length of stay.
+
+    Args:
+        age, sex, surgery, disease, stay: the columns of the table.
+        sexes, without_surgery, stroke: how it spells the values: men, then women.
+        width: years to a group. The papers say 5, and print the averages by 10.
+
+    Source: Lee et al. 2017 and Lee and Chung 2020, "Real-world analysis".
+    """
+    shared: dict[str, str | int | None] = {surgery: without_surgery, disease: stroke}
+    men, women = ({sex: value, **shared} for value in sexes)
+    return (
+        CountQuery(column=age, width=width, where=men),
+        CountQuery(column=age, width=width, where=women),
+        AverageQuery(column=age, width=width, where=men, average=stay),
+        AverageQuery(column=age, width=width, where=women, average=stay),
+    )
+
+
+CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)
+"""The columns of a catalog beside the sensitive one."""
+
+ERRORS = pa.schema(
+    [
+        ("query", pa.string()),
+        ("group_count", pa.int64()),
+        ("unanswered_groups", pa.int64()),
+        ("unknown_groups", pa.int64()),
+        ("mean_absolute_error", pa.float64()),
+        ("root_mean_square_error", pa.float64()),
+        ("mean_relative_error", pa.float64()),
+        ("total_relative_error", pa.float64()),
+    ]
+)
+ANSWERS = pa.schema(
+    [("group_label", pa.string()), ("group_start", pa.float64()), ("truth", pa.float64()), ("answer", pa.float64())]
+)
+
+ROWS = "anon_rows"
+CHANCE = "anon_chance"
+"""The column with the probability that a released row is true and meets all conditions."""
+MASK = "*"
+"""What stands in every quasi-identifier of a masked row."""
+TRUTH = "anon_truth"
+"""The column of ``anon.row_truths``."""
+WEIGHTED = Relation("anon_weighted_rows", "row")
+"""The rows of a release with the column :data:`TRUTH`, made once for all queries."""
+
+SQL = Queries("evaluation")
+
+
+@exclusive
+def query_errors(
+    session: Session,
+    original: Source,
+    released: Source,
+    workload: Iterable[GroupQuery],
+    *,
+    without_masked: Sequence[str] = (),
+    catalog: Source | None = None,
+) -> pa.Table:
+    """How wrong the answers from a release are, a row per query.
+
+    What a label stands for is taken to be spread evenly over the values under it: a row counts for a group, and for a
+    condition, with their share of these values, and with the midpoint of its label where it is averaged. Counterfeit
+    rows count like any other; with a catalog every row counts with the probability that it is true. The errors are
+    measured on the original: they are no part of what a differentially private release promises, and publishing them
+    would break the promise.
+
+    Args:
+        session: where both tables and the taxonomies of generalized columns are.
+        original: the table with the true answers.
+        released: its release.
+        workload: the queries.
+        without_masked: the quasi-identifiers of the release, to leave rows with ``*`` in all of them out; otherwise
+            these are spread over the whole domain.
+        catalog: the second table of a release with counterfeits, which counts them.
+
+    Returns:
+        a table with columns query (in words, without values), group_count (groups of either table), unanswered_groups
+        (with a true average and none from the release), unknown_groups (the reverse; both are left out of the errors),
+        mean_absolute_error and root_mean_square_error in the unit of the answers, mean_relative_error over the groups
+        with a true answer above 0, and total_relative_error, the sum of the absolute errors over the sum of the truth.
+        Errors are NULL where there is nothing to divide by.
+
+    Raises:
+        PolicyError: the workload has no query, or a table lacks a column; all are listed.
+        EngineError: a column that is to be numbers has other values, or its taxonomy lacks a label of the release; the
+            catalog is not that of the release; or the database refused a step.
+
+    Source: Lee et al. 2017, query error rate; Lee and Chung 2020, tables 9 to 12.
+    """
+    queries = list(workload)
+    if not queries:
+        raise PolicyError("a workload needs at least one query")
+    with _prepared(session, original, released, queries, without_masked, catalog) as (engine, tables):
+        rows = []
+        for query in queries:
+            compared = taxonomies.at(_compared("answer_errors", tables, query), engine.taxonomy)
+            rows += [{"query": str(query), **found} for found in engine.fetch(compared, str(query))]
+    return pa.Table.from_pylist(rows, schema=ERRORS)
+
+
+@exclusive
+def query_answers(
+    session: Session,
+    original: Source,
+    released: Source,
+    query: GroupQuery,
+    *,
+    without_masked: Sequence[str] = (),
+    catalog: Source | None = None,
+) -> pa.Table:
+    """The answers to one query from an original and from its release, a row per group; see :func:`query_errors`.
+
+    Returns:
+        a table with columns group_label (the interval or value), group_start (where the interval starts; NULL without
+        a width), truth and answer, in the order of the groups. It has true answers: keep it like the original.
+
+    Raises:
+        PolicyError, EngineError: as :func:`query_errors`.
+    """
+    with _prepared(session, original, released, [query], without_masked, catalog) as (engine, tables):
+        answers = SQL.query("ordered_answers", answers=_compared("compared_answers", tables, query))
+        found = engine.fetch(taxonomies.at(answers, engine.taxonomy), str(query))
+    return pa.Table.from_pylist(found, schema=ANSWERS)
+
+
+@contextmanager
+def _prepared(
+    session: Session,
+    original: Source,
+    released: Source,
+    queries: Sequence[GroupQuery],
+    without_masked: Sequence[str],
+    catalog: Source | None,
+) -> Iterator[tuple[Engine, _Tables]]:
+    """The engine of a session, and all tables if they have the columns that the queries read."""
+    engine: Engine = session._engine
+    true, shown = session._opened.resolve(original), session._opened.resolve(released)
+    read = list(dict.fromkeys(name for query in queries for name in query.columns))
+    problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
+    listed = None if catalog is None else session._opened.resolve(catalog)
+    sensitive = "" if listed is None else _sensitive_column(engine, listed)
+    problems += [] if listed is None else _missing(engine, shown, [CLASS_ID, sensitive])
+    if problems:
+        raise PolicyError("the queries cannot be asked:", problems)
+    if not engine.find(engine.taxonomy):
+        engine.prepare_taxonomies()
+    with engine.transaction(), engine.scratch():
+        rows = shown.relation
+        if listed is not None:
+            engine.run(weighted(rows, listed.relation, sensitive))
+            rows = WEIGHTED.table
+        yield engine, _Tables(true.relation, _unmasked(rows, without_masked), is_weighted=listed is not None)
+
+
+def _sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
+    """The sensitive column of a catalog: the one beside its own columns."""
+    columns = [column.name for column in engine.describe(catalog.relation)]
+    others = [name for name in columns if name not in CATALOG_COLUMNS]
+    if len(others) != 1 or len(columns) != len(CATALOG_COLUMNS) + 1:
+        raise PolicyError(
+            f"{catalog.description} is not a catalog: it needs {', '.join(CATALOG_COLUMNS)} and a sensitive column"
+        )
+    return others[0]
+
+
+def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> list[str]:
+    columns = [column.name for column in engine.describe(table.relation)]
+    return [f'{table.description} has no column "{name}"{meant}' for name, meant in unknown_names(names, columns)]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """An original, and the rows of its release that are asked, with the column :data:`TRUTH` if they are weighted."""
+
+    original: exp.Expr
+    released: exp.Expr
+    is_weighted: bool
+
+
+def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
+    """The step that makes :data:`WEIGHTED` of a release, its catalog and the sensitive column of both."""
+    return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
+
+
+def _unmasked(released: exp.Expr, columns: Sequence[str]) -> exp.Expr:
+    """The rows of a release but those with a mask in all of some columns."""
+    if not columns:
+        return released
+    masked = all_of([same(text(column(name)), string(MASK)) for name in columns])
+    return subquery(select([exp.Star()], released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
+
+
+def _compared(macro: str, tables: _Tables, query: GroupQuery) -> exp.Query:
+    """A macro over the true answers, those from the release, and the answer for a group without rows."""
+    kind, without_row = ("counts", double(0)) if query.averaged is None else ("averages", exp.null())
+    width = exp.null() if query.width is None else exp.convert(query.width)
+    asked = [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
+    true = table_call(f"grouped_{kind}", _true_rows(tables, query), *asked)
+    estimated = table_call(f"estimated_{kind}", _chances(tables, query), *asked, string(CHANCE))
+    return table_call(macro, subquery(true, "anon_truth"), subquery(estimated, "anon_estimate"), without_row)
+
+
+def _true_rows(tables: _Tables, query: GroupQuery) -> exp.Subquery:
+    """The rows of the original that meet the conditions."""
+    conditions = [same(text(column(name, ROWS)), _value(value)) for name, value in query.where.items()]
+    rows = _read(tables.original, query).where(all_of(conditions), copy=False)
+    return subquery(rows, "anon_true_rows")
+
+
+def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
+    """The rows of the release that may meet the conditions, with the probability that they do and are true."""
+    shares: list[exp.Expr] = [column(TRUTH, ROWS)] if tables.is_weighted else []
+    joined = _read(tables.released, query)
+    for place, (name, value) in enumerate(query.where.items()):
+        condition = f"anon_condition_{place}"
+        spread = table_call("spread_labels", tables.released.copy(), string(name))
+        meeting = SQL.query("shares_of_value", spread=spread, value=_value(value))
+        is_shown = same(column("label", condition), text(column(name, ROWS)))
+        joined.join(subquery(meeting, condition), on=is_shown, join_type="inner", copy=False)
+        shares.append(column("share", condition))
+    chance = reduce(lambda left, right: exp.Mul(this=left, expression=right), shares, double(1))
+    return subquery(joined.select(aliased(chance, CHANCE), copy=False), "anon_chances")
+
+
+def _read(table: exp.Expr, query: GroupQuery) -> exp.Select:
+    """The columns to group by and to average, of a table that no alias beside a column can be taken for."""
+    names = dict.fromkeys(name for name in (query.column, query.averaged) if name is not None)
+    return select([aliased(column(name, ROWS), name) for name in names], exp.alias_(table.copy(), ROWS, table=True))
+
+
+def _value(value: str | int | None) -> exp.Expr:
+    return exp.null() if value is None else string(str(value))

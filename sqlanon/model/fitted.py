@@ -1,0 +1,190 @@
+"""A node, or classes, that were fitted once, and the partitions that are released there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from sqlanon.errors import PolicyError
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
+from sqlanon.model.record import sha256_of_json
+from sqlanon.model.release import Findings, Guarantee, ModelResult, Published, Result, RowCounts
+from sqlanon.model.release.measurement import models_table
+from sqlanon.model.release.reports import levels_table
+from sqlanon.report.document import Part, count, figure, notes, paragraph, percent, strong
+
+
+class Fit(Result):
+    """A node, or classes, for all partitions of a table, with all that it takes to release them alike.
+
+    Attributes:
+        source: what the node was found on, in words.
+        rows, suppressed_rows: its rows, and those in classes that violate a privacy model at the node, or in no class
+            of the list.
+        unknown_rows: by column, rows with a value that its taxonomy does not have.
+        policy: what every release guarantees; after Inverse OLA with the k or m that it found.
+        policy_sha256: its hash.
+        every_partition: whether each partition is to meet the privacy models on its own, too.
+        node, heights: the level of each quasi-identifier, and the height of its taxonomy. After local recoding there is
+            no node.
+        class_count: how many classes the file lists, each at levels of its own; None at a node.
+        domains: whether each taxonomy's domain was declared, stated by a file or observed.
+        taxonomy_sha256: the hash of every taxonomy that is used, those of sensitive columns included.
+        types: the type of each column that is published as it is, or compared.
+        quality, loss: the measure that was minimized, and its value on the source.
+        search: how the node was found; ``given`` if it was not searched for.
+        lattice_nodes, checked_nodes, proven_optimal, gap: as in :class:`Report`.
+        version: the version of this package.
+        seconds: wall time of each stage.
+        notes: anything that a reader should know.
+        findings: what the policy leaves open on the source, as in :class:`Report`; they are not kept in the file of the
+            fit.
+    """
+
+    source: str
+    rows: int
+    suppressed_rows: int
+    unknown_rows: dict[str, int] = Field(default_factory=dict)
+    policy: Policy
+    policy_sha256: str
+    every_partition: bool
+    node: dict[str, int]
+    heights: dict[str, int]
+    class_count: int | None = None
+    domains: dict[str, str]
+    taxonomy_sha256: dict[str, str]
+    types: dict[str, str]
+    quality: str
+    loss: float
+    search: str
+    lattice_nodes: int
+    checked_nodes: int
+    proven_optimal: bool
+    gap: float | None = None
+    version: str
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+    findings: Findings | None = None
+
+    @property
+    def sha256(self) -> str:
+        """The hash of all that its file keeps of it, the time that it took included, so that no two fits share it."""
+        return sha256_of_json(self.model_dump(mode="json", exclude={"findings"}))
+
+    @property
+    def heading(self) -> str:
+        return f"Fit on {self.source}"
+
+    def parts(self) -> Iterator[Part]:
+        share = percent(self.suppressed_rows / self.rows)
+        checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
+        if self.class_count is not None:
+            checked = f"{count(self.class_count)} classes at levels of their own"
+        yield paragraph(
+            f"On its source, {count(self.suppressed_rows)} of {count(self.rows)} rows would be suppressed ({share}); "
+            f"{self.quality} loss {figure(self.loss)}, {checked} in {sum(self.seconds.values()):.2f} s."
+        )
+        if self.node:
+            yield levels_table(self.node, self.heights)
+        yield from notes("Notes", self.notes)
+        if self.findings is not None:
+            yield from self.findings.parts()
+
+
+class PartitionReport(Result):
+    """The numbers of a partition's release; no cell value among them."""
+
+    source: str
+    into: str
+    release: str  # the identity of the release, which its provenance names too
+    partitions: int  # how many are published with the fit by now, this one included
+    rows: RowCounts
+    unknown_rows: dict[str, int] = Field(default_factory=dict)  # by column; empty if nothing was written
+    union: RowCounts  # what became of the rows of all partitions
+    suppression_limit: float  # the share of all rows that was allowed to be suppressed
+    models: tuple[ModelResult, ...]  # measured on what was written together with what was published before
+    class_count: int  # of these, too
+    min_class_size: int
+    seconds: dict[str, float]  # wall time of each stage
+    notes: tuple[str, ...] = ()
+
+
+class PartitionRelease(Published):
+    """A published partition.
+
+    Attributes:
+        into: the table or file.
+        node: the level of each quasi-identifier; empty after local recoding.
+        guarantee: what is promised of all partitions that were published with the fit.
+        report: the numbers.
+    """
+
+    node: dict[str, int]
+    guarantee: Guarantee
+    report: PartitionReport
+
+    @property
+    def heading(self) -> str:
+        return f"Release {self.into}"
+
+    def parts(self) -> Iterator[Part]:
+        report, rows, union = self.report, self.report.rows, self.report.union
+        unknown = f" and {count(union.unknown)} left out for unknown values" if union.unknown else ""
+        released = f": {count(rows.released)} of {count(rows.source)} rows."
+        yield paragraph(strong("Published "), strong(self.into), released)
+        yield paragraph(
+            f"Together with what was published before: {count(union.released)} of {count(union.source)} rows in "
+            f"{count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
+            f"({percent(1 - union.released / union.source)}; the limit is {100 * report.suppression_limit:g} %)."
+        )
+        yield models_table(report.models)
+        yield from self.guarantee.parts()
+        yield from notes("Notes", report.notes)
+
+
+def _repeatable_pseudonyms(policy: Policy) -> list[str]:
+    return [
+        f'pseudonyms of "{name}": a value in several partitions would have the same pseudonym there, which links its '
+        "rows, and values of earlier partitions are not kept; name the column among the identifiers"
+        for name in policy.pseudonyms
+    ]
+
+
+def _aggregates(policy: Policy) -> list[str]:
+    return [
+        f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
+        for name in getattr(policy.method, "aggregate", {})
+    ]
+
+
+def refuse_unfit(policy: Policy) -> None:
+    """Refuse a policy that cannot be proved on counts of what was published before.
+
+    Counts are kept by class and values of the protected columns. What a class attains must follow from its own counts,
+    so that a class to which nothing is added stays as good as it was.
+
+    Raises:
+        PolicyError: lists what stands in the way.
+    """
+    problems = [*_repeatable_pseudonyms(policy), *_aggregates(policy)]
+    if policy.individual is not None:
+        problems.append(
+            f'individual "{policy.individual}": distinct individuals of several partitions cannot be counted from '
+            "counts; give partitions with one row per individual, and no individual column"
+        )
+    if policy.suppression == "mask":
+        problems.append('suppression "mask": masked rows of several partitions make one class; take "drop"')
+    for model in policy.privacy:
+        if isinstance(model, PopulationModel):
+            problems.append(f"{model}: the population can change between partitions")
+        elif isinstance(model, MConcealing) and model.grain == "node":
+            problems.append(f'{model}: grain "node" gives up a whole partition for one class; take "class"')
+        elif isinstance(model, TCloseness) and model.distance == "ordered":
+            problems.append(
+                f"{model}: a new value moves all distances, those of classes that are published too; "
+                'take distance "equal" or "hierarchical"'
+            )
+    if problems:
+        raise PolicyError("the policy cannot be applied to one partition after another:", problems)

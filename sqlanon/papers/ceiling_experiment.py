@@ -1,0 +1,368 @@
+"""Lee, Kim, Kim and Chung 2017 on UCI Adult: h-ceiling beside what it competes with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.chance.word_sources import SeededSource
+from sqlanon.engines.locks import exclusive
+from sqlanon.engines.relations import Source
+from sqlanon.evaluation.answers import TRUTH, query_errors, weighted
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
+from sqlanon.model.methods.counterfeiting import CATALOG, CatalogKind, HCeiling
+from sqlanon.model.methods.full_domain import Relocation
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.quality import LM
+from sqlanon.model.release import Report
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.model.workload import CountQuery
+from sqlanon.papers import adult
+from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
+from sqlanon.queries.measures import level_map
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+
+HIERARCHIES = ("workclass", "education", "marital_status", "race", "sex", "native_country")
+QUASI_IDENTIFIERS = ("age", *HIERARCHIES)
+SENSITIVE = "occupation"
+CLASS_SIZES = (3, 5, 10)
+CEILINGS = (0.25, 0.3, 0.35)
+CATALOGS: tuple[CatalogKind, ...] = ("none", "paper")
+LIMIT = 0.05  # the share of rows that may be suppressed, or moved
+
+PLAIN = "k-anonymity"
+RELEASED = "released"
+LISTED = "listed"  # the table of a catalog
+
+SHOWN = {
+    "method": "method",
+    "catalog": "catalog",
+    "k": "k",
+    "lm": "LM",
+    "rce": "RCE",
+    "counterfeits": "counterfeits",
+    "lost_rows": "lost rows",
+    "query_error": "query error",
+    "total_query_error": "total query error",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A release to make."""
+
+    method: str  # what makes it, in words
+    k: int  # how many rows a class has
+    h: float | None = None  # the ceiling, if there is one
+    catalog: str | None = None  # its kind, if there is one
+    settings: Mapping[str, Any] = field(default_factory=dict)  # those of its policy
+
+    def __str__(self) -> str:
+        """In words, as progress is reported."""
+        return f"{self.method}, k = {self.k}{'' if self.catalog is None else ', with a catalog'}"
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the releases."""
+        return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **self.settings)
+
+
+def contenders() -> Iterator[Contender]:
+    """All releases, those of one method together.
+
+    Relocation, as suppression, takes the node at which rows in small classes count as lost: how wrong it is to show
+    them elsewhere is seen by queries alone.
+    """
+    for h, kind, k in itertools.product(CEILINGS, CATALOGS, CLASS_SIZES):
+        settings = {"method": HCeiling(k, h=h, catalog=kind)}
+        yield Contender(f"h-ceiling, h = {h:g}", k, h, None if kind == "none" else kind, settings)
+    share = f"{100 * LIMIT:g} %"
+    for method, more in ((PLAIN, {}), (f"{PLAIN}, {share} suppressed", {"suppression_limit": LIMIT})):
+        for k in CLASS_SIZES:
+            yield Contender(method, k, settings={"privacy": [KAnonymity(k)], "quality": LM(), **more})
+    for k in CLASS_SIZES:
+        yield Contender(
+            f"relocation, {share} moved", k, settings={"method": Relocation(k, limit=LIMIT), "quality": LM()}
+        )
+
+
+def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
+    """Make every release, and hold it against the original.
+
+    Raises:
+        PolicyError: the folder lacks data.
+        TaxonomyError: a hierarchy is malformed, or does not cover the rows.
+        EngineError: the database refused a step, or altair is not installed.
+    """
+    (seed,) = seeds
+    original = adult.training_rows(folder, (*QUASI_IDENTIFIERS, SENSITIVE))
+    # The domain of age that the paper names, and not only the ages that occur.
+    ages = Taxonomy.intervals([10, 50], minimum=0, maximum=99)
+    session.taxonomies.load_all({"age": ages, **adult.taxonomies(folder, HIERARCHIES)})
+    workload = queries(original)
+    rows = []
+    for contender in contenders():
+        announce(str(contender))
+        rows.append(measured(session, original, contender, workload, seed))
+    return Reproduced(
+        title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",
+        rows=rows,
+        shown=SHOWN,
+        findings=findings(rows),
+        notes=notes(original, workload),
+        chart=drawn(rows, QUASI_IDENTIFIERS),
+    )
+
+
+def queries(original: pa.Table) -> list[CountQuery]:
+    """The workload of the paper, ``COUNT(*) WHERE occupation = v GROUP BY attribute``, of all values and attributes."""
+    values = sorted(set(original[SENSITIVE].to_pylist()))
+    return [CountQuery(column=name, where={SENSITIVE: value}) for name in QUASI_IDENTIFIERS for value in values]
+
+
+def measured(session: Session, original: pa.Table, contender: Contender, workload: list[CountQuery], seed: int) -> Row:
+    """A release as a row of the table."""
+    source = SeededSource(seed) if contender.policy.method.draws else None
+    catalog = None if contender.catalog is None else LISTED
+    release = session.anonymize(
+        original,
+        contender.policy,
+        RELEASED,
+        replace=True,
+        random_source=source,
+        tables=None if catalog is None else {CATALOG: catalog},
+    )
+    report = release.report
+    assert isinstance(report, Report)
+    kept = contender.k if contender.h is None else 1
+    lost = losses(session, original, RELEASED, release.node, SENSITIVE, required=kept, catalog=catalog)
+    errors = query_errors(session, original, RELEASED, workload, catalog=catalog).to_pylist()
+    relative = {
+        name: fmean(
+            row["mean_relative_error"] for row, query in zip(errors, workload, strict=True) if query.column == name
+        )
+        for name in QUASI_IDENTIFIERS
+    }
+    assert report.rows is not None
+    row: Row = {
+        "method": contender.method,
+        "catalog": contender.catalog,
+        "k": contender.k,
+        "h": contender.h,
+        "node": " ".join(map(str, release.node.values())),
+        "released_rows": report.rows.released,
+        "lm": lost.lm,
+        "rce": lost.rce,
+        "counterfeits": report.counterfeits if isinstance(report, CeilingReport) else 0,
+        "effective_k": report.effective_k if isinstance(report, CeilingReport) else None,
+        "lost_rows": lost.lost_rows,
+        "query_error": fmean(relative.values()),
+        "total_query_error": fmean(row["total_relative_error"] for row in errors),
+        **{f"query_error_{name}": error for name, error in relative.items()},
+    }
+    return rounded(row)
+
+
+def findings(rows: Sequence[Row]) -> list[str]:
+    """Count how often the claims of the paper hold."""
+    plain, without, with_catalog = (
+        {(row["h"], row["k"]): row for row in rows if row["method"] == PLAIN},
+        {(row["h"], row["k"]): row for row in rows if row["h"] is not None and row["catalog"] is None},
+        {(row["h"], row["k"]): row for row in rows if row["catalog"] is not None},
+    )
+    found = []
+    for measure in ("lm", "rce", "query_error", "total_query_error"):
+        below = sum(row[measure] < plain[None, k][measure] for (_, k), row in without.items())
+        found.append(
+            f"{SHOWN[measure]} of h-ceiling is below that of {PLAIN} without suppression in {below} of {len(without)} "
+            "releases"
+        )
+    measure = "total_query_error"
+    below = sum(row[measure] < without[key][measure] for key, row in with_catalog.items())
+    found.append(f"{SHOWN[measure]} is lower with a catalog than without in {below} of {len(with_catalog)} releases")
+    return found
+
+
+def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
+    """Write notes on how to read the table."""
+    return [
+        f"UCI Adult, {original.num_rows:,} rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
+        f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
+        "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
+        "suppressed or moved, is lost and loses all.",
+        "RCE does not see counterfeits without a catalog: read it beside their number.",
+        "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
+        "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
+        f"Query errors are means over {len(workload)} queries, the counts of the values of each attribute for each "
+        f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
+        "the truth.",
+        "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
+        "be another node, of more of them, than without one.",
+        "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
+        "errors a little.",
+    ]
+
+
+REPRODUCTION = Reproduction(
+    name="h-ceiling",
+    source="Lee, Kim, Kim and Chung 2017",
+    check=lambda folder: adult.refuse_folder(folder, HIERARCHIES),
+    run=run,
+    seeds=range(20, 21),
+)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Means over the rows of an original, those that are not in the release included."""
+
+    lm: float  # what labels lose, in [0, 1]; 1 for a row of a class of fewer than k rows
+    rce: float  # the reconstruction error over quasi-identifiers and sensitive value, in [0, 1]
+    lost_rows: int  # how many rows the release does not show in their own class
+
+
+# More than six parameters: both tables and the catalog, and how one was made from the other.
+@exclusive
+def losses(
+    session: Session,
+    original: Source,
+    released: str,
+    node: Mapping[str, int],
+    sensitive: str,
+    *,
+    required: int,
+    catalog: str | None = None,
+) -> Losses:
+    """The losses of a release whose classes of fewer rows than ``required`` were not kept.
+
+    Raises:
+        EngineError: the database refused a step.
+    """
+    engine = session._engine
+    true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
+    if catalog is None:
+        with_truth: exp.Query = select([exp.Star(), aliased(number(1), TRUTH)], shown)
+    else:
+        with_truth = weighted(shown, session._opened.resolve(catalog).relation, sensitive).query
+    levels = level_map(node)
+    lm = table_call("lm", true, levels, number(required))
+    rce = table_call(
+        "reconstruction_errors",
+        true.copy(),
+        subquery(with_truth, "anon_with_truth"),
+        levels.copy(),
+        string(sensitive),
+        string(TRUTH),
+    )
+    [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
+    [errors] = engine.fetch(taxonomies.at(rce, engine.taxonomy), "reconstruction errors")
+    return Losses(labels["lm"], errors["rce"], errors["lost_rows"])
+
+
+COLOURS = {
+    "h-ceiling": ("#9ecae1", "#4292c6", "#084594"),
+    "k-anonymity": ("#d62728", "#ff9f43"),
+    "relocation": ("#7f7f7f",),
+}
+"""Shades of one colour for one method; in the order of its releases."""
+
+CATALOG_NAMES = {False: "without a catalog", True: "with the paper's catalog"}
+LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"}
+BY_ATTRIBUTE = "query_error_"
+SHOWN_K = 5  # the k of the paper's chart by attribute, figure 9
+
+
+def drawn(rows: Sequence[Row], attributes: Sequence[str]) -> Any:
+    """The chart as altair has it.
+
+    Raises:
+        EngineError: altair is not installed.
+    """
+    altair = required_altair()
+    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
+    scale = altair.Scale(domain=methods, range=_colours(methods))
+    colour = altair.Color(
+        "method:N",
+        title=None,
+        sort=methods,
+        scale=scale,
+        legend=altair.Legend(orient="bottom", columns=3, labelLimit=300),
+    )
+    panels = altair.hconcat(*(_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items()))
+    below = _by_attribute(altair, rows, attributes, methods, colour)
+    return altair.vconcat(panels, below).properties(
+        title=altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
+    )
+
+
+def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:
+    """Lines by k, dashed with a catalog; that of suppression is wide, since relocation loses the same rows."""
+    shown = [
+        {
+            "method": row["method"],
+            "catalog": CATALOG_NAMES[row["catalog"] is not None],
+            "k": row["k"],
+            "loss": row[measure],
+            "width": 6 if str(row["method"]).endswith("suppressed") else 2,
+        }
+        for row in rows
+    ]
+    kinds = list(CATALOG_NAMES.values())
+    dash = altair.StrokeDash(
+        "catalog:N",
+        title=None,
+        sort=kinds,
+        scale=altair.Scale(domain=kinds, range=[[1, 0], [4, 3]]),
+        legend=altair.Legend(orient="bottom"),
+    )
+    base = altair.Chart(altair.InlineData(shown)).encode(
+        x=altair.X("k:O", axis=altair.Axis(labelAngle=0)),
+        y=altair.Y("loss:Q", title=None, scale=altair.Scale(zero=True)),
+        color=colour,
+    )
+    width = altair.StrokeWidth("width:Q", scale=None, legend=None)
+    lines = base.mark_line().encode(strokeDash=dash, strokeWidth=width, detail=["method:N", "catalog:N"])
+    points = base.mark_point(filled=True, size=40, opacity=1)
+    return (lines + points).properties(title=heading, width=200, height=200)
+
+
+def _by_attribute(altair: Any, rows: Sequence[Row], attributes: Sequence[str], methods: list[str], colour: Any) -> Any:
+    shown = [
+        {"method": row["method"], "attribute": name.replace("_", " "), "error": row[BY_ATTRIBUTE + name]}
+        for row in rows
+        if row["k"] == SHOWN_K and row["catalog"] is None
+        for name in attributes
+    ]
+    names = [name.replace("_", " ") for name in attributes]
+    return (
+        altair.Chart(altair.InlineData(shown))
+        .mark_bar()
+        .encode(
+            x=altair.X("attribute:N", title=None, sort=names, axis=altair.Axis(labelAngle=0)),
+            xOffset=altair.XOffset("method:N", sort=methods),
+            y=altair.Y("error:Q", title=None),
+            color=colour,
+        )
+        .properties(
+            title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
+        )
+    )
+
+
+def _colours(methods: Sequence[str]) -> list[str]:
+    left = {name: list(shades) for name, shades in COLOURS.items()}
+    return [left[method.partition(",")[0]].pop(0) for method in methods]

@@ -1,0 +1,325 @@
+"""Lee & Chung 2020 on a table like theirs: what IPA, k-anonymity and the noisy histogram lose, and answer wrongly."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.chance.word_sources import SeededSource
+from sqlanon.evaluation.answers import query_errors, stroke_queries
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
+from sqlanon.model.budget import Budget
+from sqlanon.model.methods.noisy import IPA, Histogram
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.quality import NCP
+from sqlanon.model.release import PrivateReport, Report
+from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.papers.methods import IPAAsPublished
+from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import identifier, select, string
+from sqlanon.queries.measures import level_map
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+
+ROW_COUNT = 1_361_000  # rows of the table of the paper, the National Patients Sample of Korea in 2011
+
+DATA_SEED = 1
+SOURCE = "patients"
+RELEASED = "released"
+QUASI_IDENTIFIERS = ("age", "sex", "length_of_stay", "location", "surgery")
+DISEASE = "disease"
+STROKE = "stroke"
+DISEASE_COUNT = 500
+
+MEN = (1, 2, 1, 9, 12, 13, 27, 44, 104, 205, 341, 396, 472, 442, 430, 360, 197, 78)
+WOMEN = (0, 2, 7, 8, 4, 6, 10, 26, 63, 102, 178, 231, 279, 326, 457, 525, 445, 243)
+"""Tables 9 and 10: stroke patients without surgery by age, five years each."""
+
+STAYS_OF_MEN = (1, 1.4, 2.1, 2.7, 3.4, 4, 3.6, 4.3, 5.8)
+STAYS_OF_WOMEN = (3, 3, 7.7, 1.7, 2.7, 3.5, 3.5, 5.6, 8)
+"""Tables 11 and 12: how long they stay on average, by age, ten years each."""
+
+YEARS = 5
+
+K = 10
+EPSILON = "1"
+EPSILONS = ("0.1", "0.5", "1", "2")
+
+AS_PUBLISHED = "IPA as published"
+PRIVATE = "IPA"
+ANONYMOUS = f"k-anonymity, k = {K}"
+HISTOGRAM = "noisy histogram"
+
+PUBLISHED_LOSS: Mapping[str, float] = {AS_PUBLISHED: 0.28, ANONYMOUS: 0.43, HISTOGRAM: 0.69}
+"""Figure 6, with ε = 1: a third of the information loss."""
+
+PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
+    AS_PUBLISHED: (0.3791, 0.2240, 0.5236, 0.3513),
+    ANONYMOUS: (1.6560, 1.0462, 3.8305, 3.3267),
+}
+"""The mean relative errors of Q1 to Q4, as the rows of tables 9 to 12 give them."""
+
+QUERIES = ("q1", "q2", "q3", "q4")
+MEASURES = ("information_loss", "ncp", "total_variation", "rate", *QUERIES)
+
+SHOWN = {
+    "method": "method",
+    "epsilon": "ε",
+    "node": "node",
+    "released_rows": "released rows",
+    "information_loss": "IL",
+    "ncp": "NCP",
+    "total_variation": "TVD",
+    "rate": "rate",
+    "paper_loss": "IL in the paper",
+    "q1": "Q1 error",
+    "q2": "Q2 error",
+    "q3": "Q3 error",
+    "q4": "Q4 error",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Releases to make, one for each seed if something is drawn."""
+
+    method: str  # what makes them, in words
+    policy: Policy  # what is asked for
+    epsilon: str | None = None  # ε of a release, if it draws
+
+    def __str__(self) -> str:
+        """In words, as progress is reported."""
+        return self.method if self.epsilon is None else f"{self.method}, ε = {self.epsilon}"
+
+
+def contenders() -> Iterator[Contender]:
+    """All releases, those of one method together."""
+    yield Contender(AS_PUBLISHED, _policy(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
+    for epsilon in EPSILONS:
+        yield Contender(PRIVATE, _policy(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
+    yield Contender(ANONYMOUS, _policy(privacy=[KAnonymity(K)], quality=NCP()))
+    yield Contender(HISTOGRAM, _policy(method=Histogram(budget=Budget(EPSILON))), EPSILON)
+
+
+def run(session: Session, _folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
+    """Invent the table, make every release, and compare it with the table.
+
+    Raises:
+        EngineError: the database refused a step, or altair is not installed.
+    """
+    announce(f"inventing {ROW_COUNT:,} patients")
+    invent(session, ROW_COUNT)
+    rows: list[Row] = []
+    for contender in contenders():
+        announce(str(contender))
+        rows.append(mean_row([measured(session, contender, seed) for seed in _seeds(contender, seeds)]))
+    return Reproduced(
+        title="IPA on invented patients, after Lee and Chung 2020",
+        rows=rows,
+        shown=SHOWN,
+        findings=[*findings(rows)],
+        notes=notes(len(seeds)),
+        chart=drawn(rows),
+    )
+
+
+def invent(session: Session, row_count: int) -> None:
+    """Make the table, and the taxonomies that everybody may know."""
+    engine = session._engine
+    settings = exp.values([(DATA_SEED, row_count, DISEASE_COUNT)], "settings", ["seed", "row_count", "disease_count"])
+    printed = [
+        (sex, YEARS * place, patients / ROW_COUNT, stays[place // 2])
+        for sex, by_age, stays in (("M", MEN, STAYS_OF_MEN), ("F", WOMEN, STAYS_OF_WOMEN))
+        for place, patients in enumerate(by_age)
+    ]
+    strokes = exp.values(printed, "strokes", ["sex", "youngest", "patients", "stay"])
+    query = Queries("ipa_stand_in").query(
+        "patients", settings=select([exp.Star()], settings), strokes=select([exp.Star()], strokes), width=YEARS
+    )
+    engine.execute(exp.Create(this=exp.Table(this=identifier(SOURCE)), kind="TABLE", expression=query), "patients")
+    session.taxonomies.load_all(_taxonomies())
+
+
+def _taxonomies() -> dict[str, Taxonomy]:
+    """Three levels above the values, and one above sexes, surgery and diseases."""
+    provinces = [f"province {number:02d}" for number in range(16)]
+    regions = [
+        (name, f"region {place // 3}", "mainland" if place < len(provinces) - 1 else "island", TOP)
+        for place, name in enumerate(provinces)
+    ]
+    return {
+        "age": Taxonomy.intervals([10, 30], minimum=0, maximum=89),
+        "sex": Taxonomy.flat(["F", "M"]),
+        "length_of_stay": Taxonomy.intervals([10, 100], minimum=0, maximum=399),
+        "location": Taxonomy.from_rows(regions),
+        "surgery": Taxonomy.flat(["N", "Y"]),
+        DISEASE: Taxonomy.flat([STROKE, *(f"disease {number:03d}" for number in range(DISEASE_COUNT))]),
+    }
+
+
+def measured(session: Session, contender: Contender, seed: int) -> Row:
+    """One release as a row of the table."""
+    source = SeededSource(seed) if contender.policy.method.draws else None
+    release = session.anonymize(SOURCE, contender.policy, RELEASED, replace=True, random_source=source)
+    engine = session._engine
+    original, shown = (session._opened.resolve(name).relation for name in (SOURCE, RELEASED))
+    loss = table_call("information_loss", original, shown, level_map(release.node), string(DISEASE))
+    [found] = engine.fetch(taxonomies.at(loss, engine.taxonomy), "information loss")
+    errors = query_errors(session, SOURCE, RELEASED, stroke_queries(), without_masked=QUASI_IDENTIFIERS).to_pylist()
+    return {
+        "method": contender.method,
+        "epsilon": contender.epsilon,
+        "node": " ".join(map(str, release.node.values())),
+        "released_rows": _released_rows(release.report),
+        "information_loss": found["normalized_information_loss"],
+        "ncp": found["ncp"],
+        "total_variation": found["total_variation"],
+        "rate": found["rate"],
+        "paper_loss": PUBLISHED_LOSS.get(contender.method) if contender.epsilon in (None, EPSILON) else None,
+        **{name: row["mean_relative_error"] for name, row in zip(QUERIES, errors, strict=True)},
+    }
+
+
+def _released_rows(report: Report) -> int:
+    if isinstance(report, PrivateReport):
+        return report.released_rows
+    assert report.rows is not None
+    return report.rows.released
+
+
+def mean_row(releases: Sequence[Row]) -> Row:
+    """One row for the releases of a contender: means, and the node that most of them have."""
+    first, nodes = releases[0], Counter(row["node"] for row in releases)
+    means = {name: _mean_of([row[name] for row in releases]) for name in MEASURES}
+    released_rows = round(fmean(row["released_rows"] for row in releases))
+    return rounded({**first, **means, "node": nodes.most_common(1)[0][0], "released_rows": released_rows})
+
+
+def _mean_of(values: Sequence[float | None]) -> float | None:
+    """Of the releases that have a value."""
+    found = [value for value in values if value is not None]
+    return fmean(found) if found else None
+
+
+def _seeds(contender: Contender, seeds: Sequence[int]) -> Sequence[int]:
+    return seeds if contender.policy.method.draws else seeds[:1]
+
+
+def _policy(**settings: Any) -> Policy:
+    return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[DISEASE], **settings)
+
+
+def findings(rows: Sequence[Row]) -> Iterator[str]:
+    """Compare the rows with the claims of the paper."""
+    at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
+    for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
+        mine, theirs = at_one[method], at_one[other]
+        verb = "is" if _is_less(mine["information_loss"], theirs["information_loss"]) else "is not"
+        losses = [spelled(row["information_loss"]) for row in (mine, theirs)]
+        yield f"{method}, ε = {EPSILON}: IL of {losses[0]} {verb} below the {losses[1]} of {other}"
+        wins = sum(_is_less(mine[name], theirs[name]) for name in QUERIES)
+        yield f"{method}, ε = {EPSILON}: errors of {wins} of {len(QUERIES)} queries are below those of {other}"
+    # A release without rows, of a small table, has no loss.
+    by_epsilon = [row["information_loss"] for row in rows if row["method"] == PRIVATE]
+    falls = all(_is_less(less, more) for more, less in itertools.pairwise(by_epsilon))
+    trend = "falls with every larger" if falls else "does not fall with every larger"
+    yield f"{PRIVATE}: IL {trend} ε, from {spelled(by_epsilon[0])} to {spelled(by_epsilon[-1])}"
+
+
+def _is_less(mine: float | None, theirs: float | None) -> bool:
+    return mine is not None and (theirs is None or mine < theirs)
+
+
+def notes(seeds: int) -> list[str]:
+    """Write notes on how to read the table."""
+    printed = "; ".join(
+        f"{', '.join(f'{error:.4f}' for error in errors)} for {method}" for method, errors in PUBLISHED_ERRORS.items()
+    )
+    return [
+        f"The table of the paper, of 1,361,000 patients, is not public. This one has {ROW_COUNT:,} invented rows with "
+        "the same columns. Stroke patients without surgery are as many of each sex and age, and stay as long on "
+        "average, as tables 9 to 12 say; its other figures need not be those of the paper.",
+        f"The columns {', '.join(QUASI_IDENTIFIERS)} are generalized, with 256 nodes; {DISEASE}, with "
+        f"{DISEASE_COUNT + 1} values, is published as it is.",
+        f"Figures of methods that draw are means of {seeds} {'seed' if seeds == 1 else 'seeds'}, where the paper has "
+        "10; the node is the most frequent one.",
+        "IL is a third of the sum of NCP, the total variation distance of diseases (EMD in the paper), and the rate of "
+        "added rows. The code of the authors adds up losses over nodes: figure 6 is context, not a target.",
+        f"{AS_PUBLISHED} is not differentially private for any ε. {PRIVATE} is, with δ = 1e-6; the {HISTOGRAM} with "
+        "δ = 0, at the values as they are.",
+        f"{ANONYMOUS} takes the node of least NCP, without suppression; the paper does not say how it chooses.",
+        "Q1 and Q2 count stroke patients without surgery by age, men and women; Q3 and Q4 average their stays. The "
+        "error is the mean relative one over groups of five years with a true answer above 0. Masked rows are left "
+        "out, and an error is missing where no release answers.",
+        "In the paper, by the rows of its tables (ten years each for Q3 and Q4), the errors of Q1 to Q4 are "
+        f"{printed}.",
+    ]
+
+
+def drawn(rows: Sequence[Row]) -> Any:
+    """The chart of what IL is made of, and of the errors of queries, as altair has it.
+
+    Raises:
+        EngineError: altair is not installed.
+    """
+    altair = required_altair()
+    order = [_named(row) for row in rows]
+    parts = [
+        {"release": _named(row), "part": title, "loss": row[name] / 3}
+        for row in rows
+        for name, title in (("ncp", "NCP"), ("total_variation", "TVD"), ("rate", "rate"))
+        if row[name] is not None
+    ]
+    errors = [
+        {"release": _named(row), "query": name.upper(), "error": row[name]}
+        for row in rows
+        for name in QUERIES
+        if row[name] is not None
+    ]
+    releases = altair.Y("release:N", title=None, sort=order)
+    losses = (
+        altair.Chart(altair.InlineData(parts))
+        .mark_bar()
+        .encode(
+            x=altair.X("loss:Q", title="IL"),
+            y=releases,
+            color=altair.Color("part:N", title=None, sort=None, legend=altair.Legend(orient="bottom")),
+        )
+        .properties(title="information loss: the lower, the better", width=300)
+    )
+    answers = (
+        altair.Chart(altair.InlineData(errors))
+        .mark_point(filled=True, size=60)
+        .encode(
+            x=altair.X("error:Q", title="mean relative error", scale=altair.Scale(type="symlog", constant=0.1)),
+            y=releases,
+            color=altair.Color("query:N", title=None, legend=altair.Legend(orient="bottom")),
+        )
+        .properties(title="errors of queries: the lower, the better", width=300)
+    )
+    return altair.hconcat(losses, answers).resolve_scale(color="independent")
+
+
+def _named(row: Row) -> str:
+    return row["method"] if row["epsilon"] is None else f"{row['method']}, ε = {row['epsilon']}"
+
+
+REPRODUCTION = Reproduction(
+    name="ipa",
+    source="Lee and Chung 2020",
+    check=None,
+    run=run,
+    seeds=range(3),
+)

@@ -1,0 +1,245 @@
+"""Data contracts of releases: their columns, what they promise, and the queries that check them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource, Source
+from sqlanon.methods.base import method_of
+from sqlanon.model.extras import installed_version
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import Record
+from sqlanon.model.release import Result
+from sqlanon.queries.kit.steps import printed
+from sqlanon.queries.measures import Comparison, MeasuredClasses, attained
+from sqlanon.report.document import Code, Part
+from sqlanon.run.recorded import ROLES, recorded_release
+from sqlanon.verification.found_release import FoundRelease
+
+STANDARD = "v3.1.0"
+"""The version of the Open Data Contract Standard (Bitol 2025)."""
+
+LOGICAL_TYPES = {
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "DECIMAL": "number",
+    "DOUBLE": "number",
+    "FLOAT": "number",
+    "STRUCT": "object",
+    "MAP": "object",
+    "TIME": "time",
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
+}
+OPERATORS = {
+    ">=": "mustBeGreaterOrEqualTo",
+    "<=": "mustBeLessOrEqualTo",
+    "<": "mustBeLessThan",
+}
+
+
+class ContractColumn(Result):
+    """A column of a release."""
+
+    name: str
+    type: str  # in DuckDB
+    role: str  # its role in the policy; empty of a column that the method adds
+    description: str  # what became of it
+
+    @property
+    def logical_type(self) -> str:
+        """Its type in the words of the standard."""
+        if self.type.endswith("]"):
+            return "array"
+        if self.type.startswith("TIMESTAMP"):
+            return "timestamp"
+        return LOGICAL_TYPES.get(self.type.partition("(")[0], "string")
+
+
+class ContractCheck(Result):
+    """A bound of a privacy model."""
+
+    model: str
+    query: str  # makes one row with one number, by the text of the macros, which need not be installed
+    comparison: str  # how the number compares with ``required`` where the model is met
+    required: float
+
+
+class Contract(Result):
+    """What a release is and promises, in the form of the Open Data Contract Standard.
+
+    Attributes:
+        release: its name, or its path.
+        kind: ``table``, ``view`` or ``file``.
+        description: how it was made.
+        record_sha256: the hash of its record, which identifies it.
+        policy_sha256: that of its policy.
+        columns: its columns, in their order.
+        checks: the bounds that a query over the release alone can check.
+        claims, conditions, not_covered: what it promises, on what that rests, and what it leaves out.
+    """
+
+    release: str
+    kind: str
+    description: str
+    record_sha256: str
+    policy_sha256: str
+    columns: tuple[ContractColumn, ...]
+    checks: tuple[ContractCheck, ...]
+    claims: tuple[str, ...]
+    conditions: tuple[str, ...]
+    not_covered: tuple[str, ...]
+
+    def to_odcs(self) -> dict[str, Any]:
+        """The contract in the fields of the standard."""
+        return {
+            "apiVersion": STANDARD,
+            "kind": "DataContract",
+            "id": self.record_sha256,
+            "name": self.release,
+            "version": self.record_sha256[:12],
+            "status": "active",
+            "description": {
+                "purpose": self.description,
+                "usage": "\n- ".join(("It promises what it does as long as:", *self.conditions)),
+                "limitations": "\n- ".join(("It does not cover:", *self.not_covered)),
+            },
+            "schema": [
+                {
+                    "name": self.release,
+                    "physicalName": self.release,
+                    "physicalType": self.kind,
+                    "logicalType": "object",
+                    "properties": [*self._properties()],
+                    "quality": [*self._quality()],
+                }
+            ],
+            "customProperties": [
+                {"property": "sqlanonRecordSha256", "value": self.record_sha256},
+                {"property": "sqlanonPolicySha256", "value": self.policy_sha256},
+            ],
+        }
+
+    def to_yaml(self) -> str:
+        """The contract as a file ``*.odcs.yaml``."""
+        return as_yaml(self.to_odcs())
+
+    @property
+    def heading(self) -> str:
+        return f"Contract of {self.release}"
+
+    def parts(self) -> Iterator[Part]:
+        yield Code(self.to_yaml())
+
+    def _properties(self) -> Iterator[dict[str, Any]]:
+        for each in self.columns:
+            yield {
+                "name": each.name,
+                "logicalType": each.logical_type,
+                "physicalType": each.type,
+                **({"description": each.description} if each.description else {}),
+                **({"tags": [each.role]} if each.role else {}),
+            }
+
+    def _quality(self) -> Iterator[dict[str, Any]]:
+        for claim in self.claims:
+            yield {"type": "text", "description": claim}
+        for each in self.checks:
+            yield {
+                "type": "sql",
+                "name": each.model,
+                "query": each.query,
+                OPERATORS[each.comparison]: int(each.required) if each.required.is_integer() else each.required,
+                "dimension": "conformity",
+            }
+
+
+def contract(engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]) -> Contract:
+    """Describe a release as a contract; see :meth:`sqlanon.Session.contract`."""
+    found, record, policy = recorded_release(engine, release, resolve)
+    promise = record.promise
+    made_by = f"Released by method {policy.method.name}, described by sqlanon {installed_version()}."
+    return Contract(
+        release=str(release),
+        kind="file" if found.source.files else "table",
+        description=" ".join((made_by, method_of(policy).about_rows)).strip(),
+        record_sha256=found.record_sha256 or record.sha256,
+        policy_sha256=record.policy_sha256 or "",
+        columns=tuple(_columns(engine, found, record, policy)),
+        checks=tuple(_checks(engine, found, policy)),
+        claims=() if promise is None else promise.claims,
+        conditions=() if promise is None else promise.conditions,
+        not_covered=() if promise is None else promise.not_covered,
+    )
+
+
+def _columns(engine: Engine, found: FoundRelease, record: Record, policy: Policy) -> Iterator[ContractColumn]:
+    roles = {name: role for field, role in ROLES.items() for name in getattr(policy, field)}
+    levels = record.labels.levels if isinstance(record.labels, NodeRecord) else {}
+    described = {
+        name: f"generalized to level {level} of its taxonomy" if level else "as it is in the source"
+        for name, level in levels.items()
+    }
+    for column in engine.describe(found.source.relation):
+        yield ContractColumn(
+            name=column.name,
+            type=column.type,
+            role=roles.get(column.name, ""),
+            description=described.get(column.name, ""),
+        )
+
+
+def _checks(engine: Engine, found: FoundRelease, policy: Policy) -> Iterator[ContractCheck]:
+    """List the bounds that neither the source, nor a population, nor a column that was dropped is needed for."""
+    if policy.has_private_method or policy.population is not None or policy.individual is not None:
+        return
+    classes, comparison = MeasuredClasses(policy.quasi_identifiers), Comparison(engine.taxonomy)
+    for model in policy.privacy:
+        for bound in () if model.compares_with_source else model.bounds:
+            query = attained(found.source.relation, classes, bound, comparison)
+            text = printed(query, pretty=False)
+            yield ContractCheck(model=str(model), query=text, comparison=bound.comparison, required=bound.required)
+
+
+def as_yaml(value: Mapping[str, Any]) -> str:
+    """Write a mapping, whose keys are words of letters, as YAML 1.2: in blocks, and texts of a line as in JSON."""
+    return "".join(f"{line}\n" for line in _lines(value))
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """Write a mapping or a list that is not empty, without indentation."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if _is_block(item):
+                yield f"{key}:"
+                yield from (f"  {line}" for line in _lines(item))
+            elif isinstance(item, str) and _is_literal(item):
+                yield f"{key}: |-"
+                yield from (f"  {line}" for line in item.split("\n"))
+            else:
+                yield f"{key}: {_scalar(item)}"
+    else:
+        for item in value:
+            inner = [*_lines(item)] if _is_block(item) else [_scalar(item)]
+            yield f"- {inner[0]}"
+            yield from (f"  {line}" for line in inner[1:])
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, (Mapping, list)) and bool(value)
+
+
+def _is_literal(words: str) -> bool:
+    """Return whether a text of several lines can stand as it is."""
+    lines = words.split("\n")
+    return len(lines) > 1 and all(line and line.isprintable() and not line[0].isspace() for line in lines)
+
+
+def _scalar(value: Any) -> str:
+    """Write a value as JSON, which YAML reads, with an escape of YAML for signs that it does not take."""
+    written = json.dumps(value, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)

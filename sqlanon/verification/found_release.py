@@ -1,0 +1,293 @@
+"""Releases that were published earlier, as they are found, and how they differ from what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from sqlglot import exp
+
+from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha256_of
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.frames import is_frame
+from sqlanon.engines.relations import Files, ResolvedSource, Stored
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.dataset_names import PARQUET_SUFFIXES
+from sqlanon.model.destination import Destination
+from sqlanon.model.labels import ClassesRecord, LabelsRecord
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_record
+from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.publish.csv import content_of_csv
+from sqlanon.publish.files import bring_back
+from sqlanon.publish.parquet import content_of_parquet
+from sqlanon.publish.targets import note_of_file, standing_at, target_at
+from sqlanon.publish.warehouse_tables import content_of_table
+
+NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
+
+NOT_NEEDED = "to hold it against its policy alone, ask for that (without_provenance=True, --without-provenance)"
+
+CHANGED = {
+    "columns_sha256": "its columns have other names or types than those that were written",
+    "rows_sha256": "its rows are not those that were written",
+    "file_sha256": "its file was changed since it was written",
+    "form_sha256": "the note beside its file has other types of its columns than were written",
+}
+"""What it means that a hash of the content is another one."""
+
+
+@dataclass(frozen=True)
+class FoundRelease:
+    """A release as it is found."""
+
+    source: ResolvedSource
+    columns: tuple[str, ...]  # all that its table or its files have
+    record: Record | None = None  # of all of its parts together; None if there is nothing to compare
+    policies: frozenset[str] = frozenset()  # the hashes of the policies that it was made by
+    shortfalls: tuple[str, ...] = ()  # how it is not the release that was written
+    notes: tuple[str, ...] = ()  # why it is compared with no provenance, or with that of a part
+    record_sha256: str | None = None  # computed anew; None if it has no record, or several
+    is_of_fit: bool = False  # whether it is partitions of a fit, whose source is that of the fit, not of their rows
+
+
+def find_release(
+    engine: Engine,
+    release: Any,
+    resolve: Callable[[Any], ResolvedSource],
+    *,
+    without_provenance: bool = False,
+    hashes_rows: bool = True,
+) -> FoundRelease:
+    """Find a release by what the user calls it, whatever was done to it since it was written.
+
+    Args:
+        engine, release, resolve: the database, the name, and what finds all that is not a folder of ours.
+        without_provenance: whether it may be a table or file without a record.
+        hashes_rows: whether the rows of a table are compared with their hash, which takes a scan.
+
+    Raises:
+        EngineError: there is none, or it cannot be read.
+    """
+    if not is_frame(release):
+        bring_back(str(release))
+    if isinstance(release, str | Path) and (standing := standing_at(engine, str(release))) is not None:
+        may_lack = without_provenance and standing.may_be_of_others
+        found = (standing.source, standing.columns, [standing.note], standing.changes)
+        return _recorded(*found, without_provenance=may_lack)
+    source = resolve(release)
+    notes = notes_of(engine, source)
+    changes = [*_changes_of_content(engine, source, notes)] if hashes_rows or source.files else []
+    if not source.files and notes:
+        changes += _changes_beside_release(engine, source.relation, notes[0])
+    return _recorded(source, columns_of(engine, source), notes, changes, without_provenance=without_provenance)
+
+
+def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
+    """List the columns of a source; those of a file alone, without what the folders that it is in may be called."""
+    is_file = len(source.files) == 1 and source.files[0].lower().endswith(PARQUET_SUFFIXES)
+    relation = engine.read_files(Files(source.files)) if is_file else source.relation
+    return tuple(column.name for column in engine.describe(relation))
+
+
+def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
+    """Read the notes that travel with a table, or with each file of a source; none with a query."""
+    if source.files:
+        return [
+            note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
+            for file in source.files
+        ]
+    if isinstance(source.relation, exp.Table) and source.relation.name:
+        found = engine.find(source.relation)
+        return [None if found is None else found.comment]
+    return []
+
+
+def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) -> str | None:
+    """Read the provenance that travels with a source that was published at a place; None without one.
+
+    Raises:
+        EngineError: it cannot hold a release, such as a view.
+    """
+    if place.kind != "table":
+        return target_at(engine, place).found_note()
+    notes = [] if source.files else notes_of(engine, source)
+    if not notes:
+        raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")
+    return notes[0]
+
+
+def _recorded(
+    source: ResolvedSource,
+    columns: tuple[str, ...],
+    notes: Sequence[str | None],
+    changes: Sequence[str],
+    *,
+    without_provenance: bool,
+) -> FoundRelease:
+    """Read what the notes of a release record; ``changes`` say how its content is not what was written."""
+    changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))
+    try:
+        parsed = [Record.parse(note) for note in notes]
+    except RecordError:
+        return FoundRelease(source, columns, shortfalls=changes)
+    records = [record for record in parsed if record is not None and record.is_release]
+    policies = frozenset[str]().union(*(record.policies for record in records))
+    record = _together(records) if records and len(records) == len(notes) else None
+    shortfalls, missing = changes, tuple(_without(records, len(notes)))
+    if repeated := len(records) - len({each.sha256 for each in records}):
+        # Every part has a provenance of its own, with what its run took or with an identity.
+        there = f"{repeated:,} of its files have the provenance of another one"
+        shortfalls = (*shortfalls, f"a part is there more than once: {there}")
+    if missing and not without_provenance:
+        shortfalls = (*shortfalls, *(f"{each}; {NOT_NEEDED}" for each in missing))
+        missing = ()
+    digest = records[0].sha256 if record is not None and len(notes) == 1 else None
+    notes_on_it = (*missing, *_missing(records, record, len(notes)))
+    is_of_fit = any(each.fit is not None for each in records)
+    return FoundRelease(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)
+
+
+def _together(records: Sequence[Record]) -> Record | None:
+    """Join the records of several parts; None if they have other labels, or of other taxonomies."""
+    first, *others = records
+    if not others:
+        return first
+    labels, *other_labels = _joined_classes([record.labels for record in records])
+    if any(other != labels for other in other_labels):
+        return None
+    if any(other.taxonomy_sha256 != first.taxonomy_sha256 for other in others):
+        return None
+    parts = [part.rows for part in records if part.rows is not None]
+    rows = RowsRecord(released=sum(part.released for part in parts), masked=sum(part.masked for part in parts))
+    is_complete = len(parts) == len(records)
+    # What each promises is of its own rows.
+    found = {"labels": labels, "rows": rows if is_complete else None, "promise": None, "report": None, "fit": None}
+    return first.model_copy(update=found)
+
+
+def _joined_classes(parts: Sequence[LabelsRecord | None]) -> Sequence[LabelsRecord | None]:
+    """Return what parts record of labels: for classes of the same labels all of them, in each part."""
+    classes = [part for part in parts if isinstance(part, ClassesRecord)]
+    if len(classes) < len(parts) or any(each.labels != classes[0].labels for each in classes):
+        return parts
+    return [classes[0].joined(classes[1:])] * len(parts)
+
+
+def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
+    """Say that a release, or a part of it, has no provenance."""
+    if not records:
+        yield f"it has no provenance: {NOT_COMPARED}"
+    elif len(records) < parts:
+        yield f"{parts - len(records):,} of its {parts:,} files have no provenance: {NOT_COMPARED}"
+
+
+def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
+    """Say what is not known of a release though each of its parts has a provenance."""
+    if record is None and len(records) == parts > 0:
+        yield f"its parts are at several nodes, or of several taxonomies: {NOT_COMPARED}"
+    fits = [part.fit for part in records if part.fit is not None]
+    known = max((fit.partitions for fit in fits), default=0)
+    if fits and known > len(fits):
+        yield (
+            f"it is {len(fits):,} of {known:,} partitions that were published with one fit, which meet the policy "
+            "together: verify all of them at once, by a glob or a query"
+        )
+
+
+def _changes_of_record(note: str | None) -> Iterator[str]:
+    """Say how a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
+    try:
+        record = Record.parse(note)
+    except RecordError as error:
+        yield str(error)
+        return
+    if record is None:
+        return
+    if (note or "").rstrip("\n") != record.text:
+        yield "its provenance was written anew since: it is not spelled as sqlanon spells it"
+    if record.record_sha256 != record.sha256:
+        yield "its provenance was changed since it was written: its hash is another one"
+    # Paths of files are left out of the policy in the record, so that only the others can be hashed again.
+    if record.policy is not None and not record.policy_files:
+        try:
+            digest = Policy(**record.policy.as_json).sha256()
+        except (PolicyError, ValidationError, TypeError):
+            digest = None
+        if digest != record.policy_sha256:
+            yield "the policy in its provenance does not have the hash that is recorded beside it"
+
+
+def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
+    """Say how a table, or files, with notes of ours are not what was written, a sentence each."""
+    if not source.files:
+        for record in filter(None, map(readable_record, notes)):
+            assert isinstance(source.relation, exp.Table)
+            yield from _changes_of_table(engine, source.relation, record.content)
+        return
+    pairs = [(Path(file), note) for file, note in zip(source.files, notes, strict=True)]
+    of_files = [set(_changes_of_file(path, note)) for path, note in pairs]
+    for sentence in dict.fromkeys(each for found in of_files for each in sorted(found)):
+        count = sum(sentence in found for found in of_files)
+        yield sentence if len(of_files) == 1 else f"of {count:,} of its files: {sentence}"
+
+
+def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
+    """Say how a table is not the one that was written, and what was added to its columns."""
+    yield from _other_content(written, content_of_table(engine, table))
+    yield from engine.additions(table)
+    found = engine.find(table)
+    if found is not None and found.is_view:
+        yield "it is a view, where a table was written"
+
+
+def _changes_beside_release(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
+    """Say how the tables that were published beside a release are not those that were written."""
+    record = readable_record(note)
+    for what, written in () if record is None else record.tables.items():
+        # In the schema of the release, or else wherever its name leads.
+        places: list[str | exp.Table] = [written.table]
+        if isinstance(release, exp.Table):
+            beside = release.copy()
+            beside.set("this", exp.to_identifier(written.table, quoted=True))
+            places.insert(0, beside)
+        found = next(filter(None, map(engine.find, places)), None)
+        changes = ["it is not there"] if found is None else _changes_of_companion(engine, found, written.content)
+        yield from (f'of the table "{written.table}", its {what}: {change}' for change in changes)
+
+
+def _changes_of_companion(engine: Engine, found: Stored, written: ContentRecord) -> Iterator[str]:
+    record = readable_record(found.comment)
+    if record is None or record.companion is None:
+        yield "it has no provenance"
+    yield from _changes_of_record(found.comment)
+    yield from _changes_of_table(engine, found.table, written)
+
+
+def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:
+    record = readable_record(note)
+    written = None if record is None else record.content
+    if is_csv(path):
+        found = look_at(path)
+        if found.is_changed:
+            yield CHANGED["file_sha256"]
+        elif found.entry is not None:
+            if note_path(path).read_text(encoding="utf-8") != note_text(read_note(path)):
+                yield "the note beside its file has more in it than sqlanon writes"
+            yield from _other_content(written, content_of_csv(sha256_of(path) or "", found.entry.form))
+    elif record is not None and path.name.lower().endswith(PARQUET_SUFFIXES):
+        try:
+            content = content_of_parquet(path, note or "")
+        except (OSError, ValueError):
+            content = ContentRecord(file_sha256="")
+        yield from _other_content(written, content)
+
+
+def _other_content(written: ContentRecord | None, found: ContentRecord) -> Iterator[str]:
+    if written is None:
+        yield "its provenance has no hash of its content"
+        return
+    yield from (CHANGED[name] for name, digest in found if digest is not None and getattr(written, name) != digest)

@@ -27,7 +27,7 @@ def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: 
 
     Args:
         engine: the database.
-        datasets: the data sets whose releases are wanted, as :func:`~sqlanon.releases.target_names.datasets_of` names them;
+        datasets: the data sets whose releases are wanted, as :func:`~.target_names.datasets_of` names them;
             None for all.
         forgotten: whether those are wanted as well that were forgotten.
 

@@ -199,6 +199,17 @@ class TestGuessedTypes:
         with pytest.raises(sa.EngineError, match="has other columns than"):
             engine.unguessed(engine.resolve(str(tmp_path / "two")))
 
+    def test_folders_of_parquet_files_are_texts(self, session: sa.Session, tmp_path: Path) -> None:
+        """A row more could give any of their columns another type, whatever the types of the others are."""
+        engine = engine_of(session)
+        for zip_code, year in (("02139", "2024"), ("10001", "2025")):
+            place = tmp_path / f"zip={zip_code}/year={year}"
+            place.mkdir(parents=True)
+            session.connection.execute(f"COPY (SELECT 1 AS age) TO '{place}/people.parquet'")
+        found = engine.unguessed(engine.resolve(f"{tmp_path}/**/*.parquet"))
+        types = {each.name: each.type for each in engine.describe(found.relation)}
+        assert types == {"age": "INTEGER", "zip": "VARCHAR", "year": "VARCHAR"}
+
     def test_texts_where_the_policy_has_numbers(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "people.csv").write_text("age,sex,illness\n20,f,flu\nSECRET,m,flu\n")
         method = sa.Synthetic(numeric={"age": (0, 100, 10)})

@@ -213,14 +213,15 @@ class Sources:
     def _parquet(
         self, files: tuple[str, ...], given: str | tuple[str, ...], layout: FolderRecord | None
     ) -> tuple[exp.Table | exp.Subquery, bool]:
-        """Return Parquet files as a relation, and whether DuckDB gives columns of folders the types that these fit."""
+        """Return Parquet files as a relation, and whether columns of folders have the types that their names fit."""
         if layout is not None:
             written = Files(given, columns=layout.columns, partition_by=layout.partition_by)
             return file_readers.as_written(written), False
         types = self._folder_types(files)
+        follows_rows = any(map(paths.folder_columns, files))
         if {*types.values()} <= GUESSED_ALIKE:
-            return file_readers.reader(given), any(map(paths.folder_columns, files))
-        return file_readers.folder_reader(given, types), False
+            return file_readers.reader(given), follows_rows
+        return file_readers.folder_reader(given, types), follows_rows
 
     def _folder_types(self, files: Sequence[str]) -> dict[str, str]:
         """Return the types that the names of folders ``column=value`` are written in: 02139 and 007 stay texts."""

@@ -152,7 +152,7 @@ class BudgetError(_ProblemsError):
 
 
 class VerificationError(_ProblemsError):
-    """What was measured on a release falls short of its policy."""
+    """A release falls short of its policy, as measured."""
 
     guide = "what-verify-compares"
 

@@ -88,7 +88,7 @@ def _in_order(value: Hashable) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Samples:
-    """What was seen in independent runs on two neighbours, as many on each.
+    """Samples of independent runs on two neighbours, as many on each.
 
     Attributes:
         first, second: how often each output was seen.
@@ -100,7 +100,7 @@ class Samples:
     runs: int
 
     def tally(self, features: Features) -> Tally:
-        """How often each value of each view was seen."""
+        """Count how often each value of each view was seen."""
         found: Tally = {}
         for side, outcomes in enumerate((self.first, self.second)):
             for output, count in outcomes.items():
@@ -211,7 +211,7 @@ def _by_likelihood(
 def _by_threshold(
     name: Name, known: Mapping[Hashable, list[int]], values: Mapping[Hashable, list[int]], is_reversed: bool
 ) -> Iterator[_Nested]:
-    """What is at least a threshold, and what is not."""
+    """Split values at a threshold: those that are at least as large, and the others."""
     thresholds = np.unique([size for value in known if (size := number(value)) is not None])
     sizes = np.array([math.nan if value is ABSENT else number(value) for value in values], dtype=float)
     sides = _counts(values.values(), is_reversed)
@@ -240,7 +240,7 @@ def _counts(pairs: Iterable[Any], is_reversed: bool) -> tuple[Counts, Counts]:
 
 
 def _weight(first: int, second: int) -> float:
-    """How much a value speaks for the first neighbour; half a run more on each, so that one run says little."""
+    """Weigh how much a value speaks for the first neighbour; half a run more on each keeps one run from saying much."""
     return math.log((first + 0.5) / (second + 0.5))
 
 
@@ -255,13 +255,13 @@ Counts = NDArray[np.int64]
 
 
 def lower_probability(successes: Counts, runs: int, error: float) -> Floats:
-    """What the probability of success is above, but for a chance of ``error`` (Clopper and Pearson); as many."""
+    """Bound the probability of success from below, but for a chance of ``error`` (Clopper and Pearson); as many."""
     bound = _statistics().beta.ppf(error, np.maximum(successes, 1), runs - successes + 1)
     return np.where(successes > 0, bound, 0.0)
 
 
 def upper_probability(successes: Counts, runs: int, error: float) -> Floats:
-    """What the probability of success is below, but for a chance of ``error`` (Clopper and Pearson); as many."""
+    """Bound the probability of success from above, but for a chance of ``error`` (Clopper and Pearson); as many."""
     bound = _statistics().beta.isf(error, successes + 1, np.maximum(runs - successes, 1))
     return np.where(successes < runs, bound, 1.0)
 

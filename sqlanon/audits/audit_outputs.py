@@ -1,4 +1,4 @@
-"""What an output of a mechanism is to an audit: a value that can be counted, and the views on it that events are of."""
+"""Outputs of mechanisms in an audit: values that can be counted, and the views on them that events are of."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def default_features(output: Any) -> Views:
 
 
 def views_of(counted: Hashable) -> Views:
-    """As :func:`default_features`, of an output as :func:`countable` makes it."""
+    """Return the features of an output that :func:`countable` has made, as :func:`default_features` does."""
     return {OUTPUT: counted, **_views_of_collection(counted)}
 
 

@@ -42,7 +42,7 @@ from sqlanon.queries.noise import INDEX, NOISY, runs_by_outcome
 
 
 class AuditedDiffGen(AuditedPolicy):
-    """What a run would publish: the specializations in their order, which sets are left, and all counts that are shown.
+    """The output of a run: the specializations in their order, the sets that are left, and all counts that are shown.
 
     Combinations are known by their number in the public domain of the cut.
     """
@@ -154,7 +154,7 @@ def branches(
 
 
 class AuditedSynthetic(AuditedPolicy):
-    """Which marginals are measured, in their order, all noisy counts, and the error of the report.
+    """The output of a run: the measured marginals in their order, all noisy counts, and the error of the report.
 
     The rows of a release are made of these without a look at the table, so that they give away no more.
     """

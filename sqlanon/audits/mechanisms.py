@@ -1,4 +1,4 @@
-"""What an audit looks at: mechanisms that are run many times, or that list their outputs; also private policies."""
+"""Mechanisms of audits: they are run many times, or list their outputs; private policies are some, too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Repeatable(Protocol):
     """
 
     def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
-        """How often each output came in ``runs`` runs, all independent of each other and of those of other calls.
+        """Count the outputs of ``runs`` runs, all independent of each other and of those of other calls.
 
         Outputs are best numbers, texts, and tuples and frozensets of them: what is made of cells and counts as
         ``frozenset({(cell, count), ...})`` is looked at cell by cell.
@@ -56,7 +56,7 @@ class Enumerable(Protocol):
 
 
 def outcomes_of(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, int]:
-    """How often each output came.
+    """Count how often each output came.
 
     Raises:
         PolicyError: there are not as many outputs as runs.
@@ -90,7 +90,7 @@ class Repeated:
         return counts
 
     def _output(self, table: Any) -> Any:
-        """What a run gives, which can be that it fails: that is seen, too."""
+        """Return the output of a run; that it fails is one, too."""
         try:
             output = self._method(table)
         except Exception as error:
@@ -138,7 +138,7 @@ class AuditedPolicy:
 
     @property
     def claimed(self) -> Budget | None:
-        """What a release of the policy promises; None if it promises nothing."""
+        """The budget that a release of the policy promises to keep; None if it promises nothing."""
         wanted = private_method(self._policy)
         return wanted.budget if wanted.claims_privacy else None
 
@@ -186,7 +186,7 @@ class AuditedPolicy:
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
-        """What is shown, and in how many runs it is just that."""
+        """Yield what is shown, with the number of runs that show just that."""
         for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
             with engine.scratch():
                 relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
@@ -242,7 +242,7 @@ def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
 def shown(
     engine: Compute, query: exp.Query, drawn: object, runs: int, names: tuple[str, str]
 ) -> Iterator[tuple[object, int]]:
-    """What was shown in how many of the runs that drew the same; the runs that show nothing are those that are left.
+    """Yield each shown output with the number of runs, of those that drew the same; the runs left show nothing.
 
     Args:
         engine: where the counts were drawn.

@@ -156,7 +156,7 @@ def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> t
 
 
 def notes_on_reading(source: ResolvedSource) -> tuple[str, ...]:
-    """How CSV files were read, as a note, which does not travel with a release: it is about all rows of the source."""
+    """Write a note on how CSV files were read; it does not travel with a release, being about all rows."""
     if guessed := [
         name for name in source.guessed if name.startswith("read_csv") or name.lower().endswith(CSV_SUFFIXES)
     ]:

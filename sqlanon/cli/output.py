@@ -1,4 +1,4 @@
-"""What the user sees: data on stdout, talk and the progress of a run on stderr."""
+"""Output: data on stdout, messages and the progress of a run on stderr."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Entry:
 
     @property
     def form(self) -> Form:
-        """What is equal of files that are read together."""
+        """The part of the form that files have in common if they are read together."""
         return form_of(self.columns, self.quoted)
 
     def as_json(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Found:
 
     @property
     def note(self) -> str | None:
-        """Where the CSV comes from, as JSON."""
+        """The origin of the CSV file, as JSON."""
         return None if self.entry is None else json.dumps(self.entry.note)
 
 

@@ -49,7 +49,7 @@ def is_stream(source: object) -> bool:
 
 
 def described(frame: object) -> str:
-    """What a frame is, in words; a PolicyError if it is none."""
+    """Describe a frame in words; raise a PolicyError if it is none."""
     kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(frame).__mro__]
     refused = next((REFUSED[kind] for kind in kinds if kind in REFUSED), None)
     if refused is not None:

@@ -146,7 +146,7 @@ class CallLock:
             yield
 
     def calling_back(self, callback: Callable[Given, Found]) -> Callable[Given, Found]:
-        """The same function, which cannot make calls while the lock is held."""
+        """Return a function that cannot make calls while the lock is held."""
 
         @wraps(callback)
         def called(*given: Given.args, **named: Given.kwargs) -> Found:

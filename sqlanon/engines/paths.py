@@ -47,7 +47,7 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name of a folder whose rows have 
 
 
 def folder_values(file: str) -> dict[str, str]:
-    """What the names of a file's folders say, ``column=value``, by column."""
+    """Read the values in the names of a file's folders, ``column=value``, by column."""
     pairs = (part.partition("=") for part in Path(file).parts[:-1] if "=" in part)
     return {unquote(name): unquote(value) for name, _, value in pairs}
 
@@ -73,7 +73,7 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
 
 
 def marked(folder: str | Path) -> FolderRecord | None:
-    """What the marker of a release folder says of its files, whatever else is in it; None if the folder has none.
+    """Read the layout in the marker of a release folder, whatever else is in it; None if the folder has none.
 
     Raises:
         EngineError: it has one that is not what sqlanon writes.
@@ -138,7 +138,7 @@ def note_of(folder: Path) -> str | None:
 
 
 def listing(sizes: Mapping[str, int]) -> Listing:
-    """What files there are, by their names in a folder and their bytes."""
+    """List files by their names in a folder and their bytes."""
     from sqlanon.model.record import Listing
 
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""What k and β cost and lose, for a size of tables and an (ε, δ): plans of ε-safe releases, made without any data.
+"""Plans of ε-safe releases, made without any data: the cost and loss of k and β for a size of tables and an (ε, δ).
 
 Such a release publishes the classes that have k rows or more in a sample that has each row with probability β. With a
 larger β more of a class is in the sample, but k must be larger, too. So some β in between shows the smallest classes,
@@ -59,7 +59,7 @@ class PlannedSample(Result):
 
 
 class EpsilonSafePlan(Result):
-    """What ε-safe releases of tables of a size can show, by β.
+    """A plan: what ε-safe releases of tables of a size can show, by β.
 
     Attributes:
         rows: how many the table has.

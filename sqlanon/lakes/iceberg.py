@@ -61,7 +61,7 @@ class IcebergLakeTable:
 
     @cached_property
     def location(self) -> str:
-        """Where the table is, or is to be."""
+        """The place of the table, whether it is there yet or not."""
         if self._table is not None:
             return self._table.location()
         from pyiceberg.schema import Schema
@@ -111,7 +111,7 @@ class IcebergLakeTable:
             raise
 
     def _transaction(self, release: LakeRelease, paths: list[str]) -> Transaction:
-        """What puts files in place of all others, in one snapshot that has the record."""
+        """Start the transaction that puts files in place of all others, in one snapshot that has the record."""
         from pyiceberg.io.pyarrow import parquet_files_to_data_files
 
         note = {NOTE_KEY: release.note}

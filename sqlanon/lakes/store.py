@@ -32,7 +32,7 @@ READS = 3
 
 
 class StoredRelease:
-    """What is under an address that ends in a slash, such as ``s3://bucket/visits_k5/``; there need not be anything.
+    """The release under an address that ends in a slash, such as ``s3://bucket/visits_k5/``; it may be empty.
 
     Attributes:
         url: the address.
@@ -53,12 +53,12 @@ class StoredRelease:
 
     @property
     def described(self) -> str:
-        """What it is, with its address."""
+        """Describe the release with its address."""
         return f"Parquet files under {self.url}"
 
     @property
     def layout(self) -> FolderRecord | None:
-        """What the record says of its files; None without one."""
+        """The layout in its record; None without one."""
         from sqlanon.model.record import readable_layout  # which takes long to import
 
         return readable_layout(self.text)
@@ -94,7 +94,7 @@ class StoredRelease:
                 raise FileNotFoundError(bucket)
 
     def of_run(self, run: str) -> StoredRelease:
-        """The same with the data files that are under the name of a run, in place of those that are listed.
+        """Return the release with the data files under the name of a run, in place of those that are listed.
 
         Raises:
             EngineError: the store refuses it.

@@ -70,11 +70,11 @@ class LakeTable(Protocol):
 
     @property
     def described(self) -> str:
-        """What it is, with its name."""
+        """Describe it with its name."""
 
     @property
     def folder(self) -> Path:
-        """Where its files are, and those of a release go."""
+        """The folder of its files, and of those of a release."""
 
     def newest(self) -> LakeVersion | None:
         """Its newest version, on which the next commit builds; None if the table does not exist.
@@ -114,7 +114,7 @@ class PinnedVersion:
         return self.files_by(version.columns, version.partition_by)
 
     def files_by(self, columns: Mapping[str, str], partition_by: tuple[str, ...]) -> Files:
-        """What its files have, by types from elsewhere.
+        """Select the rows of its files, by types from elsewhere.
 
         Raises:
             EngineError: it has none.

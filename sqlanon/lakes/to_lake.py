@@ -177,7 +177,7 @@ def release_files(version: LakeVersion) -> dict[str, int]:
 
 
 def changes_in(table: LakeTable, version: LakeVersion, layout: FolderRecord) -> tuple[str, ...]:
-    """How the files of a version differ from those that its record lists, in sentences."""
+    """Say how the files of a version differ from those that its record lists."""
     unreadable = () if version.unreadable is None else (version.unreadable,)
     folder = table.folder / place_of(version)
     return (*unreadable, *changes_between(release_files(version), layout, lambda name: sha256_of(folder / name)))
@@ -204,7 +204,7 @@ def _is_published(table: LakeTable, place: Path) -> bool:
 
 
 def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
-    """Where the files of the next version go; what a killed run has left there goes, as no version is so new."""
+    """Make the folder of the next version; files that a killed run has left there go, as no version is that new."""
     place = table.folder / _place_after(found)
     if table.owns_folder:
         shutil.rmtree(place, ignore_errors=True)
@@ -213,7 +213,7 @@ def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
 
 
 def _release(folder: Path, place: str, layout: FolderRecord, note: str) -> LakeRelease:
-    """What is in a folder, as a commit has it."""
+    """Describe the files of a folder as a commit has them."""
     from pyarrow import parquet
 
     files = []

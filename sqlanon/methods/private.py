@@ -71,7 +71,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
     instead_of_time_limit: ClassVar[str]
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
-        """See :meth:`Run.__init__`; find what is drawn with, and the account that pays.
+        """Find the source of chance and the account that pays, as well as :meth:`Run.__init__` does the rest.
 
         Raises:
             PolicyError: as there; or what was spent before is about another unit of privacy, or as

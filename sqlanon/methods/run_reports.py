@@ -132,9 +132,13 @@ def report(made: NodePublication, measured: Measured, into: str, seconds: Mappin
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
         notes=made.notes,
         after=measured.measurement.exposure,
-        joint=measured.joint,
-        loss_alone=made.choice.loss_alone,
+        **joint_facts(measured, made.choice.loss_alone),
     )
+
+
+def joint_facts(measured: Measured, loss_alone: float | None) -> dict[str, Any]:
+    """Return the facts of a report on earlier releases; a run without any has none."""
+    return {} if measured.joint is None else {"joint": measured.joint, "loss_alone": loss_alone}
 
 
 def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> RowCounts:

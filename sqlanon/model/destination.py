@@ -85,7 +85,7 @@ class Destination:
     csv_formulas: CsvFormulas = "keep"
 
     def spelled_like(self, names: Iterable[str]) -> Destination:
-        """The same with the columns that it is partitioned by spelled as they are among some names."""
+        """Return the target with the columns that it is partitioned by spelled as they are among some names."""
         known = list(names)
         return replace(self, partition_by=tuple(spelled_like(name, known) for name in self.partition_by))
 

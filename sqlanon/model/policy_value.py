@@ -124,7 +124,7 @@ class _ByPosition(ModelMetaclass):
 
         @__signature__.setter
         def __signature__(self, made: object) -> None:
-            """That of pydantic has no arguments by position."""
+            """Ignore the signature of pydantic, which has no arguments by position."""
 
 
 class PolicyValue(BaseModel, metaclass=_ByPosition):

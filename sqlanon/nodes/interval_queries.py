@@ -1,4 +1,4 @@
-"""What the cells of nodes prove of the nodes between them and more general ones: queries of several intervals.
+"""Queries that prove bounds on all nodes of several intervals from the cells of their lowest nodes.
 
 The scores and their proofs are macros (``sql/macros/58_interval_rows.sql``). A statement is a chain of GROUP BYs over
 cells that are made once: the rows of values in cells, in classes, the excesses of classes, the scores of their cells.
@@ -72,7 +72,7 @@ def judged_columns(encoding: Encoding) -> tuple[str, ...]:
 
 
 def value_tables(encoding: Encoding) -> Iterator[Step]:
-    """What is known of values, which all statements compare with."""
+    """Make the tables of values that all statements compare with."""
     yield Step(SHARES, union_all(_shares(encoding, name) for name in judged_columns(encoding)), "shares of values")
     if sets := list(_sets(encoding)):
         yield SQL.step(SETS, "value_sets", sets=union_all(sets), shares=SHARES)
@@ -126,7 +126,7 @@ class _Steps:
 
 
 def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
-    """What is proven of intervals, to be prepared: a row each, with the columns of a summary and ``proven_rows``.
+    """Prove intervals, to be prepared: a row each, with the columns of a summary and ``proven_rows``.
 
     Values are counted in classes first. Cells are read again only where these have an excess.
 

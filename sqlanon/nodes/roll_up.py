@@ -120,7 +120,7 @@ class RollUps:
         yield from self.prepared_statements(batch)
 
     def prepared_statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
-        """The same, of some of the nodes that it was prepared for."""
+        """Yield prepared statements for some of the nodes that they were prepared for."""
         sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]

@@ -70,7 +70,7 @@ class FolderTarget(StagedTarget):
 
     @property
     def described(self) -> str:
-        """What it is, with its name."""
+        """Describe it with its name."""
         return f"Parquet folder {self.name}"
 
     def held_note(self) -> str | None:

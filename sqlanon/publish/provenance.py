@@ -124,7 +124,7 @@ def _without_places(policy: Policy, record: Record) -> Record:
 
 
 def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:
-    """What is recorded of a guarantee, with names of files in place of paths."""
+    """Make the record of a guarantee, with names of files in place of paths."""
     facts = guarantee.model_dump(mode="json", include=set(PromiseRecord.model_fields))
     return PromiseRecord.model_validate(_named(facts, sorted(_paths(policy), key=len, reverse=True)))
 
@@ -144,7 +144,7 @@ def _paths(policy: Policy) -> Iterator[str]:
 
 
 def without_place(name: str) -> str:
-    """What a record calls a release: of an absolute path the last part alone."""
+    """Name a release for a record: by the last part of an absolute path."""
     return _name(name) if ABSOLUTE.match(name) else name
 
 

@@ -1,4 +1,4 @@
-"""Which cells are made of a source, their keys, and the names of a run's temporary tables and of their columns.
+"""Cells of a source, their keys, and the names of a run's temporary tables and of their columns.
 
 A key has, in the bits of one number or of a few, the labels of all quasi-identifiers of a cell. A field of it encodes
 the label at a level, among the labels that share the next one above. So the classes of a node are the cells that agree
@@ -55,7 +55,7 @@ class Field:
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """Where the fields of a key stand."""
+    """The places of the fields of a key."""
 
     fields: Mapping[tuple[int, int], Field] = field(default_factory=dict)  # by quasi-identifier and level below the top
     word_count: int = 0
@@ -153,7 +153,7 @@ class UnknownValues:
 
 @dataclass(frozen=True)
 class CellSpec:
-    """Which cells are made of a source.
+    """A specification of the cells that are made of a source.
 
     Rows that agree in all quasi-identifiers, in all protected columns and in their individual are one cell.
     """

@@ -45,7 +45,7 @@ CERTAIN_ROWS = "certain_suppressed_rows"
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
+    """A grouping of cells, beside people, by columns: without any, all cells are one class."""
 
     encoding: Encoding
     keys: tuple[str, ...]

@@ -201,7 +201,7 @@ Part: TypeAlias = Paragraph | Table | Notes | Code | SideBySide | Section | Figu
 
 @dataclass(frozen=True)
 class Document:
-    """What is shown of a result: a title, and parts in their order."""
+    """A document: a title, and parts in their order."""
 
     title: str
     parts: tuple[Part, ...]

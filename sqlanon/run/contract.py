@@ -70,7 +70,7 @@ class ContractCheck(Result):
 
 
 class Contract(Result):
-    """What a release is and promises, in the form of the Open Data Contract Standard.
+    """A data contract: what a release is and promises, by the Open Data Contract Standard.
 
     Attributes:
         release: its name, or its path.

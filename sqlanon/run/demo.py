@@ -82,7 +82,7 @@ class Sample:
 
 
 class Demo(Result):
-    """What the demonstration shows: the table before and after, and the run between."""
+    """The demonstration: the table before and after, and the run between."""
 
     policy: Policy
     raw: Sample

@@ -75,7 +75,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
 
 
 def without_rows(source: ResolvedSource) -> ResolvedSource:
-    """The same columns, and none of the rows."""
+    """Return the source with its columns, and none of its rows."""
     return replace(source, relation=_empty(source.relation))
 
 

@@ -133,7 +133,7 @@ def _plain(nodes: pa.Table) -> exp.Select:
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found out about the nodes of a lattice."""
+    """The examined nodes of a lattice."""
 
     table: EncodedTable
     nodes: pa.Table  # a row per checked node, in lexicographic order; its record is metadata if nodes are missing

@@ -190,7 +190,7 @@ def refuse_useless(report: Report, max_loss: float | None) -> None:
 
 
 def _promised(guarantee: Guarantee, policy: Policy, target: Target) -> Guarantee:
-    """What a run promises, with what that rests on and leaves out whatever its method is."""
+    """Add to a guarantee the conditions and gaps that do not depend on the method."""
     return with_earlier_versions(with_coding(guarantee, policy), target.name)
 
 

@@ -52,7 +52,7 @@ OTHER_SOURCE = (
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What is asked of a report."""
+    """The wishes for a report."""
 
     policy: Policy | None = None  # with the files of the taxonomies, which the recorded one lacks
     source: Source | None = None  # what the release was made from, if it is there

@@ -1,4 +1,4 @@
-"""What a report shows of a release and its columns: sizes of classes, labels, taxonomies, and a few rows."""
+"""A reported release and its columns: sizes of classes, labels, taxonomies, and a few rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else could be published: a run of full domains that leaves nothing but its figures, or local recoding."""
+"""Alternatives: a run of full domains that leaves nothing but its figures, or local recoding."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
 
 
 def _count_of_distinct(values: exp.Expr) -> exp.Expr:
-    """How many distinct values a list of a group has, without the list."""
+    """Count the distinct values of a group without making their list."""
     listed = values.this if isinstance(values, exp.Filter) else values
     counted = exp.Count(this=exp.Distinct(expressions=[listed.this]))
     return exp.Filter(this=counted, expression=values.expression) if isinstance(values, exp.Filter) else counted

@@ -74,7 +74,7 @@ def refuse_unreachable(url: str) -> None:
 
 
 def patience() -> RetryPolicy:
-    """How often a call is sent again that gets no answer: for half a minute, where the client would go on for ten."""
+    """Limit retries of a call without an answer to half a minute, where the client would go on for ten."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     return DefaultPolicy(max_retries=RETRIES, max_backoff=LONGEST_PAUSE, max_server_retry_delay=LONGEST_PAUSE)
@@ -225,7 +225,7 @@ def readable(source: str) -> exp.Table:
 
 
 def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
-    """What is read at a place; None if there is nothing, or no reader for it."""
+    """Return a reader of a place; None if there is nothing, or no reader for it."""
     from pyspark.errors import PySparkException
 
     try:

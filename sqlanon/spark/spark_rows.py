@@ -69,7 +69,7 @@ class View:
 
 @dataclass(frozen=True)
 class _Kept(View):
-    """The same with its rows, and with the states of the sources that it was made of."""
+    """A relation with its rows, and with the states of the sources that it was made of."""
 
     frame: DataFrame
     pins: tuple[Pin, ...]
@@ -262,7 +262,7 @@ class SparkRows(Rows):
         return self.spark.createDataFrame([], schema=from_arrow_schema(table.schema))
 
     def _texts(self, wanted: FloatTexts) -> pa.Table:
-        """How DuckDB spells the fractions of a column, beside how the server does; it is asked once for each column."""
+        """Look up how DuckDB spells fractions of a column that the server spells; it is asked once for each column."""
         key = wanted.relation, wanted.column
         if key not in self._known_texts:
             with self._refusals("the texts of fractions"):
@@ -277,7 +277,7 @@ class SparkRows(Rows):
 
 
 def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping[str, pa.Table]) -> Statement:
-    """What is sent of a query over relations of ours, by their catalogs and names, and small ones."""
+    """Return the query that is sent over kept relations, by their catalogs and names, and small ones."""
     columns, tree = {}, query.copy()
     for table in [*tree.find_all(exp.Table)]:
         if (view := views.get(_key(table))) is not None:

@@ -270,7 +270,7 @@ def _refuse_items(read: SourceColumn) -> None:
 
 
 def _cast_value(cast: exp.Expr) -> exp.Expr:
-    """What a text is made of, without what our macros put around it."""
+    """Return the expression that a text is made of, without the calls that macros put around it."""
     value: exp.Expr = cast.this
     while isinstance(value, exp.Coalesce | exp.Paren | exp.Bracket) or (
         isinstance(value, exp.Array) and len(value.expressions) == 1

@@ -59,7 +59,7 @@ Counts = Mapping[Pair, int]
 
 @dataclass(frozen=True)
 class Decision:
-    """What a column is taken for."""
+    """The role that a column is given, and why."""
 
     role: Role  # identifiers are dropped
     kind: str  # what it has, which decides its taxonomy

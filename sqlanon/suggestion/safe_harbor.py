@@ -191,7 +191,7 @@ def said(kinds: Sequence[str]) -> Iterator[str]:
 
 
 def _meaning_of(found: SourceColumn, top: Collection[str], bottom: Collection[str]) -> dict[str, object]:
-    """What is known of a column before its values are judged: what its type and its name say, and its bounds."""
+    """Return the meaning of a column before its values are judged: by its type, its name and its bounds."""
     parts = names.parts_of(found.name)
     whole = names.word_of(found.name)
     words = {word.kind for _, _, word in names.words_in(parts)} | ({whole.kind} if whole else set())

@@ -141,7 +141,7 @@ def toml_value(value: Any) -> str:
 
 
 class SuggestedColumn(Result):
-    """What a column is taken for.
+    """The role that a column is given, and why.
 
     Attributes:
         name, role: identifiers are dropped.

@@ -35,7 +35,7 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 
 @dataclass(frozen=True)
 class Beside:
-    """What a release is measured with, besides itself."""
+    """The reference that a release is measured against."""
 
     source: exp.Expr | None = None  # the table that it was made from, with which some models compare its classes
     population: exp.Expr | None = None  # of the policy, its quasi-identifiers spelled as in the release

@@ -69,7 +69,7 @@ def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:
-    """Where a new table goes: to the schema or database that the name spells if it is there, else here.
+    """Place a new table in the schema or database that its name spells if it is there, else here.
 
     Raises:
         EngineError: it goes here, with a name that ends as that of a file.
@@ -89,7 +89,7 @@ def place_new(rows: Rows, name: str) -> exp.Table:
 
 
 def dataset_of(found: Stored, warehouse: str) -> str | None:
-    """What the rows of a table of the warehouse are called in a ledger; None for views and tables elsewhere."""
+    """Name a table of the warehouse for a ledger; None for views and tables elsewhere."""
     is_own = not found.is_view and found.table.catalog == warehouse
     return dataset_of_table(found.table.db, found.table.name) if is_own else None
 
@@ -170,7 +170,7 @@ def not_found(rows: Rows, source: str) -> EngineError:
 
 
 def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
-    """Where the table or view of a name with as many parts as are given may be, likeliest first."""
+    """List the places of a table or view whose name has these parts, likeliest first."""
     catalog, schema = here
     # a.b is a table of schema a, or of the main schema of database a
     as_database = [(named.db, "main", named.name)] if named.db and not named.catalog else []

@@ -1,4 +1,4 @@
-"""How CSV files that have the same columns are read: their dialects, their types, and what becomes of each cell."""
+"""The form of CSV files that have the same columns: dialects, types, and what becomes of each cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = "VARCHAR"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the lines of CSV files are cut into fields: by which sign, and what these are called."""
+    """A dialect of CSV files: the sign that cuts lines into fields, and the names of these."""
 
     delim: str
     names: tuple[str, ...]
@@ -28,7 +28,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Form:
-    """How CSV files that have the same columns are read."""
+    """The form of CSV files that have the same columns."""
 
     groups: Mapping[Dialect, tuple[str, ...]]  # the files of each dialect
     types: Mapping[str, str]  # the types of the columns of their lines, by name
@@ -51,7 +51,7 @@ class Form:
 
     @property
     def described(self) -> tuple[str, ...]:
-        """How they are read, in words: their form, and each column with its type."""
+        """Describe in words how the files are read: their form, and each column with its type."""
         settings = self.settings
         delims = " or ".join(dict.fromkeys("tab" if each.delim == "\t" else each.delim for each in self.groups))
         names = "names in the first line" if settings.header in (None, True) else "no line of names"
@@ -106,7 +106,7 @@ def plain(settings: Csv, value: exp.Expr) -> exp.Expr:
 
 
 def notation(settings: Csv) -> tuple[str, str]:
-    """What stands before decimals and between thousands."""
+    """The signs before decimals and between thousands."""
     return settings.decimal or ".", settings.thousands or ""
 
 

@@ -57,11 +57,11 @@ class CsvForms:
 
     @property
     def settings(self) -> Csv:
-        """What is said of how files are read."""
+        """The settings that are given for files."""
         return self.given.with_changes(self._always)
 
     def of(self, files: Sequence[str]) -> Form:
-        """How some files are read.
+        """Find the form of some files.
 
         Raises:
             EngineError: a line has more or fewer fields than the first one, the first line has no names, files have
@@ -183,7 +183,7 @@ class CsvForms:
         return header
 
     def _delimiter(self, file: str, line: str) -> str:
-        """What stands between the fields of a file: what DuckDB has seen, or what the first line has most of."""
+        """Find the delimiter of a file: the one that DuckDB has seen, or the sign that the first line has most of."""
         settings = self.settings
         quote = settings.quotes
         with suppress(EngineError):  # no sign cuts most of its lines into as many fields
@@ -218,7 +218,7 @@ Asked = tuple[str, str]  # of what the type is asked, or how many rows have it; 
 
 @dataclass(frozen=True)
 class _Found:
-    """What is found of texts, whether the names of columns are the values of a row, and how many rows are empty."""
+    """Counts of texts, whether the names of columns are the values of a row, and the number of empty rows."""
 
     answers: Mapping[Asked, tuple[str, int]]
     is_named_by_a_row: bool
@@ -240,7 +240,7 @@ class _Found:
 
     @property
     def unreadable(self) -> dict[str, int]:
-        """How many fields of columns their given types cannot read, where there are some."""
+        """Count the fields that the given types of columns cannot read, where there are some."""
         found = {name: count for (what, name), (_, count) in self.answers.items() if what == "unreadable"}
         return {name: count for name, count in found.items() if count}
 
@@ -304,7 +304,7 @@ def _no_header(file: str, reason: str, what_helps: str = NAMES) -> EngineError:
 
 
 def _state_of(files: Sequence[str]) -> tuple[object, ...]:
-    """What changes with the content of files; nothing if they are not files of this machine."""
+    """Return the state of files, which changes with their content; empty if they are not on this machine."""
     with suppress(OSError, ValueError):
         states = ((file, os.stat(file)) for file in files)  # noqa: PTH116
         return tuple((file, state.st_ino, state.st_size, state.st_mtime_ns) for file, state in states)

@@ -134,7 +134,7 @@ class Engine(Writer):
         return self._sources.origins(source)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
-        """The same source read with as little guessed of its rows as there can be: CSV files and objects as texts.
+        """Return a source that guesses as little of its rows as it can: CSV files and objects are read as texts.
 
         Raises:
             PolicyError: it is a query that guesses types, or CSV files have lines of another form.
@@ -190,7 +190,7 @@ class Engine(Writer):
         return dict(self.rows(query_text("engines", "column_comments"), place))
 
     def additions(self, table: exp.Table) -> list[str]:
-        """What a table has that no release is written with, such as comments on its columns; a sentence each."""
+        """List what a table has and no release is written with, such as comments on its columns; a sentence each."""
         found = self.rows(query_text("engines", "additions"), (table.catalog, table.db, table.name))[0]
         counted = zip(ADDITIONS, found, strict=True)
         return [f"{count:,} {what} added since it was written" for what, count in counted if count]

@@ -80,7 +80,7 @@ def refuse_other_formats(source: str) -> None:
 
 
 def _what_reads(name: str) -> str:
-    """What to do with a file of a name that is not read."""
+    """Say what to do with a file of a name that is not read."""
     if name.endswith(PACKED):
         return "unpack it, or pack it as .gz or .zst"
     if name.endswith(PLAIN):
@@ -165,7 +165,7 @@ def text_reader(
 
 
 def listing_reader(paths: Sequence[str], names: Sequence[str], delim: str, csv: Csv) -> exp.Table:
-    """The same files as texts, in a query that a person reads; ``names`` are those of the columns."""
+    """Read files as texts, in a query for people; ``names`` are those of the columns."""
     listed = {} if csv.header in (None, True) else {"names": exp.Array(expressions=[string(name) for name in names])}
     options = {"all_varchar": exp.true(), **_form(delim, csv), **listed}
     return _read(CSV.function, paths[0] if len(paths) == 1 else paths, options)

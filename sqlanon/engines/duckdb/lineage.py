@@ -192,7 +192,7 @@ def _selected(expression: exp.Expr, relations: Sequence[Named]) -> Iterator[Colu
 
 
 def _names(expression: exp.Expr, bare: exp.Expr) -> frozenset[str]:
-    """What a column may be called: what it is called, or else whatever is named in it."""
+    """List the names that a column may have: its own, or else all that are named in it."""
     if expression.alias:
         return frozenset({folded(expression.alias)})
     if isinstance(bare, exp.Column):
@@ -229,7 +229,7 @@ def _starred(star: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
 
 
 def _origin(column: exp.Column, relations: Iterable[Named]) -> ColumnOrigin | None:
-    """What a reference refers to: the first column of that name; DuckDB refuses one that could be several."""
+    """Resolve a reference to the first column of that name; DuckDB refuses one that could be several."""
     if column.args.get("db"):
         return None
     for relation in relations:
@@ -250,7 +250,7 @@ def _renamed(columns: tuple[Column, ...], node: exp.Expr) -> tuple[Column, ...]:
 
 
 def _unknown(columns: Iterable[Column], names: frozenset[str]) -> tuple[Column, ...]:
-    """The same columns; those with one of the names may be made of others."""
+    """Return the columns; those with one of the names may be made of others."""
     return tuple(replace(each, origin=None) if each.names & names else each for each in columns)
 
 

@@ -38,7 +38,7 @@ SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Resources:
-    """What a session may use, see :func:`sqlanon.connect`; None leaves it to DuckDB."""
+    """Limits of a session, see :func:`sqlanon.connect`; None leaves one to DuckDB."""
 
     memory_limit: str | None = None
     temp_directory: str | Path | None = None
@@ -104,7 +104,7 @@ class Resources:
 
 
 def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
-    """What is wrong with the names of extensions: the path of a file would be loaded, too."""
+    """Find faults in the names of extensions: the path of a file would be loaded, too."""
     if isinstance(extensions, str | bytes) or not isinstance(extensions, Sequence):
         return [f'extensions is "{extensions!s}", not a list of names']
     others = (name for name in extensions if not (isinstance(name, str) and NAME.fullmatch(name)))

@@ -60,7 +60,7 @@ Macros = Callable[[], Mapping[str, Sequence[str]]]
 
 
 def macros_of(rows: Rows) -> Mapping[str, Sequence[str]]:
-    """See :data:`Macros`: to list them takes longer than to read a small table."""
+    """List the macros once: to do so takes longer than to read a small table."""
     found: dict[str, list[str]] = {}
     for name, definition in rows(query_text("engines", "macro_definitions"), ()):
         found.setdefault(folded(name), []).append(definition)
@@ -149,7 +149,7 @@ class _Walk:
                 self._relation(found)
 
     def _files(self, reader: exp.Expr) -> None:
-        """What a function reads that reads files: its first argument, which is a text or a list of texts."""
+        """Return the files that a function reads: its first argument, a text or a list of texts."""
         first = reader.args.get("this") if not isinstance(reader, exp.Anonymous) else None
         for text in _listed(first if isinstance(first, exp.Expr) else next(iter(reader.expressions), None)):
             if isinstance(text, exp.Literal):
@@ -191,14 +191,14 @@ def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:
 
 
 def names_of(function: exp.Expr) -> list[str]:
-    """What a function may be called."""
+    """List the names that a function may have."""
     if isinstance(function, exp.Anonymous):
         return [function.name]
     return function.sql_names() if isinstance(function, exp.Func) else []
 
 
 def spellings(table: exp.Table, schema: Schema | None) -> Iterator[str]:
-    """How a table may be found: in the schema of the view that names it, or from where the connection is."""
+    """List the spellings of a table: from the schema of the view that names it, and from that of the connection."""
     parts = {part: table.args[part].copy() for part in ("this", "db", "catalog") if table.args.get(part)}
     if schema is not None:
         database, name = (identifier(part) for part in schema)
@@ -240,7 +240,7 @@ class Scans:
 
 
 def scans_of(plan: str) -> Scans:
-    """What a plan scans, as EXPLAIN shows it in JSON."""
+    """List the scans of a plan, as EXPLAIN shows it in JSON."""
     leaves = [leaf for root in json.loads(plan) for leaf in _leaves(root)]
     tables = [str(leaf["extra_info"]["Table"]) for leaf in leaves if "Table" in leaf["extra_info"]]
     functions = [str(leaf["name"]).strip().upper() for leaf in leaves if "Table" not in leaf["extra_info"]]

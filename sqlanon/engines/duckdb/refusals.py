@@ -1,4 +1,4 @@
-"""What a database refused, in words that quote none of its data."""
+"""Refusals of a database, in words that quote none of its data."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _refusal(error: Exception) -> Refusal | None:
 
 
 def _unquoted(error: Exception) -> str:
-    """What an error says, without the names and paths that it says it of."""
+    """Return the text of an error without the names and paths in it."""
     return re.sub(r'"[^"]*"', '""', str(error))
 
 
@@ -225,7 +225,7 @@ def _reason(error: Exception) -> str:
 
 
 def _of_csv(text: str) -> str | None:
-    """What is wrong with a line of a CSV file, which is not quoted; None if that is not why a statement failed."""
+    """Describe the fault of a line of a CSV file without quoting it; None if a statement failed for another reason."""
     file = (CSV_FILE.findall(text) or ["a CSV file"])[-1]  # before the last one stands the line, which is not quoted
     if CSV_STATE in text:
         return f"{file} has several kinds of line ends, or quotes that RFC 4180 does not know; save it anew as CSV"
@@ -252,19 +252,19 @@ def _of_csv(text: str) -> str | None:
 
 
 def _meaning(meanings: Mapping[str, str], text: str) -> str | None:
-    """What the first sign means that a text has."""
+    """Return the meaning of the first sign that a text has."""
     return next((meaning for sign, meaning in meanings.items() if sign in text), None)
 
 
 def why_in_use(error: Exception) -> str | None:
-    """Who else uses the connection, if that is why a statement failed, and what to do."""
+    """Say who else uses the connection, if a statement failed for that reason, and what to do."""
     if type(error).__name__ != "ResourceInUseException":
         return None
     return IN_USE_BY_READER if "open result" in str(error) else IN_USE_BY_THREAD
 
 
 def _lacking(text: str, kind: str) -> str | None:
-    """What there is too little of, if that is why a statement failed."""
+    """Name what there is too little of, if a statement failed for that reason."""
     if "No space left on device" in text or "could not be written to disk" in text.lower():
         return "the disk is full"
     if "max_temp_directory_size" in text:

@@ -1,4 +1,4 @@
-"""What users spell → what is read: a table, also of a lake, Parquet or CSV files, a folder of them, or a query."""
+"""From spellings of users to sources: a table, also of a lake, Parquet or CSV files, a folder, or a query."""
 
 from __future__ import annotations
 

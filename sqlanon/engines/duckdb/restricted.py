@@ -1,4 +1,4 @@
-"""What a query that comes from a policy or a taxonomy may do: others may have written it.
+"""Limits of queries from policies and taxonomies, which others may have written.
 
 It is held against the tree that DuckDB itself makes of the text that will be sent, and only what is known to do no harm
 passes: tables and views, files that it names, and functions of a list. A view was made by the owner of the warehouse,
@@ -178,7 +178,7 @@ def _parts(table: Node) -> tuple[str, ...]:
 
 
 def _of_table(parts: Sequence[str], rows: Rows) -> Iterator[str]:
-    """What is wrong with a name in FROM: it is one of a table or a view, or a path, which may be in parts, too."""
+    """Find the fault of a name in FROM: it must be a table, a view or a path, which may be in parts, too."""
     path = ".".join(parts)
     if REMOTE.match(path):
         yield _remote(path)

@@ -90,7 +90,7 @@ def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
 
 
 def rows_at_once(memory: float, columns: int) -> int:
-    """How many rows, all different, can be grouped by ``columns`` columns within ``memory`` bytes."""
+    """Return how many different rows can be grouped by ``columns`` columns within ``memory`` bytes."""
     return max(1, int(SHARE * memory / (ROW_BYTES + COLUMN_BYTES * columns)))
 
 
@@ -184,7 +184,7 @@ def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
 
 
 def _stored(table: exp.Table, rows: Rows) -> Stored | None:
-    """What the catalog has of a table; the call of a reader, whose columns may be thousands, is not looked up."""
+    """Look up a table in the catalog; the call of a reader, whose columns may be thousands, is not looked up."""
     return catalog.of_reference(rows, table.sql(DIALECT)) if isinstance(table.this, exp.Identifier) else None
 
 

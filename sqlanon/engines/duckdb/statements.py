@@ -146,7 +146,7 @@ class Statements:
             self._part = (0, 1)
 
     def share(self) -> float | None:
-        """How much is done of the present statement, or of those that it is a part of."""
+        """The share of the present statement, or of those that it is a part of, that is done."""
         percentage = self.connection.query_progress()
         number, count = self._part
         if percentage < 0:

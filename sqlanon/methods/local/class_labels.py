@@ -122,7 +122,7 @@ class PerClass(Recoding):
         return (CLASS,)
 
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
-        """See :meth:`Recoding.join_codes`; cells that are left out are in no class, and in none of the rows."""
+        """Join codes (:meth:`Recoding.join_codes`); cells that are left out are in no class and in no row."""
         keys = [column(word, table) for word in self.words]
         return query.join(_of_key(), on=self._has_key(keys), copy=False).select(
             column(CLASS, "anon_of_key"), copy=False
@@ -136,7 +136,7 @@ class PerClass(Recoding):
         return self.join_codes(query, table)
 
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
-        """See :meth:`Recoding.join_to_source`; the key of a row is that of its values together."""
+        """Join labels (:meth:`Recoding.join_to_source`); the key of a row is that of its values together."""
         return self.join_classes_to_source(query, table).select(column(CLASS, "anon_of_key"), copy=False)
 
     def join_classes_to_source(self, query: exp.Select, table: str) -> exp.Select:

@@ -23,7 +23,7 @@ from sqlanon.methods.local.local_classes import (
 from sqlanon.methods.local.local_report import PRIVATE, LocalReport, guarantee, run_notes
 from sqlanon.methods.local.local_table import LocalTable, judges_no_classes, settings_of
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.methods.run_reports import report_of_classes, row_counts
+from sqlanon.methods.run_reports import joint_facts, report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.events import proven_gap
@@ -197,8 +197,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
             used_nodes=classes.used_nodes,
             minimality_rows=classes.minimality.rows or None,
             minimality_cell_rows=classes.minimality.finest_rows or None,
-            joint=measured.joint,
-            loss_alone=choice.loss_alone,
+            **joint_facts(measured, choice.loss_alone),
         )
 
     def labels_record(self, made: LocalPublication, report: Report) -> ClassesRecord:

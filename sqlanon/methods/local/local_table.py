@@ -112,12 +112,12 @@ class LocalTable:
 
     @cached_property
     def words(self) -> list[str]:
-        """See :func:`key_words`."""
+        """The words of a key, by :func:`key_words`."""
         return key_words(self.encoding)
 
     @cached_property
     def bits(self) -> list[str]:
-        """See :func:`mask_columns`."""
+        """The columns with the bits of masks, by :func:`mask_columns`."""
         return mask_columns(self.encoding)
 
     @cached_property

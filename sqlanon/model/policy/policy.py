@@ -149,7 +149,7 @@ class Policy(PolicyFields):
     @field_validator("method", "privacy", mode="before")
     @classmethod
     def _found_out(cls, given: Any) -> Any:
-        """What is wrong is raised where all problems are gathered."""
+        """Leave faults to the check that gathers all problems."""
         if isinstance(given, PydanticCustomError):
             raise given
         return given

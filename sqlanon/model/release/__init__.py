@@ -1,4 +1,4 @@
-"""What a run hands back: the release with its node, guarantee and report; and measurements of any table."""
+"""Results: a release with its node, guarantee and report; and measurements of any table."""
 
 from sqlanon.model.release.findings import (
     Findings,

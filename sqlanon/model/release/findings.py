@@ -1,4 +1,4 @@
-"""What a policy leaves open, found by a run on its data: for the custodian of the source, and never published."""
+"""Findings of a run on its data about what the policy leaves open: for the custodian, and never published."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class SuppressedGroup(Result):
 
 
 class Suppression(Result):
-    """How unevenly suppression falls on the labels of a quasi-identifier."""
+    """The uneven suppression of labels of a quasi-identifier."""
 
     quasi_identifier: str  # its name
     level: int  # the finest level of at most 20 labels, whatever level is published

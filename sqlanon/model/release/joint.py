@@ -185,7 +185,7 @@ class OtherRelease(Result):
 
     @property
     def sentence(self) -> str:
-        """What both show together, and what to write in the policy."""
+        """Say what both show together, and what to write in the policy."""
         together, joint = f'together with "{self.release}"', self.joint
         if joint is None:
             return _unknown([self.release], self.reason)

@@ -34,7 +34,7 @@ class Result(BaseModel):
         return Document(self.heading, tuple(self.parts()))
 
     def to_html(self) -> str:
-        """What is shown of it as a page of HTML that needs no other file.
+        """Render the result as a page of HTML that needs no other file.
 
         It is for the custodian: that of a release has the findings, which show facts of suppressed rows.
         """
@@ -91,7 +91,7 @@ def models_table(models: Iterable[ModelResult]) -> Table:
 
 
 class Exposure(Result):
-    """How exposed the rows of a table are: rows, classes, rows of the smallest class, and rows alone in theirs."""
+    """The exposure of the rows of a table: rows, classes, rows of the smallest class, and rows alone in theirs."""
 
     row_count: int
     class_count: int
@@ -138,7 +138,7 @@ class Measurement(Result):
 
     @property
     def exposure(self) -> Exposure | None:
-        """How exposed its rows are; None without rows, and for a private release."""
+        """The exposure of its rows; None without rows, and for a private release."""
         if not self.k or self.unique_rows is None:
             return None
         return Exposure(row_count=self.row_count, class_count=self.class_count, k=self.k, unique_rows=self.unique_rows)

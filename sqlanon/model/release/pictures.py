@@ -1,4 +1,4 @@
-"""What a report draws of a release: rows by the size of their class, other nodes, and marginals with noise."""
+"""Pictures of a release: rows by the size of their class, other nodes, and marginals with noise."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ NOTHING_LOST = {"prec", "entropy", "lm", "ncp"}
 
 
 class Published(PartialResult):
-    """What a session has written, and can read again for as long as it is open.
+    """A table or file that a session has written, and can read again for as long as it is open.
 
     The rows are those that are there when they are asked for; they are no part of the value.
     """

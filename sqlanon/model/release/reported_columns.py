@@ -84,7 +84,7 @@ class ReportedColumn(PartialResult):
 
     @property
     def treatment(self) -> tuple[str, str]:
-        """What became of the column, and why."""
+        """Say what became of the column, and why."""
         if self.role == "quasi-identifier" and self.level is not None and self.height:
             if self.level == 0:
                 return "released as it is", f"{KNOWN}; enough rows look alike without a change of it"

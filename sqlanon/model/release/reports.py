@@ -1,4 +1,4 @@
-"""What a release promises, and the numbers of the run that made it."""
+"""Guarantees of releases, and the numbers of the runs that made them."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ class Report(PartialResult):
 
     @property
     def generalization(self) -> dict[str, str]:
-        """How general each quasi-identifier is, in words."""
+        """Say how general each quasi-identifier is."""
         if self.labels:
             return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in self.labels.items()}
         return {name: f"level {level} of {self.heights[name]}" for name, level in self.node.items()}
 
     @property
     def rows_in_words(self) -> str:
-        """How many rows were released, and how many not."""
+        """Say how many rows were released, and how many not."""
         rows = self.rows
         assert rows is not None
         suppressed = self.suppressed_rows or 0
@@ -147,7 +147,7 @@ class Report(PartialResult):
 
     @property
     def search_in_words(self) -> str:
-        """How the node was found, and at what loss."""
+        """Say how the node was found, and at what loss."""
         tied = 0 if self.tie_count is None else self.tie_count - 1
         loss = f"{figure(self.loss)}{f', tied with {tied} more' if tied > 0 else ''}"
         seconds = f"{sum(self.seconds.values()):.2f} s"
@@ -169,7 +169,7 @@ class Report(PartialResult):
 
     @property
     def joint_in_words(self) -> str:
-        """How many persons share what the releases show of them, and at what cost."""
+        """Say how many persons share what the releases show of them, and at what cost."""
         joint = self.joint
         assert joint is not None
         *earlier, _ = joint.releases
@@ -208,7 +208,7 @@ def labels_table(generalization: Mapping[str, str]) -> Table:
 
 
 class PrivateGuarantee(Guarantee):
-    """What a release of a private method promises.
+    """The guarantee of a private release.
 
     Attributes:
         budget: (ε, δ), by which the probability of any set of releases changes at most between neighbours D and D':
@@ -225,7 +225,7 @@ class PrivateGuarantee(Guarantee):
 
 
 class Spent(Result):
-    """What a step of a private method spent, and the row of the ledger that says so (None if none is kept)."""
+    """The budget that a step of a private method spent, and its row in the ledger (None if none is kept)."""
 
     step: str
     budget: Budget

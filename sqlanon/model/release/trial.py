@@ -1,4 +1,4 @@
-"""What a suggested policy makes of a sample of its source, by full domains and by local recoding."""
+"""Trials: a suggested policy on a sample of its source, by full domains and by local recoding."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Trial(Result):
 
     @property
     def sentences(self) -> Iterator[str]:
-        """What came of it, and what the policy asks for."""
+        """Say what came of the trial, and what the policy asks for."""
         some = f"{self.rows:,} of {self.source_rows:,}" if self.rows < self.source_rows else f"all {self.rows:,}"
         if self.loss is None:
             yield f"a trial on {some} rows made no release: {self.reason}"

@@ -126,7 +126,7 @@ class _Rule(PolicyValue):
 
     @classmethod
     def documentation(cls) -> Docstring:
-        """That of what makes the taxonomy, whose arguments are the settings; and its own, where it has more to say."""
+        """Return the documentation of the method whose arguments are the settings, and its own where it has more."""
         of_kind = [docstring_of(MAKERS[kind]) for kind in get_args(cls.model_fields["kind"].annotation)]
         own = docstring_of(cls)
         text = "\n\n".join(each.text for each in of_kind)

@@ -60,7 +60,7 @@ class Queries:
     roles: Mapping[str, Role] = field(default_factory=dict)  # a query takes those that it has
 
     def given(self, **roles: Role) -> Queries:
-        """The same queries with more roles filled."""
+        """Return the queries with more roles filled."""
         return Queries(self.file, {**self.roles, **roles})
 
     def query(self, name: str, without: Container[str] = (), /, **roles: Role) -> exp.Select:

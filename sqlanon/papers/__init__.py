@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
 _HOMES = {
-    "h-ceiling": "h_ceiling",
-    "diffgen": "diffgen.experiment",
-    "thesis-accuracy": "thesis.accuracy",
-    "epsilon-safe": "thesis.epsilon_safe",
-    "ola": "thesis.ola",
-    "ipa": "ipa.experiment",
+    "h-ceiling": "ceiling_experiment",
+    "diffgen": "diffgen.diffgen_experiment",
+    "thesis-accuracy": "thesis.income_accuracy",
+    "epsilon-safe": "thesis.epsilon_safe_runs",
+    "ola": "thesis.ola_runs",
+    "ipa": "ipa.ipa_experiment",
 }
 """The module of each, which has it as ``REPRODUCTION``."""
 

@@ -25,16 +25,16 @@ SATELLITES = ("audits", "lakes", "papers", "spark")
 
 @cache
 def offers(kind: str) -> dict[str, str]:
-    """Return where the things of a kind are that the satellites which are there offer, by name."""
+    """Return the places of everything of a kind that installed satellites offer, by name."""
     there = [name for name in (f"sqlanon.{each}" for each in SATELLITES) if find_spec(name) is not None]
     return {name: place for each in there for name, place in import_module(each).OFFERS.get(kind, {}).items()}
 
 
 def offered(kind: str, name: str) -> Any:
-    """Import what a satellite offers.
+    """Import a thing that a satellite offers.
 
     Raises:
-        EngineError: none that is there offers it.
+        EngineError: no installed satellite offers it.
     """
     place = offers(kind).get(name)
     if place is None:
@@ -48,6 +48,6 @@ def all_offered(kind: str) -> dict[str, Any]:
 
 
 def imported(place: str) -> Any:
-    """Import what is at a place, ``module:name``."""
+    """Import a thing by its place, ``module:name``."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)

@@ -147,8 +147,8 @@ class StoreTarget(SharedFolder):
             raise EngineError(reason, step="target")
         if not facts_of(store.text) or not is_listed(store):
             raise EngineError(
-                f"what is under {store.url} is not a release as sqlanon wrote it, so that replace=True leaves it as it "
-                'is: give another name, or say with replace="anything" that it may go',
+                f"{store.url} holds something else than a release as sqlanon wrote it. Choose another name, or pass "
+                'replace="anything" to overwrite it',
                 step="target",
             )
 

@@ -118,8 +118,8 @@ class CsvFile(FileTarget):
             if error.refusal is Refusal.LACKING:
                 raise
             raise EngineError(
-                f"{place} was not made by sqlanon, and the note of {self.final} has to go there: give another name, or "
-                'say with replace="anything" that it may go',
+                f"{place} was not written by sqlanon, and the note of {self.final} has to go there. Choose another "
+                'name, or pass replace="anything" to overwrite it',
                 step="target",
             ) from None
 

@@ -21,17 +21,11 @@ from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import in_arrow
 from sqlanon.model.whole_files import is_special
 
-AMONG = "{} would be among the files of the {}, {}, and be read by the next run; write it to another folder"
+AMONG = "{} lies among the files of the {}, {}, so that the next run would read it. Write to another folder"
 
-NOT_OURS = (
-    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
-    'replace="anything" that it may go'
-)
+NOT_OURS = '{} was not written by sqlanon. Choose another name, or pass replace="anything" to overwrite it'
 
-CHANGED = (
-    "{} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or say with "
-    'replace="anything" that it may go'
-)
+CHANGED = '{} was changed since sqlanon wrote it. Choose another name, or pass replace="anything" to overwrite it'
 
 
 @contextmanager

@@ -210,8 +210,7 @@ def _refuse_far(target: PlacedTarget) -> None:
         )
     if target.into.partition_by or target.into.rows_per_file is not None:
         raise EngineError(
-            "the files of a release are laid out by the server that has its rows: leave partition_by and "
-            "rows_per_file out",
+            "partition_by and rows_per_file are not supported when a server writes the release. Remove them",
             step="target",
         )
 

@@ -213,7 +213,7 @@ def _beside(
 
 def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:
     if not isinstance(policy.method, FullDomain) or not isinstance(record.labels, NodeRecord):
-        raise PolicyError(f"alternatives are nodes of full domains, and the {policy.method} has none to choose from")
+        raise PolicyError(f'alternatives needs method "full-domain"; this release used the {policy.method}')
     if asked.source is None or asked.edition == "public":
         raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
 

@@ -83,7 +83,7 @@ class TestFormat:
             clinic.anonymize("visits", wanted, into)
         assert clinic.anonymize("visits", wanted, into, replace=True).node == release.node
         into.write_text("{}\n")
-        with pytest.raises(sa.EngineError, match=r"released\.jsonl was not made by sqlanon"):
+        with pytest.raises(sa.EngineError, match=r"released\.jsonl was not written by sqlanon"):
             clinic.anonymize("visits", wanted, into, replace=True)
         assert into.read_text() == "{}\n"
 

@@ -231,7 +231,7 @@ class TestNote:
         ):
             write_another()
             before = names(tmp_path)
-            with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+            with pytest.raises(sa.EngineError, match="was not written by sqlanon"):
                 session.anonymize("given", POLICY, INTO, replace=True)
             assert names(tmp_path) == before
             write(session, "FROM given", replace="anything")
@@ -242,7 +242,7 @@ class TestNote:
     def test_something_else_in_its_place(self, session: sa.Session, tmp_path: Path) -> None:
         for text in ("", "{}", "[1]", '{"sqlanon": {"releases": {"x": 1}}}', '{"sqlanon": 1}'):
             Path(NOTE).write_text(text, encoding="utf-8")
-            with pytest.raises(sa.EngineError, match=f"{NOTE} was not made by sqlanon"):
+            with pytest.raises(sa.EngineError, match=f"{NOTE} was not written by sqlanon"):
                 session.anonymize("given", POLICY, INTO)
             assert (names(tmp_path), Path(NOTE).read_text(encoding="utf-8")) == ([NOTE], text)
             write(session, "FROM given", replace="anything")

@@ -378,7 +378,7 @@ class TestRefused:
         before = state()
         with pytest.raises(sa.EngineError, match="exists; give another name"):
             session.anonymize("people.parquet", FINE, TABLE)
-        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+        with pytest.raises(sa.EngineError, match="was not written by sqlanon"):
             session.anonymize("people.parquet", FINE, TABLE, replace=True)
         assert state() == before
         assert "it has no provenance" in " ".join(session.verify(TABLE, FINE, strict=False).shortfalls)

@@ -154,7 +154,7 @@ class TestRefused:
         made.append(pa.table({"age": ["1"]}))
         with pytest.raises(sa.EngineError, match="exists; give another name"):
             session.anonymize("people.parquet", FINE, TABLE)
-        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+        with pytest.raises(sa.EngineError, match="was not written by sqlanon"):
             session.anonymize("people.parquet", FINE, TABLE, replace=True)
         with pytest.raises(sa.EngineError, match="has other columns than the release"):
             session.anonymize("people.parquet", FINE, TABLE, replace="anything")

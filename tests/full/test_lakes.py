@@ -475,13 +475,13 @@ class TestReplacing:
         (lake / "file").write_text("mine")
         (lake / "link").symlink_to(lake / "elsewhere")
         expected = {"file/": "is a file", "link/": "symbolic link", "missing/release/": "does not exist"}
-        expected |= {"./": "working folder", "people/release/": "read by the next run"}
+        expected |= {"./": "working folder", "people/release/": "the next run would read it"}
         for into, reason in expected.items():
             with pytest.raises(sa.EngineError, match=reason):
                 session.anonymize("people", POLICY, into=into)
-        with pytest.raises(sa.EngineError, match="read by the next run"):
+        with pytest.raises(sa.EngineError, match="the next run would read it"):
             session.anonymize("people/**/*.parquet", POLICY, into="people/release.parquet")
-        with pytest.raises(sa.EngineError, match="read by the next run"):
+        with pytest.raises(sa.EngineError, match="the next run would read it"):
             session.anonymize("SELECT * FROM 'people/*/*.parquet'", POLICY, into="people/year=2020/more.parquet")
         session.anonymize("SELECT * FROM 'people/*/*.parquet' WHERE zip <> '*'", POLICY, into="release.parquet")
         assert [path.name for path in lake.rglob(".*")] == []
@@ -594,7 +594,7 @@ class TestReplacingIfChanged:
         (lake / "theirs" / "notes.txt").write_text("mine")
         session.connection.execute("COPY w.folk TO 'theirs.parquet'")
         before = (lake / "theirs.parquet").read_bytes()
-        for into, reason in {"theirs.parquet": "not made by sqlanon", "theirs/": "not of a release"}.items():
+        for into, reason in {"theirs.parquet": "not written by sqlanon", "theirs/": "not of a release"}.items():
             with pytest.raises(sa.EngineError, match=reason):
                 session.anonymize("people", POLICY, into=into, replace="changed")
         assert (lake / "theirs.parquet").read_bytes() == before

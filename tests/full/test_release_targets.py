@@ -97,14 +97,14 @@ class TestNames:
         assert found == [(0,)]
         refuses(clinic, '"published" is a temporary table', "published", replace=True)
         clinic.connection.execute("CREATE TEMP TABLE scratch AS SELECT 1 AS state")
-        refuses(clinic, "not made by sqlanon", "temp.scratch", replace=True)
+        refuses(clinic, "not written by sqlanon", "temp.scratch", replace=True)
 
 
 class TestReplacing:
     def test_a_table(self, clinic: sa.Session) -> None:
         clinic.connection.execute("CREATE TABLE published AS SELECT 'old' AS state")
         refuses(clinic, r'"published" exists.*replace=True', "published")
-        refuses(clinic, r'"published" was not made by sqlanon.*replace="anything"', "published", replace=True)
+        refuses(clinic, r'"published" was not written by sqlanon.*replace="anything"', "published", replace=True)
         assert rows(clinic, "published") == [("old",)]
         clinic.anonymize("visits", POLICY, into="PUBLISHED", replace="anything")
         assert len(rows(clinic, "published")) > 1
@@ -115,10 +115,10 @@ class TestReplacing:
         for other in (b"old", b""):
             target.write_bytes(other)
             refuses(clinic, "exists", target)
-            refuses(clinic, r'was not made by sqlanon.*replace="anything"', target, replace=True)
+            refuses(clinic, r'was not written by sqlanon.*replace="anything"', target, replace=True)
             assert target.read_bytes() == other
         clinic.connection.execute(f"COPY visits TO '{target}'")
-        refuses(clinic, "was not made by sqlanon", target, replace=True)
+        refuses(clinic, "was not written by sqlanon", target, replace=True)
         assert pq.read_table(target).num_rows == 12
         clinic.anonymize("visits", POLICY, into=target, replace="anything")
         assert pq.read_table(target).num_rows < 12
@@ -138,7 +138,7 @@ class TestReplacing:
                 lambda into=into, **given: clinic.anonymize("visits", POLICY, into, **given),
                 lambda into=into, **given: clinic.partitions.apply("visits", "clinic.fit", into, **given),
             ):
-                with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+                with pytest.raises(sa.EngineError, match="was not written by sqlanon"):
                     call(replace=True)
                 assert rows(clinic, relation) == before
             for call in tables_of_counts:

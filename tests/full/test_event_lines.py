@@ -22,7 +22,7 @@ import os
 import time
 
 from sqlanon.cli import main
-from sqlanon.engines.duckdb import watching
+from sqlanon.engines.duckdb import statements
 from sqlanon.methods import stages as progress
 
 begin = progress.Stages.begin
@@ -32,7 +32,7 @@ def begin_slowly(stages, name):
     if name == os.environ.get("LINGERS_AT"):
         time.sleep(10)
 
-watching.PERIOD = progress.PERIOD = 0.01
+statements.PERIOD = progress.PERIOD = 0.01
 progress.Stages.begin = begin_slowly
 main()
 """

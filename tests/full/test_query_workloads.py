@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation import AverageQuery, CountQuery, GroupQuery, query_answers, stroke_queries
-from sqlanon.evaluation import answers as query_errors
+from sqlanon.evaluation import AverageQuery, CountQuery, GroupQuery, query_answers, query_errors, stroke_queries
 from tests import oracle
 from tests.conftest import ROOT
 from tests.strategies import HOSTILE_NAMES

@@ -36,7 +36,7 @@ def test_nor_by_local_recoding(session: sa.Session) -> None:
     assert CANARY not in found.to_html() + found.model_dump_json()
     assert counts_are_of_many(found, 4)
     assert counts_are_of_many(session.report("released", edition="public"), 4)
-    with pytest.raises(sa.PolicyError, match="nodes of full domains"):
+    with pytest.raises(sa.PolicyError, match=r"alternatives needs method \"full-domain\""):
         session.report("released", asked, source=few, alternatives=True)
 
 

@@ -32,7 +32,7 @@ from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import as_read
-from sqlanon.queries.kit.nodes import cast
+from sqlanon.queries.kit.nodes import cast, try_cast
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.spelled import typed
@@ -253,7 +253,7 @@ def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[As
 
 
 def _is_unreadable(settings: Csv, name: str, kind: str) -> exp.Expr:
-    read = exp.TryCast(this=as_read(as_given(settings, name, kind)), to=cast(exp.null(), kind).to)
+    read = try_cast(as_read(as_given(settings, name, kind)), kind)
     return queries.unreadable(cell(settings, name), read)
 
 

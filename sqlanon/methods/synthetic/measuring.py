@@ -44,7 +44,7 @@ from sqlanon.methods.synthetic.domain import (
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
 from sqlanon.model.methods.synthetic import Bins, Synthetic
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import aliased, cast, column
+from sqlanon.queries.kit.nodes import aliased, column, try_cast
 from sqlanon.queries.source import SourceColumn
 
 SQL = Queries("synthetic", {"codes": CODES})
@@ -118,21 +118,17 @@ def out_of_types(engine: Compute, bound: BoundPolicy, columns: Sequence[Modelled
             if not found.traits.is_fractional:
                 edges = whole_edges(each.bins)
                 ends = Decimal(edges[0]), Decimal(edges[-1] - 1)
-            held = [_tried(exp.Literal.number(f"{end:f}"), kind).is_(exp.null()) for end in ends]
+            held = [try_cast(exp.Literal.number(f"{end:f}"), kind).is_(exp.null()) for end in ends]
             problem = f'"{each.name}" is {kind}, which does not hold all numbers of its bins'
             outside[problem] = exp.or_(*held, copy=False)
         elif kind != "VARCHAR" and (each.fine or not each.level):
-            count = SQL.query("values_of_no_type", position=position, held=_tried(column("value"), kind))
+            count = SQL.query("values_of_no_type", position=position, held=try_cast(column("value"), kind))
             outside[f'"{each.name}" is {kind}, and not all values of its taxonomy are'] = exp.paren(count) > 0
     if not outside:
         return []
     named = [aliased(each, f"column_{place}") for place, each in enumerate(outside.values())]
     row = engine.fetch(exp.select(*named, copy=False), "what types hold")[0]
     return [problem for place, problem in enumerate(outside) if row[f"column_{place}"]]
-
-
-def _tried(value: exp.Expr, type_name: str) -> exp.TryCast:
-    return exp.TryCast(this=value, to=cast(exp.null(), type_name).to)
 
 
 def too_large(

@@ -40,7 +40,7 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.methods.cut_methods import CUTS, DiffGen
 from sqlanon.model.release import PrivateReport, Report, Spent
-from sqlanon.queries.kit.nodes import cast, column
+from sqlanon.queries.kit.nodes import column, try_cast
 from sqlanon.release.publishing import released_sizes, row_mismatches
 
 MAX_RECORDED_LABELS = 10_000
@@ -236,9 +236,7 @@ def _refuse_classes(engine: Compute, bound: BoundPolicy) -> None:
     """Refuse a type that does not hold all classes: any of them may be drawn."""
     position, target = target_of(bound)
     kind = next(found.traits.released_as for found in bound.columns if found.name == target)
-    value = column("value")
-    held = exp.TryCast(this=value, to=cast(exp.null(), kind).to)
-    query = SQL.query("classes_of_no_type", position=position, held=held)
+    query = SQL.query("classes_of_no_type", position=position, held=try_cast(column("value"), kind))
     if kind != "VARCHAR" and engine.fetch(query, "classes of no type")[0]["classes"]:
         raise PolicyError(
             f"the policy does not fit {bound.description}:",

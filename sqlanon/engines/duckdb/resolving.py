@@ -72,7 +72,7 @@ class Sources:
 
         Raises:
             PolicyError: it is ``restricted``, and does more: :mod:`sqlanon.engines.duckdb.restricted`.
-            EngineError: there is none; or there is, and it cannot be read.
+            EngineError: the source is missing or cannot be read.
         """
         found = catalog.find(self._rows, possible(source, "source"))
         if found is not None:
@@ -206,22 +206,22 @@ class Sources:
             return self.readable(source, replace(found, csv=form.settings, read_as=form.described), kind)
         if len(files) > 1:
             self._refuse_unlike(description, files)
-        relation, follows_rows = self._parquet(files, short or files, layout)
-        found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows or kind == CSV)
+        relation = self._parquet(files, short or files, layout)
+        follows_rows = kind == CSV or (layout is None and any(map(paths.folder_columns, files)))
+        found = ResolvedSource(relation, description, files, dataset, follows_rows=follows_rows)
         return self.readable(source, found, kind)
 
     def _parquet(
         self, files: tuple[str, ...], given: str | tuple[str, ...], layout: FolderRecord | None
-    ) -> tuple[exp.Table | exp.Subquery, bool]:
-        """Return Parquet files as a relation, and whether columns of folders have the types that their names fit."""
+    ) -> exp.Table | exp.Subquery:
+        """Return Parquet files as a relation; columns of folders have the types that their names fit."""
         if layout is not None:
             written = Files(given, columns=layout.columns, partition_by=layout.partition_by)
-            return file_readers.as_written(written), False
+            return file_readers.as_written(written)
         types = self._folder_types(files)
-        follows_rows = any(map(paths.folder_columns, files))
         if {*types.values()} <= GUESSED_ALIKE:
-            return file_readers.reader(given), follows_rows
-        return file_readers.folder_reader(given, types), follows_rows
+            return file_readers.reader(given)
+        return file_readers.folder_reader(given, types)
 
     def _folder_types(self, files: Sequence[str]) -> dict[str, str]:
         """Return the types that the names of folders ``column=value`` are written in: 02139 and 007 stay texts."""

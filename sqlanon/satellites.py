@@ -2,7 +2,7 @@
 
 ``OFFERS`` of a satellite says where they are, by kind and name, as ``module:name``:
 
-- ``commands``: functions of the command line, by the panel of the help that they are in;
+- ``commands``: functions of the command line, by the panel of the help and the name (``Research/reproduce``);
 - ``methods``: settings of methods, which register themselves when their module is imported;
 - ``rows``: homes of rows beside the database (:class:`sqlanon.engines.cutting.Rows`), by the extra that brings them;
 - ``sources``: readers of names that are neither of a table nor of files, by the kind of place (:class:`Destination`);

@@ -54,8 +54,8 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
 }
 """The panels of the help, each in the order of a first day; typer puts groups at the end of their panel."""
 
-for panel, offer in all_offered("commands").items():
-    PANELS.setdefault(panel, []).append(offer)
+for place, offer in all_offered("commands").items():
+    PANELS.setdefault(place.partition("/")[0], []).append(offer)
 
 for panel, below in PANELS.items():
     for each in below:

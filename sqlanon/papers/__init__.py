@@ -29,7 +29,7 @@ _HOMES = {
 NAMES = tuple(_HOMES)
 
 OFFERS = {
-    "commands": {"Research": "sqlanon.papers.reproduce_command:reproduce"},
+    "commands": {"Research/reproduce": "sqlanon.papers.reproduce_command:reproduce"},
     "methods": {
         "ipa-as-published": "sqlanon.papers.methods:IPAAsPublished",
         "epsilon-safe-as-published": "sqlanon.papers.methods:EpsilonSafeAsPublished",
@@ -41,7 +41,7 @@ def reproduction(name: str) -> Reproduction:
     """The reproduction of a name.
 
     Raises:
-        PolicyError: there is none.
+        PolicyError: no reproduction has that name.
     """
     from sqlanon.errors import PolicyError
     from sqlanon.model.policy_value import did_you_mean

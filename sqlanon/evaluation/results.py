@@ -155,7 +155,7 @@ def refuse_format(path: Path) -> str:
     """The format that a file's ending asks for.
 
     Raises:
-        PolicyError: there is none.
+        PolicyError: no format has that ending.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:

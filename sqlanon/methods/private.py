@@ -71,7 +71,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
     instead_of_time_limit: ClassVar[str]
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
-        """Find the source of chance and the account that pays, as well as :meth:`Run.__init__` does the rest.
+        """Begin as :meth:`Run.__init__`, then find the source of chance and the account that pays.
 
         Raises:
             PolicyError: as there; or what was spent before is about another unit of privacy, or as

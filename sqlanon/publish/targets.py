@@ -120,7 +120,7 @@ class PlacedTarget(Target):
         """Return the note that is in the place, whatever else is there.
 
         Raises:
-            EngineError: it cannot be read, or there is no table.
+            EngineError: the target cannot be read, or its table is missing.
         """
         return self.held_note()
 
@@ -182,7 +182,7 @@ def standing_at(engine: Engine, name: str) -> Standing | None:
     """Return the release in a folder, a lake or a store; None if what has the name is read as any other source.
 
     Raises:
-        EngineError: there is no table of a lake, or it cannot be read.
+        EngineError: the table of a lake is missing or cannot be read.
     """
     kind = kind_elsewhere(name) or ("folder" if is_folder(name) and engine.find(name) is None else None)
     return None if kind is None else target_at(engine, Destination(name, kind)).standing()

@@ -38,7 +38,7 @@ def recorded_release(
     """Find a release (:func:`find_release`), its record, and the policy that is recorded.
 
     Raises:
-        EngineError: there is none, or it has no provenance of a release.
+        EngineError: the release is missing, or lacks its provenance.
     """
     found = find_release(engine, release, resolve, hashes_rows=hashes_rows)
     record = found.record

@@ -66,7 +66,7 @@ def release_report(
     """Report on a release, by what the user calls it; ``resolve`` finds what the user names.
 
     Raises:
-        EngineError: there is none, or it has no provenance of a release.
+        EngineError: the release is missing, or lacks its provenance.
         PolicyError, TaxonomyError: it lacks a column, or the policy or its taxonomies do not fit it.
     """
     found, record, recorded = recorded_release(engine, release, resolve)

@@ -70,7 +70,7 @@ def find_release(
         hashes_rows: whether the rows of a table are compared with their hash, which takes a scan.
 
     Raises:
-        EngineError: there is none, or it cannot be read.
+        EngineError: the release is missing or cannot be read.
     """
     if not is_frame(release):
         bring_back(str(release))

@@ -137,7 +137,7 @@ def verify_release(
 
     Raises:
         PolicyError: as :func:`verify`, or the policy does not fit the source.
-        EngineError: there is no release, or it cannot be read.
+        EngineError: the release is missing or cannot be read.
     """
     found = find_release(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:

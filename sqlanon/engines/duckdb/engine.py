@@ -86,7 +86,7 @@ class Engine(Writer):
 
         Raises:
             PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.
-            EngineError: there is nothing of that name, or it cannot be read.
+            EngineError: nothing has that name, or it cannot be read.
         """
         self._described.clear()
         self._sources.forget_macros()

@@ -30,10 +30,20 @@ from sqlanon.methods.cuts.diffgen.draws import (
     sensitivity,
     specialized,
 )
-from sqlanon.methods.cuts.shared import cut_labels as labels
-from sqlanon.methods.cuts.shared.cut_labels import recorded_cut
 from sqlanon.methods.cuts.shared.cut_pieces import ItemAxis
-from sqlanon.methods.cuts.shared.points import Points, found_axes, no_list, no_number, read_rows
+from sqlanon.methods.cuts.shared.points import (
+    CUT,
+    Points,
+    found_axes,
+    make_labels,
+    no_list,
+    no_number,
+    read_rows,
+    recorded_cut,
+    rows_at_cut,
+    unlike_what_was_made,
+)
+from sqlanon.methods.cuts.shared.points import SQL as CUT_SQL
 from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
@@ -128,9 +138,8 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         engine, bound, points, cut = self.engine, self.bound, table.points, choice.cut
         charge = table.portions.rest(LEAVES)
         combinations, threshold = draw_leaves(engine, cut, points.classes, self.settings, self.chance.source, charge)
-        engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
+        make_labels(engine, cut, points.ranges)
         engine.put(queries.PLACES, queries.places(cut))
-        engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
         engine.run(queries.equal_rows(cut, points.classes, bound.published_columns, target_of(bound)))
         rows, groups = released_sizes(engine)
         return DiffGenPublication(
@@ -144,18 +153,20 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         )
 
     def released_rows(self, made: DiffGenPublication, takes_enums: TakesEnums) -> exp.Query:
-        return labels.released(made.bound.published_columns, self.settings.count_column)
+        return rows_at_cut(made.bound.published_columns, self.settings.count_column)
 
     def companion_rows(self, made: DiffGenPublication) -> Mapping[str, exp.Query]:
-        return {name: labels.SQL.query("cut_rows") for name in self.companions}
+        return {name: CUT_SQL.query("cut_rows") for name in self.companions}
 
     def compare(
         self, made: DiffGenPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
         columns, counts = made.bound.published_columns, self.settings.count_column
-        differences = row_mismatches(self.engine, labels.unlike_what_was_made(columns, written.relation, counts))
+        differences = row_mismatches(self.engine, unlike_what_was_made(columns, written.relation, counts))
         if CUTS in companions:
-            query = labels.unlike_cut(companions[CUTS].relation)
+            rows = CUT_SQL.query("cut_rows")
+            rows.set("order", None)
+            query = CUT_SQL.query("cut_mismatches", rows=rows, written=companions[CUTS].relation)
             if unlike := self.engine.fetch(query, "the cut that was written")[0]["unlike"]:
                 differences.append(f"the table of cuts differs in {unlike:,} rows from the cut of the release")
         return Comparison(differences)
@@ -181,7 +192,7 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         )
 
     def labels_record(self, made: DiffGenPublication, report: Report) -> LabelsRecord | None:
-        if row_count(self.engine, labels.CUT) > MAX_RECORDED_LABELS:
+        if row_count(self.engine, CUT) > MAX_RECORDED_LABELS:
             return None
         return recorded_cut(self.engine, self.settings.sets)
 
@@ -211,25 +222,19 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
     """
     settings, target = settings_of(bound), target_of(bound)
     found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
-    _refuse_axes(found)
-    _refuse_classes(engine, bound)
-    read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
-    return found
-
-
-def _refuse_axes(points: Points) -> None:
     problems = [
         f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MAX_CHILDREN}: '
         "put a level between"
-        for axis in points.axes
+        for axis in found.axes
         if isinstance(axis, ItemAxis) and (most := _most_children(axis)) > MAX_CHILDREN
     ]
-    if points.classes < 2:
-        problems.append(
-            f'the taxonomy of "{target_of(points.bound)[1]}" has {points.classes} class: all rows are equal in it'
-        )
+    if found.classes < 2:
+        problems.append(f'the taxonomy of "{target[1]}" has {found.classes} class: all rows are equal in it')
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
+    _refuse_classes(engine, bound)
+    read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
+    return found
 
 
 def _refuse_classes(engine: Compute, bound: BoundPolicy) -> None:

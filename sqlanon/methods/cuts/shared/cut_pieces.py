@@ -7,7 +7,7 @@ are a range, as those of an interval are. A predictor that is a set has its item
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -100,14 +100,6 @@ class ItemAxis(TaxonomyAxis):
 
     def depth(self, piece: Piece) -> int | None:
         return super().depth(Piece(self.position, 0, self.size) if piece == self.root else piece)
-
-
-def taxonomy_levels(labels: Iterable[Mapping[str, int]]) -> tuple[tuple[int, ...], ...]:
-    """Make the levels of a taxonomy of its labels: ``depth`` and where its values begin, ``first``."""
-    levels: dict[int, list[int]] = {}
-    for label in labels:
-        levels.setdefault(label["depth"], []).append(label["first"])
-    return tuple(tuple(sorted(levels[depth])) for depth in sorted(levels))
 
 
 Masks = tuple[int, ...]

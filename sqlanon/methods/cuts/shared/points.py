@@ -1,12 +1,12 @@
 """Points: equal rows as the places of their values on axes, and of their class, from the one read of the source.
 
-Values that have no place there are refused.
+Values that have no place there are refused. Here are the labels of a cut, too, at which rows are published.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -20,14 +20,15 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cuts.shared.cut_pieces import (
     Axis,
+    Cut,
     ItemAxis,
     NumericAxis,
     Piece,
     Specialization,
     TaxonomyAxis,
-    taxonomy_levels,
 )
-from sqlanon.model.methods.cut_methods import Range
+from sqlanon.model.labels import CutRecord
+from sqlanon.model.methods.cut_methods import Range, interval_label, written
 from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.encoded_rows import exact_key
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, EarlierClasses
@@ -51,7 +52,8 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     unsigned_type,
 )
-from sqlanon.queries.source import SourceColumn, Traits
+from sqlanon.queries.published_rows import EQUAL_ROWS, unlike_groups
+from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.source_rows import number_of_row, with_persons
 
 POINTS = Relation("anon_points", "cell")
@@ -64,10 +66,19 @@ MARGINALS = Relation("anon_marginals", "cell")
 CHILDREN = Relation("anon_children", "node")
 """The children of candidates, or the intervals to split, which are children of themselves."""
 
+GIVEN_PIECES = Relation("anon_given_pieces", "node")
+"""The pieces of the cut: position, attribute, where they begin and end; depth of their label, or its text and range."""
+
+CUT = Relation("anon_cut", "node")
+"""The same with their labels; that of no item is NULL."""
+
 CLASS = "anon_class"
 CANDIDATE = "candidate"
 
-SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINALS})
+ALL = "*"
+"""The label of all values of a taxonomy whose top level has several labels."""
+
+SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINALS, "given": GIVEN_PIECES, "cut": CUT})
 
 
 def value_column(position: int) -> str:
@@ -116,8 +127,11 @@ def found_axes(
         if name in numeric:
             axes.append(NumericAxis(position, name, numeric[name].size))
         else:
-            kind = ItemAxis if name in sets else TaxonomyAxis
-            axes.append(kind(position, name, sizes[position], taxonomy_levels(labels[position])))
+            starts: dict[int, list[int]] = defaultdict(list)
+            for label in labels[position]:
+                starts[label["depth"]].append(label["first"])
+            levels = tuple(tuple(sorted(starts[depth])) for depth in sorted(starts))
+            axes.append((ItemAxis if name in sets else TaxonomyAxis)(position, name, sizes[position], levels))
     ranges = {axis.position: numeric[axis.name] for axis in axes if isinstance(axis, NumericAxis)}
     return Points(bound, tuple(axes), ranges, sum(sizes[position] for position, _ in target))
 
@@ -171,7 +185,15 @@ def _combinations(
 ) -> exp.Select:
     """Select the combinations of values of rows without NULL, with their number: few places are to be looked up."""
     traits = {each.name: each.traits for each in found.bound.columns}
-    keys: dict[str, exp.Expr] = {axis.name: _key(axis, traits) for axis in found.axes}
+    keys: dict[str, exp.Expr] = {}
+    for axis in found.axes:
+        # Equal numbers have one place, items and other values have it by their text.
+        if isinstance(axis, NumericAxis):
+            keys[axis.name] = column(axis.name)
+        elif isinstance(axis, ItemAxis):
+            keys[axis.name] = cast_value(column(axis.name), "VARCHAR[]")
+        else:
+            keys[axis.name] = exact_key(axis.name, traits)
     keys[target] = exact_key(target, traits)
     present = [column(name).is_(exp.null()).not_() for name in keys]
     if earlier is not None:
@@ -179,13 +201,6 @@ def _combinations(
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     query = select([*columns, aliased(count_rows(), ROW_COUNT)], source.copy())
     return grouped(with_persons(earlier, query).where(*present, copy=False), [*keys.values()])
-
-
-def _key(axis: Axis, traits: Mapping[str, Traits]) -> exp.Expr:
-    """Return a column to group by: equal numbers have one place, items and other values have it by their text."""
-    if isinstance(axis, NumericAxis):
-        return column(axis.name)
-    return cast_value(column(axis.name), "VARCHAR[]") if isinstance(axis, ItemAxis) else exact_key(axis.name, traits)
 
 
 def no_number(found: SourceColumn) -> str:
@@ -310,3 +325,52 @@ def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:
 def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(types)
     return pa.table({name: pa.array(each, kind) for (name, kind), each in zip(types.items(), columns, strict=True)})
+
+
+def make_labels(engine: Compute, cut: Cut, ranges: Mapping[int, Range]) -> None:
+    """Make :data:`CUT`, with :data:`GIVEN_PIECES`."""
+    types = {"position": pa.int64(), "attribute": pa.string(), "first": pa.int64(), "end": pa.int64()}
+    types |= {"depth": pa.int64(), "text": pa.string(), "low": pa.float64(), "high": pa.float64()}
+    pieces = {**cut.pieces, **{position: each.pieces for position, each in cut.partitions.items()}}
+    rows = (_given(axis, ranges.get(axis.position), piece) for axis in cut.axes for piece in pieces[axis.position])
+    engine.put(GIVEN_PIECES, table(types, rows))
+    engine.run(SQL.step(CUT, "labelled_cut"))
+
+
+def _given(axis: Axis, given: Range | None, piece: Piece) -> tuple[object, ...]:
+    named = (piece.position, axis.name, piece.first, piece.end)
+    if given is not None:
+        low, high = given.at(piece.first), given.at(piece.end)
+        return (*named, None, interval_label(low, high), float(low), float(high))
+    assert isinstance(axis, TaxonomyAxis)
+    if isinstance(axis, ItemAxis) and piece == axis.nothing:
+        return (*named, None, None, None, None)
+    depth = axis.depth(piece)
+    return (*named, depth, ALL if depth is None else None, None, None)
+
+
+def rows_at_cut(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:
+    """Select the published rows, from :data:`EQUAL_ROWS`: as many copies, or with a column of counts if named."""
+    shown = [column(found.name) for found in columns]
+    if counts is not None:
+        return select([*shown, aliased(column(ROW_COUNT), counts)], EQUAL_ROWS.table)
+    return Queries("release").query("repeated_rows", groups=select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table))
+
+
+def unlike_what_was_made(columns: Sequence[SourceColumn], written: exp.Expr, counts: str | None = None) -> exp.Query:
+    """Count, as ``unlike``, groups of equal rows that are not in a release as often as in :data:`EQUAL_ROWS`."""
+    return unlike_groups([found.name for found in columns], EQUAL_ROWS.table, written, counts)
+
+
+def recorded_cut(engine: Compute, sets: Collection[str] = ()) -> CutRecord:
+    """Make the record of the cut whose labels are in :data:`CUT`; ``sets`` are columns of sets of items."""
+    labels: dict[str, list[object]] = defaultdict(list)
+    intervals: dict[str, list[object]] = defaultdict(list)
+    items: dict[str, list[object]] = defaultdict(list)
+    for row in engine.fetch(SQL.query("cut_labels"), "labels of the cut", "node"):
+        name = row["attribute"]
+        if row["low"] is not None:
+            intervals[name].append((written(row["low"]), written(row["high"])))
+        else:
+            (items if name in sets else labels)[name].append((row["depth"], row["label"]))
+    return CutRecord.model_validate({"labels": labels, "intervals": intervals, "items": items})

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.cut_labels import CUT
 from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, NumericAxis, Piece, Specialization
 from sqlanon.methods.progress import Stopped, never
 from sqlanon.queries.encoding import EARLIER
@@ -28,7 +27,7 @@ ROWS = Relation("anon_rows_in_parts", "cell")
 The table is kept and changed: a table that is dropped within a transaction takes its space until the end of that.
 """
 
-SQL = Queries("top_down", {"rows": ROWS, "points": points.POINTS, "marginals": points.MARGINALS, "cut": CUT})
+SQL = Queries("top_down", {"rows": ROWS, "points": points.POINTS, "marginals": points.MARGINALS, "cut": points.CUT})
 
 DIGITS = 12
 """Scores are compared to this many digits: equal ones are to be equal, in whatever order their terms were added."""
@@ -51,7 +50,8 @@ def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: CountedParts,
         evidence: counts of the rows.
         stopped: asked before each specialization whether to leave it at those so far.
     """
-    cut = _split(Cut.of_roots(axes), [axis.root for axis in axes], evidence)
+    cut = Cut.of_roots(axes)
+    cut = cut.with_splits(evidence.splits([axis.root for axis in axes if isinstance(axis, NumericAxis)]))
     gains = dict(evidence.gains([*cut.candidates()]))
     least: dict[Specialization, int] = {}
     smallest, done = rows, list[Specialization]()
@@ -66,7 +66,8 @@ def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: CountedParts,
         done.append(best)
         smallest = min(smallest, least[best])
         evidence.specialize(best)
-        cut = _split(cut.specialized(best), best.children, evidence)
+        numeric = [each for each in best.children if isinstance(axes[each.position], NumericAxis)]
+        cut = cut.specialized(best).with_splits(evidence.splits(numeric))
         gains = {each: gains[each] for each in valid if each != best}
         gains.update(evidence.gains([each for each in cut.candidates() if each.piece in best.children]))
 
@@ -93,11 +94,6 @@ def dry_run(axes: Sequence[Axis], evidence: CountedParts) -> Chosen:
         evidence.least_rows(candidates[1:])
         cut = cut.specialized(first)
     return Chosen(cut, tuple(candidates[:1]), smallest=0, is_final=True)
-
-
-def _split(cut: Cut, pieces: Sequence[Piece], evidence: CountedParts) -> Cut:
-    of_numbers = [each for each in pieces if isinstance(cut.axes[each.position], NumericAxis)]
-    return cut.with_splits(evidence.splits(of_numbers))
 
 
 class CountedParts:
@@ -165,7 +161,7 @@ class CountedParts:
 def mean_loss(engine: Compute, axes: Sequence[Axis], chosen: Chosen, row_count: int) -> float:
     """Return LM: the mean over rows and predictors of (values under the label - 1) / (values - 1).
 
-    The labels of the cut are in :data:`CUT`.
+    The labels of the cut are in :data:`~.points.CUT`.
 
     Source: Iyengar 2002.
     """

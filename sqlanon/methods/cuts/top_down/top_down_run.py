@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,16 +14,20 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
 from sqlanon.joint.cut_classes import cut_classes
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
-from sqlanon.methods.cuts.shared import cut_labels as labels
-from sqlanon.methods.cuts.shared.cut_labels import CUT, recorded_cut
 from sqlanon.methods.cuts.shared.cut_pieces import Cut
 from sqlanon.methods.cuts.shared.points import (
     CLASS,
+    CUT,
+    GIVEN_PIECES,
     POINTS,
     Points,
     found_axes,
+    make_labels,
     no_number,
     read_rows,
+    recorded_cut,
+    rows_at_cut,
+    unlike_what_was_made,
     value_column,
     values_in,
 )
@@ -99,7 +103,16 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         return _settings_of(self.bound)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        if problems := list(_misfits(bound)):
+        numeric, problems = _settings_of(bound).numeric, list[str]()
+        for found in bound.columns:
+            if found.name in numeric and not found.traits.is_number:
+                problems.append(f"{no_number(found)}, or give it a taxonomy")
+            elif found.name in bound.policy.quasi_identifiers and found.traits.is_list:
+                problems.append(
+                    f'"{found.name}" is {found.type}: a set of items has no one label at a cut; the method "diffgen" '
+                    "takes such predictors"
+                )
+        if problems:
             raise PolicyError(f"the policy does not fit {bound.description}:", problems)
         refuse_inexact(bound)
         return bound
@@ -133,7 +146,7 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         engine, bound, unknown, loss_alone = self.engine, self.bound, table.unknown.suppressed, None
         if choice.alone is not None:
             loss_alone = self._make_cut(table, choice.alone)
-            for made in (labels.GIVEN, labels.CUT):
+            for made in (GIVEN_PIECES, CUT):
                 engine.drop(made)
         loss = self._make_cut(table, choice.chosen)
         engine.run(equal_rows(choice.chosen.cut, bound.published_columns))
@@ -154,19 +167,18 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
 
     def _make_cut(self, table: PointTable, chosen: Chosen) -> float:
         """Make the labels of a cut, and return what they lose."""
-        self.engine.put(labels.GIVEN, labels.given_pieces(chosen.cut, table.points.ranges))
-        self.engine.run(labels.SQL.step(labels.CUT, "labelled_cut"))
+        make_labels(self.engine, chosen.cut, table.points.ranges)
         return mean_loss(self.engine, table.points.axes, chosen, table.row_count)
 
     def released_rows(self, made: CutPublication, takes_enums: TakesEnums) -> exp.Query:
-        return labels.released(made.bound.published_columns)
+        return rows_at_cut(made.bound.published_columns)
 
     def compare(
         self, made: CutPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
         bound, earlier = made.bound, self.request.earlier
-        query = labels.unlike_what_was_made(bound.published_columns, written.relation)
-        differences = row_mismatches(self.engine, query)
+        unlike = unlike_what_was_made(bound.published_columns, written.relation)
+        differences = row_mismatches(self.engine, unlike)
         if not earlier:
             return Comparison(differences)
         present = cut_classes(self.engine, bound, made.cut, written.relation, len(earlier))
@@ -209,6 +221,19 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
     def guarantee(self, made: CutPublication, report: Report) -> Guarantee:
         (target,) = self.bound.policy.sensitive
         plain = shared.guarantee(self.bound.policy, report)
+        not_covered = [
+            f'labels were chosen because they predict "{target}", so that rows of a class have much the same value; '
+            "values that all rows of a class share are disclosed",
+            "which labels there are depends on the data, and says something about it beyond the rows",
+            "syntactic models bound no attacker's inference: this is not differential privacy",
+        ]
+        if numeric := self.settings.numeric:
+            columns = ", ".join(f'"{name}"' for name in numeric)
+            not_covered.insert(
+                0,
+                f"bounds of the intervals of {columns} come from the data: each that is not an end of the range is a "
+                "value that some row has",
+            )
         return Guarantee(
             claims=(
                 *plain.claims,
@@ -216,25 +241,13 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
                 "it",
             ),
             conditions=plain.conditions,
-            not_covered=tuple(_not_covered(self.settings, target)),
+            not_covered=tuple(not_covered),
         )
 
 
 def _settings_of(bound: BoundPolicy) -> TopDownSpecialization:
     assert isinstance(bound.policy.method, TopDownSpecialization)
     return bound.policy.method
-
-
-def _misfits(bound: BoundPolicy) -> Iterator[str]:
-    numeric = _settings_of(bound).numeric
-    for found in bound.columns:
-        if found.name in numeric and not found.traits.is_number:
-            yield f"{no_number(found)}, or give it a taxonomy"
-        elif found.name in bound.policy.quasi_identifiers and found.traits.is_list:
-            yield (
-                f'"{found.name}" is {found.type}: a set of items has no one label at a cut; the method "diffgen" takes '
-                "such predictors"
-            )
 
 
 def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:
@@ -295,21 +308,6 @@ def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
             [*problems, can_help],
         )
     return int(counts["smallest"])
-
-
-def _not_covered(settings: TopDownSpecialization, target: str) -> Iterator[str]:
-    if numeric := settings.numeric:
-        columns = ", ".join(f'"{name}"' for name in numeric)
-        yield (
-            f"bounds of the intervals of {columns} come from the data: each that is not an end of the range is a value "
-            "that some row has"
-        )
-    yield (
-        f'labels were chosen because they predict "{target}", so that rows of a class have much the same value; values '
-        "that all rows of a class share are disclosed"
-    )
-    yield "which labels there are depends on the data, and says something about it beyond the rows"
-    yield "syntactic models bound no attacker's inference: this is not differential privacy"
 
 
 def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:

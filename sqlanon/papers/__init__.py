@@ -7,22 +7,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from sqlanon.errors import PolicyError
+
 if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+    from sqlanon.evaluation.results import Reproduced
     from sqlanon.papers.methods import EpsilonSafeAsPublished, IPAAsPublished
-    from sqlanon.papers.reproductions import Reproduction
 
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
 _HOMES = {
     "h-ceiling": "ceiling_experiment",
-    "diffgen": "diffgen.diffgen_experiment",
-    "thesis-accuracy": "thesis.income_accuracy",
-    "epsilon-safe": "thesis.epsilon_safe_runs",
-    "ola": "thesis.ola_runs",
-    "ipa": "ipa.ipa_experiment",
+    "diffgen": "diffgen_experiment",
+    "thesis-accuracy": "income_accuracy",
+    "epsilon-safe": "epsilon_safe_runs",
+    "ola": "ola_runs",
+    "ipa": "ipa_experiment",
 }
 """The module of each, which has it as ``REPRODUCTION``."""
 
@@ -37,13 +43,52 @@ OFFERS = {
 }
 
 
+Announce = Callable[[str], None]  # takes each step before it is done, in words
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """An experiment of a paper, with a name."""
+
+    name: str
+    source: str  # the paper
+    check: Callable[[Path], None] | None  # refuses a folder without what it reads; None if it reads nothing
+    run: Callable[[Session, Path, Sequence[int], Announce], Reproduced]  # on the data of a folder, by seeds
+    seeds: range  # those that are taken if none are given; of several, figures are means
+
+    def folder(self, data: Path | None) -> Path:
+        """Return the folder with its data, checked; the present one for an experiment that reads nothing.
+
+        Raises:
+            PolicyError: data is missing, or given to an experiment that reads nothing.
+        """
+        if data is None or self.check is None:
+            if self.check is not None:
+                raise PolicyError(f"{self.name} reads data: give its folder, --data")
+            if data is not None:
+                raise PolicyError(f"{self.name} invents its table: leave out --data")
+            return Path()
+        self.check(data)
+        return data
+
+    def seeds_from(self, first: int | None, count: int | None) -> range:
+        """Return ``count`` seeds from a first one on; its own where neither is given.
+
+        Raises:
+            PolicyError: several are wanted of an experiment that makes every release once.
+        """
+        start = self.seeds.start if first is None else first
+        if len(self.seeds) == 1 and count not in (None, 1):
+            raise PolicyError(f"{self.name} makes every release once, with one seed: leave out the number of seeds")
+        return range(start, start + (len(self.seeds) if count is None else count))
+
+
 def reproduction(name: str) -> Reproduction:
-    """The reproduction of a name.
+    """Return the reproduction of a name.
 
     Raises:
         PolicyError: no reproduction has that name.
     """
-    from sqlanon.errors import PolicyError
     from sqlanon.model.policy_value import did_you_mean
 
     if name not in _HOMES:

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers import adult
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, subquery
 from sqlanon.queries.measures import level_map
@@ -57,30 +56,19 @@ def refuse_folder(folder: Path, hierarchies: Sequence[str], files: Sequence[str]
 
 
 def training_rows(folder: Path, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the 32,561 rows for training; what is unknown is the value ``?``.
-
-    Raises:
-        PolicyError: the file is none of Adult.
-    """
+    """Read some columns of the 32,561 rows for training; what is unknown is the value ``?``."""
     return _rows(folder / TRAINING).select(columns)
 
 
 def test_rows(folder: Path, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the 16,281 rows for tests, with incomes spelled as in training: without the dot at the end.
-
-    Raises:
-        PolicyError: the file is none of Adult.
-    """
+    """Read some columns of the 16,281 rows for tests, with incomes spelled as in training: no dot at the end."""
     rows = _rows(folder / TEST)
     incomes = pc.utf8_rtrim(rows[TARGET], characters=".")
     return rows.set_column(rows.schema.get_field_index(TARGET), TARGET, incomes).select(columns)
 
 
 def known_rows(folder: Path, columns: Sequence[str]) -> tuple[pa.Table, pa.Table]:
-    """Some columns of the rows for training and for tests in which no column is ``?``: 30,162 and 15,060 rows.
-
-    Raises:
-        PolicyError: a file is none of Adult.
+    """Read some columns of the rows for training and for tests in which no column is ``?``: 30,162 and 15,060 rows.
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "Adult".
     """
@@ -89,11 +77,7 @@ def known_rows(folder: Path, columns: Sequence[str]) -> tuple[pa.Table, pa.Table
 
 
 def taxonomies(folder: Path, hierarchies: Sequence[str]) -> Mapping[str, Taxonomy]:
-    """The hierarchies of some columns.
-
-    Raises:
-        TaxonomyError: one is malformed.
-    """
+    """Read the hierarchies of some columns."""
     return {name: Taxonomy.from_csv(_hierarchy(folder, name)) for name in hierarchies}
 
 
@@ -102,7 +86,6 @@ def _hierarchy(folder: Path, name: str) -> Path:
 
 
 def _rows(path: Path) -> pa.Table:
-    """All columns of a file of Adult."""
     try:
         # Without the message of the parser, which may quote a row.
         found = csv.read_csv(
@@ -116,21 +99,19 @@ def _rows(path: Path) -> pa.Table:
         raise PolicyError(
             f"{path} cannot be read as UCI Adult: {len(COLUMNS)} columns between commas, an age first"
         ) from None
-    return pa.table({name: _trimmed(found[name]) for name in COLUMNS})
+    columns = {name: found[name] for name in COLUMNS}
+    texts = {name: pc.utf8_trim_whitespace(each) for name, each in columns.items() if pa.types.is_string(each.type)}
+    return pa.table({**columns, **texts})
 
 
 def _without_title(row: csv.InvalidRow) -> str:
-    """The repository's ``adult.test`` begins with a line ``|1x3 Cross validator``."""
+    """Skip the line that the repository's ``adult.test`` begins with, ``|1x3 Cross validator``."""
     return "skip" if row.text.startswith("|") else "error"
 
 
 def _without_unknown(rows: pa.Table) -> pa.Table:
     texts = [rows[name] for name in rows.column_names if pa.types.is_string(rows[name].type)]
     return rows.filter(reduce(pc.and_, (pc.not_equal(values, UNKNOWN) for values in texts)))
-
-
-def _trimmed(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.utf8_trim_whitespace(values) if pa.types.is_string(values.type) else values
 
 
 Bounds = tuple[int, int]  # the least number, and the first one above all
@@ -217,7 +198,7 @@ WITH_UNKNOWN = ("workclass", "occupation", "native_country")
 
 
 def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
-    """The bounds or the taxonomy of each of the 14 predictors, in the order of the columns.
+    """Return the bounds or the taxonomy of each of the 14 predictors, in the order of the columns.
 
     Args:
         unknown: whether ``?`` is a value, right under the top, in the columns where it occurs.
@@ -230,15 +211,11 @@ def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
             found[name] = BOUNDS[name]
         elif name in TREES:
             tree = TREES[name]
-            found[name] = _taxonomy({**tree, UNKNOWN: None} if unknown and name in WITH_UNKNOWN else tree)
+            paths = list(_paths({**tree, UNKNOWN: None} if unknown and name in WITH_UNKNOWN else tree, (TOP,)))
+            height = max(map(len, paths))
+            # A value that is nearer to the top than others is its own label up to there.
+            found[name] = Taxonomy.from_rows([(path[0],) * (height - len(path)) + path for path in paths])
     return found
-
-
-def _taxonomy(tree: Tree) -> Taxonomy:
-    """The rows of a tree; a value that is nearer to the top than others is its own label up to there."""
-    paths = list(_paths(tree, (TOP,)))
-    height = max(map(len, paths))
-    return Taxonomy.from_rows([(path[0],) * (height - len(path)) + path for path in paths])
 
 
 def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -262,15 +239,15 @@ LOWER_BOUND = "more frequent class (LA)"
 
 
 def as_they_are(table: str, columns: Sequence[str]) -> str:
-    """The query for some columns of a table and the income."""
+    """Return the query for some columns of a table and the income."""
     return _chosen(table, columns).sql(DIALECT)
 
 
 def at_node(columns: Sequence[str], node: Mapping[str, int]) -> str:
-    """The query that generalizes the rows for tests at a node; columns that it does not have stay as they are."""
+    """Return the query that generalizes the rows for tests at a node; columns that it lacks stay as they are."""
     rows = subquery(_chosen(RAW_TEST, columns), "anon_rows")
     return table_call("generalize", rows, level_map(node)).sql(DIALECT)
 
 
 def _chosen(table: str, columns: Sequence[str]) -> exp.Select:
-    return select([column(name) for name in (*columns, adult.TARGET)], exp.Table(this=identifier(table)))
+    return select([column(name) for name in (*columns, TARGET)], exp.Table(this=identifier(table)))

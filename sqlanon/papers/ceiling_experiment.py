@@ -26,8 +26,8 @@ from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.model.workload import CountQuery
-from sqlanon.papers import adult
-from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers.charts import colours
 from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
@@ -72,17 +72,15 @@ class Contender:
     settings: Mapping[str, Any] = field(default_factory=dict)  # those of its policy
 
     def __str__(self) -> str:
-        """In words, as progress is reported."""
         return f"{self.method}, k = {self.k}{'' if self.catalog is None else ', with a catalog'}"
 
     @property
     def policy(self) -> Policy:
-        """The policy of the releases."""
         return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **self.settings)
 
 
 def contenders() -> Iterator[Contender]:
-    """All releases, those of one method together.
+    """Yield all releases, those of one method together.
 
     Relocation, as suppression, takes the node at which rows in small classes count as lost: how wrong it is to show
     them elsewhere is seen by queries alone.
@@ -101,13 +99,7 @@ def contenders() -> Iterator[Contender]:
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and hold it against the original.
-
-    Raises:
-        PolicyError: the folder lacks data.
-        TaxonomyError: a hierarchy is malformed, or does not cover the rows.
-        EngineError: the database refused a step, or altair is not installed.
-    """
+    """Make every release, and hold it against the original."""
     (seed,) = seeds
     original = adult.training_rows(folder, (*QUASI_IDENTIFIERS, SENSITIVE))
     # The domain of age that the paper names, and not only the ages that occur.
@@ -124,18 +116,18 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
         shown=SHOWN,
         findings=findings(rows),
         notes=notes(original, workload),
-        chart=drawn(rows, QUASI_IDENTIFIERS),
+        chart=drawn(rows),
     )
 
 
 def queries(original: pa.Table) -> list[CountQuery]:
-    """The workload of the paper, ``COUNT(*) WHERE occupation = v GROUP BY attribute``, of all values and attributes."""
+    """Ask ``COUNT(*) WHERE occupation = v GROUP BY attribute`` of all values and attributes, as the paper does."""
     values = sorted(set(original[SENSITIVE].to_pylist()))
     return [CountQuery(column=name, where={SENSITIVE: value}) for name in QUASI_IDENTIFIERS for value in values]
 
 
 def measured(session: Session, original: pa.Table, contender: Contender, workload: list[CountQuery], seed: int) -> Row:
-    """A release as a row of the table."""
+    """Make a release, and a row of the table of it."""
     source = SeededSource(seed) if contender.policy.method.draws else None
     catalog = None if contender.catalog is None else LISTED
     release = session.anonymize(
@@ -198,7 +190,6 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
-    """Write notes on how to read the table."""
     return [
         f"UCI Adult, {original.num_rows:,} rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
         f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
@@ -247,11 +238,7 @@ def losses(
     required: int,
     catalog: str | None = None,
 ) -> Losses:
-    """The losses of a release whose classes of fewer rows than ``required`` were not kept.
-
-    Raises:
-        EngineError: the database refused a step.
-    """
+    """Measure the losses of a release whose classes of fewer rows than ``required`` were not kept."""
     engine = session._engine
     true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
     if catalog is None:
@@ -286,25 +273,35 @@ BY_ATTRIBUTE = "query_error_"
 SHOWN_K = 5  # the k of the paper's chart by attribute, figure 9
 
 
-def drawn(rows: Sequence[Row], attributes: Sequence[str]) -> Any:
-    """The chart as altair has it.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
+def drawn(rows: Sequence[Row]) -> Any:
+    """Draw losses by k, and query errors by attribute."""
     altair = required_altair()
     methods = list(dict.fromkeys(str(row["method"]) for row in rows))
-    scale = altair.Scale(domain=methods, range=_colours(methods))
-    colour = altair.Color(
-        "method:N",
-        title=None,
-        sort=methods,
-        scale=scale,
-        legend=altair.Legend(orient="bottom", columns=3, labelLimit=300),
-    )
+    left = {name: list(shades) for name, shades in COLOURS.items()}
+    shades = [left[method.partition(",")[0]].pop(0) for method in methods]
+    colour = colours("method", methods, shades, columns=3, labelLimit=300)
     panels = altair.hconcat(*(_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items()))
-    below = _by_attribute(altair, rows, attributes, methods, colour)
-    return altair.vconcat(panels, below).properties(
+    errors = [
+        {"method": row["method"], "attribute": name.replace("_", " "), "error": row[BY_ATTRIBUTE + name]}
+        for row in rows
+        if row["k"] == SHOWN_K and row["catalog"] is None
+        for name in QUASI_IDENTIFIERS
+    ]
+    names = [name.replace("_", " ") for name in QUASI_IDENTIFIERS]
+    by_attribute = (
+        altair.Chart(altair.InlineData(errors))
+        .mark_bar()
+        .encode(
+            x=altair.X("attribute:N", title=None, sort=names, axis=altair.Axis(labelAngle=0)),
+            xOffset=altair.XOffset("method:N", sort=methods),
+            y=altair.Y("error:Q", title=None),
+            color=colour,
+        )
+        .properties(
+            title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
+        )
+    )
+    return altair.vconcat(panels, by_attribute).properties(
         title=altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
     )
 
@@ -338,31 +335,3 @@ def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour
     lines = base.mark_line().encode(strokeDash=dash, strokeWidth=width, detail=["method:N", "catalog:N"])
     points = base.mark_point(filled=True, size=40, opacity=1)
     return (lines + points).properties(title=heading, width=200, height=200)
-
-
-def _by_attribute(altair: Any, rows: Sequence[Row], attributes: Sequence[str], methods: list[str], colour: Any) -> Any:
-    shown = [
-        {"method": row["method"], "attribute": name.replace("_", " "), "error": row[BY_ATTRIBUTE + name]}
-        for row in rows
-        if row["k"] == SHOWN_K and row["catalog"] is None
-        for name in attributes
-    ]
-    names = [name.replace("_", " ") for name in attributes]
-    return (
-        altair.Chart(altair.InlineData(shown))
-        .mark_bar()
-        .encode(
-            x=altair.X("attribute:N", title=None, sort=names, axis=altair.Axis(labelAngle=0)),
-            xOffset=altair.XOffset("method:N", sort=methods),
-            y=altair.Y("error:Q", title=None),
-            color=colour,
-        )
-        .properties(
-            title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
-        )
-    )
-
-
-def _colours(methods: Sequence[str]) -> list[str]:
-    left = {name: list(shades) for name, shades in COLOURS.items()}
-    return [left[method.partition(",")[0]].pop(0) for method in methods]

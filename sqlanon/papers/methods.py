@@ -134,5 +134,5 @@ class EpsilonSafeAsPublished(EpsilonSafe):
         return DEFAULT_PENALTY_FACTORS[self.penalty] if self.penalty_factor is None else self.penalty_factor
 
 
-register(IPAAsPublished, method="sqlanon.papers.ipa.as_published:AsPublishedRun")
-register(EpsilonSafeAsPublished, method="sqlanon.papers.thesis.epsilon_safe_as_published:AsPublishedRun")
+register(IPAAsPublished, method="sqlanon.papers.ipa_as_published:AsPublishedRun")
+register(EpsilonSafeAsPublished, method="sqlanon.papers.epsilon_safe_as_published:AsPublishedRun")

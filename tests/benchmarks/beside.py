@@ -39,7 +39,7 @@ from sqlanon.methods.synthetic.choosing import (
 )
 from sqlanon.methods.synthetic.fitting import Measurement, fitted
 from sqlanon.papers import adult
-from sqlanon.papers.diffgen import diffgen_releases as releases
+from sqlanon.papers import diffgen_experiment as releases
 from tests.benchmarks.synthetic import CLASS, common, figures_of, make_adult
 from tests.conftest import DATA
 

@@ -14,10 +14,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
+from sqlanon.papers import diffgen_experiment as diffgen
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
-from sqlanon.papers.diffgen import diffgen_experiment as diffgen
-from sqlanon.papers.diffgen import diffgen_releases as diffgen_releases
-from sqlanon.papers.diffgen.diffgen_releases import Contender, Outcome
+from sqlanon.papers.diffgen_experiment import Contender, Outcome
 from tests.conftest import data_folder
 
 SETTINGS = {
@@ -34,9 +33,9 @@ METHODS = [
     *["DiffGen, Max"] * 2,
     *["DiffGen, InfoGain"] * 2,
     "DiffGen, Max",
-    diffgen_releases.FEWER,
+    diffgen.FEWER,
     "histogram",
-    diffgen_releases.TOP_DOWN,
+    diffgen.TOP_DOWN,
 ]
 
 
@@ -65,7 +64,7 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> None:
     """One kind of release."""
-    monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen_releases.diffgen("DiffGen, Max", "max", "1", 10)])
+    monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen.diffgen("DiffGen, Max", "max", "1", 10)])
     monkeypatch.setattr(diffgen, "findings", lambda _: ["found"])
 
 
@@ -128,12 +127,7 @@ def test_a_row_is_a_mean() -> None:
 def reproduced() -> Reproduced:
     """Three seeds, where the figures of the README are means of ten."""
     folder = data_folder("adult_uci")
-    of_run = {name: value for name, value in SETTINGS.items() if hasattr(diffgen, name)}
-    with (
-        mock.patch.multiple(diffgen, **of_run),
-        mock.patch.multiple(diffgen_releases, **SETTINGS),
-        sa.connect(":memory:") as session,
-    ):
+    with mock.patch.multiple(diffgen, **SETTINGS), sa.connect(":memory:") as session:
         return diffgen.run(session, folder, range(3), lambda _: None)
 
 

@@ -18,7 +18,7 @@ from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.scales import scale_for
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.papers import EpsilonSafeAsPublished
-from sqlanon.papers.thesis import epsilon_safe_as_published as published
+from sqlanon.papers import epsilon_safe_as_published as published
 
 K = 5
 HEIGHT = 10

@@ -16,12 +16,18 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced, Row
 from sqlanon.papers import adult
-from sqlanon.papers.thesis import epsilon_safe_choice as choice
-from sqlanon.papers.thesis import epsilon_safe_releases
-from sqlanon.papers.thesis import epsilon_safe_runs as epsilon_safe
-from sqlanon.papers.thesis.epsilon_safe_choice import AS_PUBLISHED, CHOICE, ON_SAMPLE, ON_TABLE, UNIFORM
-from sqlanon.papers.thesis.epsilon_safe_delta import DELTA, MINIMUM_K
-from sqlanon.papers.thesis.epsilon_safe_releases import FOUR, NINE
+from sqlanon.papers import epsilon_safe_probabilities as choice
+from sqlanon.papers import epsilon_safe_runs as epsilon_safe
+from sqlanon.papers.epsilon_safe_probabilities import (
+    AS_PUBLISHED,
+    CHOICE,
+    DELTA,
+    MINIMUM_K,
+    ON_SAMPLE,
+    ON_TABLE,
+    UNIFORM,
+)
+from sqlanon.papers.epsilon_safe_runs import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
 from tests.invented_adult import write_adult
 
@@ -43,9 +49,9 @@ def run(*arguments: str | Path) -> Any:
 
 def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a few of the releases, of as many kinds."""
-    few = [each for each in epsilon_safe_releases.contenders() if each.weight in (None, 5)]
+    few = [each for each in epsilon_safe.contenders() if each.weight in (None, 5)]
     kinds = {(each.part, type(each.policy.method), each.policy.suppression_limit): each for each in few}
-    monkeypatch.setattr(epsilon_safe_releases, "contenders", kinds.values)
+    monkeypatch.setattr(epsilon_safe, "contenders", kinds.values)
     monkeypatch.setattr(choice, "EPSILONS", ("0.1", "1"))
     out = tmp_path / "out"
     done = run("--data", data, "--out", out, "--seeds", "2")
@@ -185,4 +191,4 @@ class TestReleasesOfAdult:
         assert [rows[ON_TABLE, weight]["node"] for weight in (1, 4, 10)] == ["0 0 1 0", "0 0 1 3", "0 1 2 3"]
         assert rows[ON_TABLE, 4]["good"] == 1
         assert rows[f"{AS_PUBLISHED}, penalty for suppression", None]["good"] == 1
-        assert rows[ON_SAMPLE, 5]["delta"] == epsilon_safe_releases.DELTA_ON_SAMPLE
+        assert rows[ON_SAMPLE, 5]["delta"] == epsilon_safe.DELTA_ON_SAMPLE

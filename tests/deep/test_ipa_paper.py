@@ -22,8 +22,8 @@ from sqlanon.chance.random_source import RandomSource
 from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.nodes.table import encode_table
 from sqlanon.papers import IPAAsPublished
-from sqlanon.papers.ipa import as_published as ipa_paper
-from sqlanon.papers.ipa import published_queries as queries
+from sqlanon.papers import ipa_as_published as ipa_paper
+from sqlanon.papers import ipa_published_queries as queries
 from sqlanon.queries.kit.macros import schema_statements
 from tests.engines import engine_of
 from tests.fixed_chance import FixedChance

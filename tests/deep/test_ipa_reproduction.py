@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation import query_answers, stroke_queries
-from sqlanon.papers.ipa import ipa_experiment as ipa
+from sqlanon.papers import ipa_experiment as ipa
 
 ROW_COUNT = 20_000
 SHARE = ROW_COUNT / ipa.ROW_COUNT

@@ -16,10 +16,10 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import adult
+from sqlanon.papers import income_accuracy as thesis_accuracy
+from sqlanon.papers import ola_runs as ola
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
-from sqlanon.papers.thesis import income_accuracy as thesis_accuracy
-from sqlanon.papers.thesis import ola_runs as ola
-from sqlanon.papers.thesis.income_accuracy import LOSSES, PUBLISHED, SEVEN, THESIS
+from sqlanon.papers.income_accuracy import LOSSES, PUBLISHED, SEVEN, THESIS
 from tests.adult import OLA_COUNTS
 from tests.conftest import data_folder
 from tests.invented_adult import write_adult

@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
+from sqlanon.papers import income_accuracy as thesis_accuracy
+from sqlanon.papers import ola_runs as ola
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
-from sqlanon.papers.thesis import income_accuracy as thesis_accuracy
-from sqlanon.papers.thesis import ola_runs as ola
-from sqlanon.papers.thesis.income_accuracy import SEVEN, THESIS, Contender
+from sqlanon.papers.income_accuracy import SEVEN, THESIS, Contender
 from tests.adult import OLA_COUNTS
 from tests.conftest import UCI_QUASI_IDENTIFIERS
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.model import sampled_classes
 from sqlanon.model.sampled_classes import delta, delta_on_sample, gamma, maximum_beta, minimum_k
-from sqlanon.papers.thesis.epsilon_safe_delta import deltas, least_k
+from sqlanon.papers.epsilon_safe_probabilities import deltas, least_k
 from tests.effort import examples
 
 

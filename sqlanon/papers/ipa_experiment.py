@@ -20,11 +20,11 @@ from sqlanon.model.methods.noisy import IPA, Histogram
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
-from sqlanon.model.release import PrivateReport, Report
+from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.papers import Announce, Reproduction
 from sqlanon.papers.methods import IPAAsPublished
-from sqlanon.papers.reproductions import Announce, Reproduction
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomy_queries
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier, select, string
@@ -100,12 +100,11 @@ class Contender:
     epsilon: str | None = None  # ε of a release, if it draws
 
     def __str__(self) -> str:
-        """In words, as progress is reported."""
         return self.method if self.epsilon is None else f"{self.method}, ε = {self.epsilon}"
 
 
 def contenders() -> Iterator[Contender]:
-    """All releases, those of one method together."""
+    """Yield all releases, those of one method together."""
     yield Contender(AS_PUBLISHED, _policy(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
     for epsilon in EPSILONS:
         yield Contender(PRIVATE, _policy(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
@@ -114,17 +113,14 @@ def contenders() -> Iterator[Contender]:
 
 
 def run(session: Session, _folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Invent the table, make every release, and compare it with the table.
-
-    Raises:
-        EngineError: the database refused a step, or altair is not installed.
-    """
+    """Invent the table, make every release, and compare it with the table."""
     announce(f"inventing {ROW_COUNT:,} patients")
     invent(session, ROW_COUNT)
     rows: list[Row] = []
     for contender in contenders():
         announce(str(contender))
-        rows.append(mean_row([measured(session, contender, seed) for seed in _seeds(contender, seeds)]))
+        wanted = seeds if contender.policy.method.draws else seeds[:1]
+        rows.append(mean_row([measured(session, contender, seed) for seed in wanted]))
     return Reproduced(
         title="IPA on invented patients, after Lee and Chung 2020",
         rows=rows,
@@ -149,17 +145,13 @@ def invent(session: Session, row_count: int) -> None:
         "patients", settings=select([exp.Star()], settings), strokes=select([exp.Star()], strokes), width=YEARS
     )
     engine.execute(exp.Create(this=exp.Table(this=identifier(SOURCE)), kind="TABLE", expression=query), "patients")
-    session.taxonomies.load_all(_taxonomies())
-
-
-def _taxonomies() -> dict[str, Taxonomy]:
-    """Three levels above the values, and one above sexes, surgery and diseases."""
+    # Three levels above the values, and one above sexes, surgery and diseases.
     provinces = [f"province {number:02d}" for number in range(16)]
     regions = [
         (name, f"region {place // 3}", "mainland" if place < len(provinces) - 1 else "island", TOP)
         for place, name in enumerate(provinces)
     ]
-    return {
+    taxonomies = {
         "age": Taxonomy.intervals([10, 30], minimum=0, maximum=89),
         "sex": Taxonomy.flat(["F", "M"]),
         "length_of_stay": Taxonomy.intervals([10, 100], minimum=0, maximum=399),
@@ -167,22 +159,28 @@ def _taxonomies() -> dict[str, Taxonomy]:
         "surgery": Taxonomy.flat(["N", "Y"]),
         DISEASE: Taxonomy.flat([STROKE, *(f"disease {number:03d}" for number in range(DISEASE_COUNT))]),
     }
+    session.taxonomies.load_all(taxonomies)
 
 
 def measured(session: Session, contender: Contender, seed: int) -> Row:
-    """One release as a row of the table."""
+    """Make a release, and a row of the table of it."""
     source = SeededSource(seed) if contender.policy.method.draws else None
     release = session.anonymize(SOURCE, contender.policy, RELEASED, replace=True, random_source=source)
-    engine = session._engine
+    report, engine = release.report, session._engine
     original, shown = (session._opened.resolve(name).relation for name in (SOURCE, RELEASED))
     loss = table_call("information_loss", original, shown, level_map(release.node), string(DISEASE))
-    [found] = engine.fetch(taxonomies.at(loss, engine.taxonomy), "information loss")
+    [found] = engine.fetch(taxonomy_queries.at(loss, engine.taxonomy), "information loss")
     errors = query_errors(session, SOURCE, RELEASED, stroke_queries(), without_masked=QUASI_IDENTIFIERS).to_pylist()
+    if isinstance(report, PrivateReport):
+        released_rows = report.released_rows
+    else:
+        assert report.rows is not None
+        released_rows = report.rows.released
     return {
         "method": contender.method,
         "epsilon": contender.epsilon,
         "node": " ".join(map(str, release.node.values())),
-        "released_rows": _released_rows(release.report),
+        "released_rows": released_rows,
         "information_loss": found["normalized_information_loss"],
         "ncp": found["ncp"],
         "total_variation": found["total_variation"],
@@ -192,29 +190,15 @@ def measured(session: Session, contender: Contender, seed: int) -> Row:
     }
 
 
-def _released_rows(report: Report) -> int:
-    if isinstance(report, PrivateReport):
-        return report.released_rows
-    assert report.rows is not None
-    return report.rows.released
-
-
 def mean_row(releases: Sequence[Row]) -> Row:
-    """One row for the releases of a contender: means, and the node that most of them have."""
+    """Make one row for the releases of a contender: means, and the node that most of them have."""
     first, nodes = releases[0], Counter(row["node"] for row in releases)
-    means = {name: _mean_of([row[name] for row in releases]) for name in MEASURES}
+    means: dict[str, float | None] = {}
+    for name in MEASURES:
+        found = [row[name] for row in releases if row[name] is not None]
+        means[name] = fmean(found) if found else None
     released_rows = round(fmean(row["released_rows"] for row in releases))
     return rounded({**first, **means, "node": nodes.most_common(1)[0][0], "released_rows": released_rows})
-
-
-def _mean_of(values: Sequence[float | None]) -> float | None:
-    """Of the releases that have a value."""
-    found = [value for value in values if value is not None]
-    return fmean(found) if found else None
-
-
-def _seeds(contender: Contender, seeds: Sequence[int]) -> Sequence[int]:
-    return seeds if contender.policy.method.draws else seeds[:1]
 
 
 def _policy(**settings: Any) -> Policy:
@@ -243,7 +227,6 @@ def _is_less(mine: float | None, theirs: float | None) -> bool:
 
 
 def notes(seeds: int) -> list[str]:
-    """Write notes on how to read the table."""
     printed = "; ".join(
         f"{', '.join(f'{error:.4f}' for error in errors)} for {method}" for method, errors in PUBLISHED_ERRORS.items()
     )
@@ -269,11 +252,7 @@ def notes(seeds: int) -> list[str]:
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """The chart of what IL is made of, and of the errors of queries, as altair has it.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
+    """Draw what IL is made of, and the errors of queries."""
     altair = required_altair()
     order = [_named(row) for row in rows]
     parts = [

@@ -65,7 +65,7 @@ It says that 5 % "was applied to all runs, to increase the pool of penalty-free 
 def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
-    """The nodes that are drawn on a sample, each with in how many runs."""
+    """Draw nodes on a sample, each with the number of runs that it is drawn in."""
     method = table.bound.policy.method
     assert isinstance(method, EpsilonSafeAsPublished)
     penalty, factor = method.penalty, float(method.factor)
@@ -82,7 +82,7 @@ def chosen_nodes(
 
 
 def suppressed_rows(engine: Compute, table: EncodedTable, k: int) -> Integers:
-    """Of all nodes in lexicographic order, the rows in classes of fewer than k; shape (nodes,)."""
+    """Count, of all nodes in lexicographic order, the rows in classes of fewer than k; shape (nodes,)."""
     lattice = table.context.lattice
     found = np.zeros(lattice.shape, dtype=np.int64)
     with engine.scratch():
@@ -95,7 +95,7 @@ def suppressed_rows(engine: Compute, table: EncodedTable, k: int) -> Integers:
 
 
 def precision(lattice: Lattice) -> Floats:
-    """Of all nodes in lexicographic order, the precision that they lose, in [0, 1]; shape (nodes,)."""
+    """Return, of all nodes in lexicographic order, the precision that they lose, in [0, 1]; shape (nodes,)."""
     lost: Integers = sums(lattice, precision_losses(lattice)).ravel()
     return lost.astype(np.float64) / WHOLE
 
@@ -123,14 +123,14 @@ def sensitivity(row_count: int, penalty: Penalty, factor: float) -> float:
 
 
 def utilities(losses: Floats, penalties: Floats) -> Floats:
-    """1 / (Prec + penalty), infinite for a node that loses nothing and has no penalty."""
+    """Return 1 / (Prec + penalty), infinite for a node that loses nothing and has no penalty."""
     with np.errstate(divide="ignore"):
         found: Floats = 1 / (losses + penalties)
     return found
 
 
 def log_weights(utilities: Floats, sensitivity: float, epsilon: float) -> Floats:
-    """The logarithms of weights that nodes are drawn by; what is worth infinitely much is drawn for certain."""
+    """Return the logarithms of weights that nodes are drawn by; what is worth infinitely much is drawn for certain."""
     is_infinite = np.isinf(utilities)
     if is_infinite.any():
         return np.where(is_infinite, 0.0, -np.inf)

@@ -24,20 +24,18 @@ from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.roll_up import RolledUp, RollUps
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.papers.ipa import published_queries as queries
+from sqlanon.papers import ipa_published_queries as queries
 from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
 from sqlanon.queries import noise as private
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
-
-NO_DOMAINS = Domains({}, 0)
 
 
 class AlgorithmAsPublished(NoisyCountsOfNodes):
     """The algorithm of Lee & Chung 2020, which draws in floating point and needs to know no domain."""
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
-        return NO_DOMAINS
+        return Domains({}, 0)
 
     def drawn_nodes(
         self, engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
@@ -77,10 +75,18 @@ class Perturbation:
         Raises:
             PolicyError: there would be too many counterfeit rows.
         """
-        t, size = _method(draws).threshold, runs * classes
-        _refuse_many_counterfeits(size, 1 / _epsilon(draws, INSERTION))
+        assert isinstance(draws.method, IPAAsPublished)
+        t, size, scale = draws.method.threshold, runs * classes, 1 / _epsilon(draws, INSERTION)
+        # Half of the noise is positive, and as large as its scale on average.
+        expected = size * scale / 2
+        if expected > MAX_COUNTERFEITS:
+            raise PolicyError(
+                f"{expected:.0e} counterfeit rows would be drawn for the classes of a few nodes; raise ε or the share "
+                f'of "{INSERTION}" in it, or take more general nodes with minimum_levels or a public node'
+            )
         thresholds = t + draws.source.laplace(size, (t - 1) / _epsilon(draws, SUPPRESSION))
-        counterfeits = _counterfeits(draws.source.laplace(size, 1 / _epsilon(draws, INSERTION)))
+        # Rounded, halves away from 0; no rows are added if there would be fewer.
+        counterfeits = np.maximum(np.floor(draws.source.laplace(size, scale) + 0.5), 0).astype(np.int64)
         return cls(
             np.arange(runs),
             thresholds.reshape(runs, classes),
@@ -105,7 +111,7 @@ class ChosenNode:
 
 
 def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int = 1) -> list[ChosenNode]:
-    """The nodes that are drawn, each with the runs in which it is; a public node is that of all runs.
+    """Draw nodes, each with the runs in which it is drawn; a public node is that of all runs.
 
     The nodes come one statement after the other: each time the node that a run holds stands against the new ones, with
     the weight of all before, which is the same as to choose among all nodes at the end.
@@ -117,11 +123,16 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
     held: list[ChosenNode] = []
     log_weight = np.full(runs, -np.inf)
     for nodes, class_counts, perturbation in _all_perturbed(engine, table, draws, runs):
-        utilities = _utilities(engine, runs, len(nodes))
+        utilities = np.full((runs, len(nodes)), float(MAX_LOSS))  # without rows there is nothing to lose
+        for row in engine.fetch(queries.utilities(), "utilities of nodes", "node"):
+            utilities[row["run"], row["node"]] = row["utility"]
         weights = _epsilon(draws, CANDIDATES) * utilities / (2 * MAX_LOSS)
         candidates = np.column_stack([log_weight, weights])
         drawn = draws.source.softmax_choice(candidates, runs=runs)
-        held = [*_still_held(held, drawn), *_newly_held(nodes, class_counts, perturbation, drawn)]
+        # In runs that drew the first candidate, what they hold stays.
+        stays = [(chosen, drawn[chosen.perturbation.runs] == 0) for chosen in held]
+        held = [ChosenNode(chosen.levels, chosen.perturbation.part(where)) for chosen, where in stays if where.any()]
+        held += _newly_held(nodes, class_counts, perturbation, drawn)
         log_weight = np.logaddexp.reduce(candidates, axis=1)
     return held
 
@@ -142,7 +153,7 @@ def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: Chos
 def _all_perturbed(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int
 ) -> Iterator[tuple[list[Levels], Integers, Perturbation]]:
-    """All nodes, in batches: how many classes each has, and what chance gives for them, class after class."""
+    """Perturb all nodes, in batches: how many classes each has, and what chance gives for them, class after class."""
     context = table.context
     roll_ups = RollUps.of(engine, table)
     with engine.scratch():
@@ -192,22 +203,6 @@ def _remake(engine: Compute, steps: Sequence[Step]) -> None:
         engine.run(step)
 
 
-def _utilities(engine: Compute, runs: int, nodes: int) -> Floats:
-    """Return the utilities of the nodes, shape (runs, nodes); without rows there is nothing to lose."""
-    found = np.full((runs, nodes), float(MAX_LOSS))
-    for row in engine.fetch(queries.utilities(), "utilities of nodes", "node"):
-        found[row["run"], row["node"]] = row["utility"]
-    return found
-
-
-def _still_held(held: Sequence[ChosenNode], drawn: Integers) -> Iterator[ChosenNode]:
-    """Yield the nodes that runs still hold: in runs that drew the first candidate, they stay."""
-    for chosen in held:
-        stays = drawn[chosen.perturbation.runs] == 0
-        if stays.any():
-            yield ChosenNode(chosen.levels, chosen.perturbation.part(stays))
-
-
 def _newly_held(
     nodes: Sequence[Levels], class_counts: Integers, perturbation: Perturbation, drawn: Integers
 ) -> Iterator[ChosenNode]:
@@ -219,26 +214,5 @@ def _newly_held(
             yield ChosenNode(levels, perturbation.part(chose, classes))
 
 
-def _refuse_many_counterfeits(classes: int, scale: float) -> None:
-    # Half of the noise is positive, and as large as its scale on average.
-    expected = classes * scale / 2
-    if expected > MAX_COUNTERFEITS:
-        raise PolicyError(
-            f"{expected:.0e} counterfeit rows would be drawn for the classes of a few nodes; raise ε or the share of "
-            f'"{INSERTION}" in it, or take more general nodes with minimum_levels or a public node'
-        )
-
-
-def _counterfeits(noise: Floats) -> Integers:
-    """Noise as a number of rows to add: rounded, halves away from 0, and none if there would be fewer."""
-    counts: Integers = np.maximum(np.floor(noise + 0.5), 0).astype(np.int64)
-    return counts
-
-
 def _epsilon(draws: Draws, step: str) -> float:
     return float(draws.charges[step].budget.epsilon)
-
-
-def _method(draws: Draws) -> IPAAsPublished:
-    assert isinstance(draws.method, IPAAsPublished)
-    return draws.method

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult
-from sqlanon.papers.reproductions import Announce, Reproduction
-from sqlanon.papers.thesis.income_accuracy import LOSSES, THESIS
+from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers.charts import dashes_of_sources
+from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -76,25 +76,10 @@ PUBLISHED: Mapping[tuple[float, int], tuple[float, float, float, float]] = {
 """Tables 6.4 to 6.7: by Prec and suppression, 1/m with each model, of MIMIC-III."""
 
 # The columns of the table in their order; None where a row has nothing to say.
-EMPTY: Row = {
-    "part": None,
-    "loss": None,
-    "model": None,
-    "k": None,
-    "max_loss": None,
-    "suppression_limit": None,
-    "checked": None,
-    "thesis_checked": None,
-    "minimal_nodes": None,
-    "value": None,
-    "tied_nodes": None,
-    "attained_k": None,
-    "suppressed_rows": None,
-    "one_over_m": None,
-    "worst_case": None,
-    "thesis": None,
-    "node": None,
-}
+SETTINGS = ("part", "loss", "model", "k", "max_loss", "suppression_limit")
+CHECKS = ("checked", "thesis_checked", "minimal_nodes", "value", "tied_nodes")
+ATTAINED = ("attained_k", "suppressed_rows", "one_over_m", "worst_case", "thesis", "node")
+EMPTY: Row = dict.fromkeys((*SETTINGS, *CHECKS, *ATTAINED))
 
 SHOWN = {
     "loss": "loss",
@@ -117,13 +102,7 @@ SHOWN = {
 
 
 def run(session: Session, folder: Path, _seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and measure m on those of demographics.
-
-    Raises:
-        PolicyError: the folder lacks data.
-        TaxonomyError: a hierarchy is malformed, or does not cover the rows.
-        EngineError: the database refused a step, or altair is not installed.
-    """
+    """Make every release, and measure m on those of demographics."""
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(SOURCE)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
     rows: list[Row] = []
@@ -146,7 +125,7 @@ def run(session: Session, folder: Path, _seeds: Sequence[int], announce: Announc
 
 
 def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
-    """The node of least loss, as a row of the table: with Prec as OLA finds it, with others as it would.
+    """Find the node of least loss, as a row of the table: with Prec as OLA finds it, with others as it would.
 
     Which nodes OLA checks does not depend on the loss, so that optimal search, which checks fewer, finds the others.
     """
@@ -176,7 +155,7 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
 
 
 def largest_k(session: Session, max_loss: float, percent: int) -> Row:
-    """The node of the largest k that Inverse OLA finds, as a row of the table."""
+    """Find the node of the largest k by Inverse OLA, as a row of the table."""
     release = _inverse(session, THESIS.quasi_identifiers, (), max_loss, percent)
     return _of_inverse(INVERSE, release, max_loss, percent)
 
@@ -224,7 +203,7 @@ def worst_case(probabilities: Sequence[float], k: float) -> float:
 def _inverse(
     session: Session, quasi_identifiers: Sequence[str], secrets: Sequence[str], max_loss: float, percent: int
 ) -> Release | None:
-    """The release of Inverse OLA; None if it protects nobody, with k = 1."""
+    """Release by Inverse OLA; None if it protects nobody, with k = 1."""
     policy = Policy(
         quasi_identifiers=quasi_identifiers,
         sensitive=secrets,
@@ -312,21 +291,10 @@ NOTES = [
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """The chart of checked nodes and of Prec by suppression, and of 1/m by setting, as altair has it.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
+    """Draw checked nodes and Prec by suppression, and 1/m by setting."""
     altair = required_altair()
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
     by_k = altair.Color("k:N", title="k", sort=None, legend=altair.Legend(orient="bottom"))
-    by_source = altair.StrokeDash(
-        "source:N",
-        title=None,
-        sort=None,
-        scale=altair.Scale(domain=["here", "in the thesis"], range=[[1, 0], [4, 3]]),
-        legend=altair.Legend(orient="bottom", symbolType="stroke", symbolStrokeColor=BLACK),
-    )
     counts = [
         {"k": str(row["k"]), "suppressed": _percent(row), "source": source, "nodes": row[name]}
         for row in checks
@@ -339,26 +307,20 @@ def drawn(rows: Sequence[Row]) -> Any:
         if row["model"] is not None
     ]
     suppressed = altair.X("suppressed:O", title="suppressed, at most", sort=None, axis=altair.Axis(labelAngle=0))
+    by_setting = altair.X("setting:O", title="Inverse OLA on demographics", sort=None)
+    by_model = altair.Color("model:N", title="model", legend=altair.Legend(orient="bottom"))
 
-    def lines(points: Sequence[Mapping[str, Any]]) -> Any:
-        return altair.Chart(altair.InlineData(points)).mark_line(point=True)
+    def panel(title: str, points: Sequence[Row], field: str, **encoding: Any) -> Any:
+        lines = altair.Chart(altair.InlineData(points)).mark_line(point=True)
+        encoded = lines.encode(y=altair.Y(f"{field}:Q", title=None), **encoding)
+        return encoded.properties(title=title, width=260, height=220)
 
-    panels = (
-        lines(counts)
-        .encode(x=suppressed, y=altair.Y("nodes:Q", title=None), color=by_k, strokeDash=by_source)
-        .properties(title="nodes that OLA checks", width=260, height=220),
-        lines(losses)
-        .encode(x=suppressed, y=altair.Y("loss:Q", title=None), color=by_k)
-        .properties(title="Prec of the best node", width=260, height=220),
-        lines(risks)
-        .encode(
-            x=altair.X("setting:O", title="Inverse OLA on demographics", sort=None),
-            y=altair.Y("m:Q", title=None),
-            color=altair.Color("model:N", title="model", legend=altair.Legend(orient="bottom")),
-        )
-        .properties(title="1/m: the higher, the better", width=260, height=220),
-    )
-    return altair.hconcat(*panels).resolve_scale(color="independent")
+    dashes = dashes_of_sources()
+    return altair.hconcat(
+        panel("nodes that OLA checks", counts, "nodes", x=suppressed, color=by_k, strokeDash=dashes),
+        panel("Prec of the best node", losses, "loss", x=suppressed, color=by_k),
+        panel("1/m: the higher, the better", risks, "m", x=by_setting, color=by_model),
+    ).resolve_scale(color="independent")
 
 
 def _percent(row: Row) -> str:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.accuracy import Accuracy, classification
-from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
-from sqlanon.papers import adult
+from sqlanon.papers import Announce, Reproduction, adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
-from sqlanon.papers.reproductions import Announce, Reproduction
+from sqlanon.papers.charts import colours, dashes_of_sources, line_across, lines_of
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -49,7 +49,6 @@ class Design:
 
     @property
     def predictors(self) -> tuple[str, ...]:
-        """All of them."""
         return (*self.quasi_identifiers, *self.kept)
 
 
@@ -84,12 +83,10 @@ class Contender:
     loss: str
 
     def __str__(self) -> str:
-        """In words, as progress is reported."""
         return f'columns "{self.design.name}", k = {self.k}, up to {self.percent} % suppressed, {self.loss}'
 
     @property
     def policy(self) -> Policy:
-        """The policy of the releases."""
         return Policy(
             quasi_identifiers=self.design.quasi_identifiers,
             sensitive=[adult.TARGET],
@@ -102,24 +99,14 @@ class Contender:
 
     @property
     def published(self) -> float:
-        """The numbers of the thesis."""
+        """The accuracy in the thesis."""
         return PUBLISHED[self.k, self.percent][[*LOSSES].index(self.loss)]
 
 
 # The columns of the table in their order; None where a row has nothing to say.
-EMPTY: Row = {
-    "columns": None,
-    "loss": None,
-    "k": None,
-    "suppression_limit": None,
-    "node": None,
-    "tied_nodes": None,
-    "released_rows": None,
-    "tree": None,
-    "tree_sd": None,
-    "logistic": None,
-    "thesis": None,
-}
+SETTINGS = ("columns", "loss", "k", "suppression_limit")
+FIGURES = ("node", "tied_nodes", "released_rows", "tree", "tree_sd", "logistic", "thesis")
+EMPTY: Row = dict.fromkeys((*SETTINGS, *FIGURES))
 
 SHOWN = {
     "columns": "columns",
@@ -136,13 +123,7 @@ SHOWN = {
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and have classifiers learn from it.
-
-    Raises:
-        PolicyError: the folder lacks data, or a seed is none of a classifier.
-        TaxonomyError: a hierarchy is malformed, or does not cover the rows.
-        EngineError: the database refused a step, or scikit-learn or altair is not installed.
-    """
+    """Make every release, and have classifiers learn from it."""
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(RAW_TRAINING)
     session.connection.from_arrow(adult.test_rows(folder, adult.COLUMNS)).create(RAW_TEST)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
@@ -160,12 +141,7 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
         shown=SHOWN,
         findings=[*findings(rows)],
         notes=notes(len(seeds)),
-        chart=drawn(
-            rows,
-            {SEVEN.name: ["logistic"], THESIS.name: ["logistic", "thesis"]},
-            losses=[*LOSSES],
-            across=(BASELINE, LOWER_BOUND),
-        ),
+        chart=drawn(rows),
     )
 
 
@@ -180,7 +156,7 @@ def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[R
 
 
 def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Row:
-    """A release as a row of the table."""
+    """Make a release, and a row of the table of it."""
     release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True)
     report = release.report
     assert report.rows is not None
@@ -236,7 +212,6 @@ def _setting(row: Row) -> tuple[int, float]:
 
 
 def notes(seeds: int) -> list[str]:
-    """Write notes on how to read the table."""
     return [
         "UCI Adult, 32,561 rows for training and 16,281 for tests; what is unknown is a value, ?.",
         "CA is the share of the rows for tests whose income a classifier predicts that was trained on a release. These "
@@ -272,29 +247,17 @@ LEAST, MOST = 0.75, 0.86
 WIDTH = 260
 
 
-def drawn(
-    rows: Sequence[Row], sources: Mapping[str, Sequence[str]], losses: Sequence[str], across: Sequence[str]
-) -> Any:
-    """The chart of logistic regression as altair has it.
-
-    Args:
-        rows: those of all releases, and those of the bounds.
-        sources: which figures are drawn of a choice of columns, ``logistic`` and ``thesis``; one below the other.
-        losses: what a line is for.
-        across: what stands in place of a loss in the rows that are lines across.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
+def drawn(rows: Sequence[Row]) -> Any:
+    """Draw the accuracy of logistic regression, a panel for columns and k."""
     altair = required_altair()
     lines = []
-    for design, figures in sources.items():
-        of_design = [row for row in rows if row["columns"] == design]
-        released = [row for row in of_design if row["loss"] in losses]
-        limits = [row for row in of_design if row["loss"] in across]
+    for design, figures in ((SEVEN, ["logistic"]), (THESIS, ["logistic", "thesis"])):
+        of_design = [row for row in rows if row["columns"] == design.name]
+        released = [row for row in of_design if row["loss"] in LOSSES]
+        limits = [row for row in of_design if row["loss"] in (BASELINE, LOWER_BOUND)]
         panels = [
-            _panel(altair, [row for row in released if row["k"] == k], figures, losses, limits).properties(
-                title=f'columns "{design}", k = {k}', width=WIDTH, height=200
+            _panel(altair, [row for row in released if row["k"] == k], figures, limits).properties(
+                title=f'columns "{design.name}", k = {k}', width=WIDTH, height=200
             )
             for k in dict.fromkeys(row["k"] for row in released)
         ]
@@ -305,10 +268,8 @@ def drawn(
     return altair.vconcat(*lines).properties(title=title)
 
 
-def _panel(
-    altair: Any, rows: Sequence[Row], figures: Sequence[str], losses: Sequence[str], limits: Sequence[Row]
-) -> Any:
-    """Lines by suppression, dashed for the thesis; dotted across for the limits."""
+def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Sequence[Row]) -> Any:
+    """Draw lines by suppression, dashed for the thesis; dotted across for the limits."""
     points = [
         {
             "loss": row["loss"],
@@ -320,34 +281,19 @@ def _panel(
         for name in figures
     ]
     y = altair.Y("accuracy:Q", title=None, scale=altair.Scale(domain=[LEAST, MOST], clamp=True))
-    lines = altair.Chart(altair.InlineData(points)).encode(
+    lines = lines_of(
+        points,
         x=altair.X("suppressed:O", title="suppressed, at most", sort=None, axis=altair.Axis(labelAngle=0)),
         y=y,
-        color=altair.Color(
-            "loss:N",
-            title=None,
-            sort=list(losses),
-            scale=altair.Scale(domain=list(losses), range=list(COLOURS)),
-            legend=altair.Legend(orient="bottom"),
-        ),
-        strokeDash=altair.StrokeDash(
-            "source:N",
-            title=None,
-            sort=None,
-            scale=altair.Scale(domain=list(SOURCES.values()), range=[[1, 0], [4, 3]]),
-            legend=altair.Legend(orient="bottom", symbolType="stroke", symbolStrokeColor=BLACK),
-        ),
+        color=colours("loss", LOSSES, COLOURS),
+        strokeDash=dashes_of_sources(),
     )
     highest = max(row["logistic"] for row in limits)
-    return altair.layer(
-        *(layer for row in limits for layer in _across(altair, row, y, above=row["logistic"] == highest)),
-        lines.mark_line(),
-        lines.mark_point(filled=True, size=40, opacity=1),
+    across = (
+        layer
+        for row in limits
+        for layer in line_across(
+            {"of": row["loss"], "accuracy": row["logistic"]}, y, WIDTH, -7 if row["logistic"] == highest else 9
+        )
     )
-
-
-def _across(altair: Any, row: Row, y: Any, *, above: bool) -> Iterator[Any]:
-    line = altair.Chart(altair.InlineData([{"of": row["loss"], "accuracy": row["logistic"]}])).encode(y=y)
-    yield line.mark_rule(strokeDash=[2, 3], color=BLACK)
-    named = line.encode(text="of:N", x=altair.value(WIDTH))
-    yield named.mark_text(align="right", dx=-4, dy=-7 if above else 9, color=BLACK)
+    return altair.layer(*across, *lines)

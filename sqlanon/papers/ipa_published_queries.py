@@ -68,7 +68,7 @@ SQL = Queries("ipa_as_published", {relation.name.removeprefix("anon_paper_"): re
 
 
 def values(encoding: Encoding) -> Step:
-    """The step that makes :data:`VALUES`."""
+    """Make :data:`VALUES`."""
     (name,) = encoding.spec.protected
     code, raw = column(encoding.sensitive(name)), encoding.raw(name)
     columns = [aliased(_place(code), PLACE_OF_VALUE), aliased(exp.AnyValue(this=column(raw)), raw), row_sum()]
@@ -83,7 +83,7 @@ def class_steps(
     cells: Relation | None = None,
     apart: bool = False,
 ) -> list[Step]:
-    """The steps that make the classes of a batch of nodes, numbered node by node in the order of their keys.
+    """Make the classes of a batch of nodes, numbered node by node in the order of their keys.
 
     Args:
         encoding: that of the run; :data:`VALUES` is made.
@@ -112,7 +112,7 @@ def class_counts() -> exp.Query:
 
 
 def perturbation_steps() -> list[Step]:
-    """The steps that make of :data:`THRESHOLDS` and :data:`UNIFORMS` which classes are kept, and counterfeit rows."""
+    """Make of :data:`THRESHOLDS` and :data:`UNIFORMS` which classes are kept, and counterfeit rows."""
     return [
         Step(PERTURBED_CLASSES, SQL.query("perturbed_classes"), "classes that are kept"),
         Step(COUNTERFEITS, SQL.query("counterfeits"), "counterfeit rows"),
@@ -125,10 +125,18 @@ def utilities() -> exp.Query:
 
 
 def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
-    """The steps that make what is shown of the one node whose classes there are."""
+    """Make what is shown of the one node whose classes there are."""
+    grouping, node = by_key(encoding, levels), AtNode(encoding, levels)
+    number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
+    classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
+    labelled = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
+    labelled = node.join_codes(labelled, "anon_numbered")
+    kept = _with_values(encoding, "kept")
+    kept.set("expressions", [*(column(code, "anon_labelled") for code in node.keys), *kept.expressions])
+    kept = kept.join(subquery(labelled, "anon_labelled"), using=[identifier(CLASS)], copy=False)
     return [
-        Step(NOISY_COMBINATIONS, _kept(encoding, levels), "rows of the classes that are kept"),
-        Step(NOISY_LEFT_OVER, _pooled(encoding), "rows of the others"),
+        Step(NOISY_COMBINATIONS, kept, "rows of the classes that are kept"),
+        Step(NOISY_LEFT_OVER, _with_values(encoding, "pooled"), "rows of the others"),
     ]
 
 
@@ -154,18 +162,6 @@ def _rows_by_value(grouping: Grouping) -> exp.Select:
     return grouping.select([row_sum()], grouping.cells(), *values)
 
 
-def _kept(encoding: Encoding, levels: Levels) -> exp.Select:
-    codes = [column(code, "anon_labelled") for code in AtNode(encoding, levels).keys]
-    query = _with_values(encoding, "kept")
-    query.set("expressions", [*codes, *query.expressions])
-    labelled = subquery(_labelled_classes(encoding, levels), "anon_labelled")
-    return query.join(labelled, using=[identifier(CLASS)], copy=False)
-
-
-def _pooled(encoding: Encoding) -> exp.Select:
-    return _with_values(encoding, "pooled")
-
-
 def _with_values(encoding: Encoding, name: str) -> exp.Select:
     """Run, value and rows of a query with places of values, all to be shown."""
     raw = encoding.raw(*encoding.spec.protected)
@@ -179,17 +175,8 @@ def _with_values(encoding: Encoding, name: str) -> exp.Select:
     return query.join(exp.alias_(VALUES.table, "anon_values", table=True), using=[identifier(PLACE_OF_VALUE)])
 
 
-def _labelled_classes(encoding: Encoding, levels: Levels) -> exp.Select:
-    """The number of each class of a node, as :func:`class_steps` counts, with the codes of its labels."""
-    grouping = by_key(encoding, levels)
-    number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
-    classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
-    query = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
-    return AtNode(encoding, levels).join_codes(query, "anon_numbered")
-
-
 def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
-    """The place of a row's key among all keys, from 0; without a key all rows are of one class."""
+    """Return the place of a row's key among all keys, from 0; without a key all rows are of one class."""
     if not keys:
         return number(0)
     rank = exp.Window(this=exp.func("dense_rank"), order=ascending(*keys))
@@ -197,5 +184,5 @@ def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _place(code: exp.Column) -> exp.Expr:
-    """The place of a value among all values, from 0; codes of values are from 1 and leave none out."""
+    """Return the place of a value among all values, from 0; codes of values are from 1 and leave none out."""
     return exp.Sub(this=cast(code, "BIGINT"), expression=number(1))

@@ -1,0 +1,48 @@
+"""Parts of charts that experiments share: lines through points, lines across, colours and dashes with their legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlanon.evaluation.results import BLACK, required_altair
+
+
+def lines_of(points: Sequence[Mapping[str, Any]], **encoding: Any) -> tuple[Any, Any]:
+    """Draw points and the lines through them."""
+    altair = required_altair()
+    base = altair.Chart(altair.InlineData(list(points))).encode(**encoding)
+    return base.mark_line(), base.mark_point(filled=True, size=40, opacity=1)
+
+
+def line_across(point: Mapping[str, Any], y: Any, width: int, dy: int) -> tuple[Any, Any]:
+    """Draw a dotted line at a point, and the name of what it is ``of`` at the right end, so far below it."""
+    altair = required_altair()
+    line = altair.Chart(altair.InlineData([point])).encode(y=y)
+    name = line.encode(text="of:N", x=altair.value(width))
+    return line.mark_rule(strokeDash=[2, 3], color=BLACK), name.mark_text(align="right", dx=-4, dy=dy, color=BLACK)
+
+
+def colours(field: str, names: Iterable[str], shades: Sequence[str], title: str | None = None, **legend: Any) -> Any:
+    """Give each name its shade, with a legend below the chart; ``names`` may repeat themselves."""
+    altair = required_altair()
+    found = list(dict.fromkeys(names))
+    return altair.Color(
+        f"{field}:N",
+        title=title,
+        sort=found,
+        scale=altair.Scale(domain=found, range=list(shades[: len(found)])),
+        legend=altair.Legend(orient="bottom", **legend),
+    )
+
+
+def dashes_of_sources() -> Any:
+    """Dash lines by their ``source``, if it is the thesis."""
+    altair = required_altair()
+    return altair.StrokeDash(
+        "source:N",
+        title=None,
+        sort=None,
+        scale=altair.Scale(domain=["here", "in the thesis"], range=[[1, 0], [4, 3]]),
+        legend=altair.Legend(orient="bottom", symbolType="stroke", symbolStrokeColor=BLACK),
+    )

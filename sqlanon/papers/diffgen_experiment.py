@@ -1,0 +1,353 @@
+"""Mohammed et al. 2013 on UCI Adult: how well classifiers learn from DiffGen, and from what it competes with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.chance.word_sources import SeededSource
+from sqlanon.evaluation.accuracy import classification
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.methods.cuts.diffgen.diffgen_run import DiffGenReport
+from sqlanon.model.budget import Budget
+from sqlanon.model.methods.cut_methods import COUNT, DiffGen, TopDownSpecialization, Utility
+from sqlanon.model.methods.noisy import Histogram
+from sqlanon.model.methods.settings import MethodSettings
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node, predictors
+from sqlanon.papers.charts import colours, line_across, lines_of
+from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+
+CLASSES = ("<=50K", ">50K")
+
+UTILITIES: Mapping[str, Utility] = {"DiffGen, Max": "max", "DiffGen, InfoGain": "infogain"}
+EPSILONS = ("0.1", "0.25", "0.5", "1")
+SPECIALIZATIONS = (4, 7, 10, 13, 16)  # of figure 4
+
+COMPARED_EPSILONS = (*EPSILONS, "2", "4")
+COMPARED_SPECIALIZATIONS = 15  # of figure 5A: the text mentions budgets of 2 and more without naming them
+
+FEWER = "DiffGen, Max, counts up to 25 / ε left out"
+FEWER_THRESHOLD = 25
+"""Of the 300,000 to 600,000 combinations of 15 specializations, one that nobody has is shown now and then."""
+
+CLASS_SIZE = 5
+TOP_DOWN = f"top-down specialization, k = {CLASS_SIZE}"
+
+HISTOGRAM = "histogram"
+LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"
+"""Its 1.5 million values would all be listed in a taxonomy; and a survey weight predicts an income badly."""
+
+RELEASED = "released"
+TESTED = "tested"  # the tables of a release, and of the rows for tests at its cut
+
+
+NEEDED = (adult.TRAINING, adult.TEST)
+
+SLACK = 0.01  # by how much accuracy may fall from one ε to the next, and still count as not falling
+
+SHOWN = {
+    "method": "method",
+    "epsilon": "ε",
+    "specializations": "h",
+    "tree": "CA (tree)",
+    "tree_sd": "sd",
+    "logistic": "CA (logistic)",
+    "logistic_sd": "sd ",
+    "combinations": "combinations",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """The method of some releases."""
+
+    method: str  # in words
+    settings: MethodSettings | None = None  # the method of its policy; rows as they are have none
+    epsilon: str | None = None  # of a release, if it is private
+    specializations: int | None = None  # how many were wanted, if that is a setting
+    left_out: tuple[str, ...] = ()  # columns that it does without
+
+    def __str__(self) -> str:
+        given = {"ε": self.epsilon, "h": self.specializations}
+        return ", ".join([self.method, *(f"{name} = {value}" for name, value in given.items() if value is not None)])
+
+    @property
+    def predictors(self) -> list[str]:
+        return [name for name in adult.COLUMNS if name not in (adult.TARGET, *self.left_out)]
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(
+            quasi_identifiers=self.predictors,
+            sensitive=[adult.TARGET],
+            identifiers=self.left_out,
+            method=self.settings,
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of one release."""
+
+    accuracies: Mapping[str, float]  # of a model, by name, trained on it
+    combinations: int | None = None  # how many there are of the labels and classes of DiffGen
+
+
+def contenders() -> Iterator[Contender]:
+    """List the contenders: the settings of figure 4, and then those of figure 5A."""
+    for (name, utility), epsilon, count in itertools.product(UTILITIES.items(), EPSILONS, SPECIALIZATIONS):
+        yield diffgen(name, utility, epsilon, count)
+    name, utility = next(iter(UTILITIES.items()))
+    for epsilon in COMPARED_EPSILONS:
+        yield diffgen(name, utility, epsilon, COMPARED_SPECIALIZATIONS)
+        yield diffgen(FEWER, utility, epsilon, COMPARED_SPECIALIZATIONS, threshold=FEWER_THRESHOLD / float(epsilon))
+    node = {}
+    for name, taxonomy in taxonomies().items():
+        if name != adult.TARGET:
+            # The highest level with several labels.
+            node[name] = 1 if taxonomy.rows is None else len(next(iter(taxonomy.rows))) - 2
+    for epsilon in COMPARED_EPSILONS:
+        method = Histogram(budget=Budget(epsilon), node=node)
+        yield Contender(HISTOGRAM, method, epsilon, left_out=(LEFT_OUT_OF_HISTOGRAMS,))
+    yield Contender(TOP_DOWN, TopDownSpecialization(CLASS_SIZE, numeric=BOUNDS))
+
+
+def diffgen(
+    name: str, utility: Utility, epsilon: str, specializations: int, threshold: float | None = None
+) -> Contender:
+    """DiffGen of all 14 predictors."""
+    method = DiffGen(
+        budget=Budget(epsilon),
+        specializations=specializations,
+        utility=utility,
+        numeric=BOUNDS,
+        threshold=threshold,
+    )
+    return Contender(name, method, epsilon, specializations)
+
+
+def taxonomies() -> dict[str, Taxonomy]:
+    """Return the taxonomies of classes, of predictors that have one, and of numbers in halves of their range."""
+    known = {adult.TARGET: Taxonomy.flat(CLASSES)}
+    for name, each in predictors().items():
+        if isinstance(each, Taxonomy):
+            known[name] = each
+        elif name != LEFT_OUT_OF_HISTOGRAMS:
+            low, high = each
+            known[name] = Taxonomy.intervals([-(-(high - low) // 2)], origin=low, minimum=low, maximum=high - 1)
+    return known
+
+
+def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
+    """Make every release, and have classifiers learn from it."""
+    for name, rows in zip((RAW_TRAINING, RAW_TEST), adult.known_rows(folder, adult.COLUMNS), strict=True):
+        session.connection.from_arrow(rows).create(name)
+    session.taxonomies.load_all(taxonomies())
+    announce(BASELINE)
+    rows = [*bounds(session, seeds)]
+    for contender in contenders():
+        announce(str(contender))
+        rows.append(row_of(contender, [*outcomes(session, contender, seeds)]))
+    return Reproduced(
+        title="DiffGen on UCI Adult, after Mohammed et al. 2013",
+        rows=rows,
+        shown=SHOWN,
+        findings=findings(rows),
+        notes=notes(len(seeds)),
+        chart=drawn(rows),
+    )
+
+
+def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
+    """Compute the bounds of accuracy: with the rows as they are (BA), and without any predictor (LA)."""
+    found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODELS, seeds=seeds)
+    by_seed = zip(*(found.ca[name].each for name in MODELS), strict=True)
+    yield row_of(Contender(BASELINE), [Outcome(dict(zip(MODELS, each, strict=True))) for each in by_seed])
+    yield row_of(Contender(LOWER_BOUND), [Outcome(dict.fromkeys(MODELS, found.la))])
+
+
+def outcomes(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Outcome]:
+    """Release by draws that follow from each seed, and yield what a classifier with that seed learns from it.
+
+    What draws nothing is released once.
+    """
+    method = contender.policy.method
+    tested = TESTED
+    for place, seed in enumerate(seeds):
+        if method.draws or place == 0:
+            source = SeededSource(seed) if method.draws else None
+            release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True, random_source=source)
+            if isinstance(method, Histogram):
+                tested = at_node(contender.predictors, release.node)
+            else:
+                session.generalize(RAW_TEST, RELEASED, TESTED, replace=True)
+        found = classification(
+            session,
+            with_income(RELEASED),
+            tested,
+            target=adult.TARGET,
+            models=MODELS,
+            weight=COUNT if isinstance(method, DiffGen) else None,
+            seeds=[seed],
+        )
+        combinations = release.report.combinations if isinstance(release.report, DiffGenReport) else None
+        yield Outcome({name: each.mean for name, each in found.ca.items()}, combinations)
+
+
+def with_income(table: str) -> str:
+    """Return the query for the rows that have an income: a histogram takes NULL for a class like any other."""
+    rows = select([exp.Star()], exp.Table(this=identifier(table)))
+    return rows.where(column(adult.TARGET).is_(exp.null()).not_(), copy=False).sql(DIALECT)
+
+
+def row_of(contender: Contender, outcomes: Sequence[Outcome]) -> Row:
+    """Make a row of the means over releases; a standard deviation is that of a sample, None of one release."""
+    figures: dict[str, Any] = {}
+    for name in MODELS:
+        each = [outcome.accuracies[name] for outcome in outcomes]
+        figures |= {name: fmean(each), f"{name}_sd": stdev(each) if len(each) > 1 else None}
+    sizes = [outcome.combinations for outcome in outcomes if outcome.combinations is not None]
+    return rounded(
+        {
+            "method": contender.method,
+            "epsilon": None if contender.epsilon is None else float(contender.epsilon),
+            "specializations": contender.specializations,
+            **figures,
+            "combinations": round(fmean(sizes)) if sizes else None,
+        }
+    )
+
+
+def findings(rows: Sequence[Row]) -> list[str]:
+    """Count how often the claims of the paper hold, of trees."""
+    tree = {(row["method"], row["epsilon"], row["specializations"]): row["tree"] for row in rows}
+    best, other = UTILITIES
+    baseline, least = tree[BASELINE, None, None], tree[LOWER_BOUND, None, None]
+    found = [f"BA is {baseline:.4f}, LA is {least:.4f}"]
+    grid = [*itertools.product(map(float, EPSILONS), SPECIALIZATIONS)]
+    for epsilon in map(float, EPSILONS):
+        count = max(SPECIALIZATIONS, key=lambda each: tree[best, epsilon, each])
+        accuracy = tree[best, epsilon, count]
+        found.append(
+            f"ε = {epsilon:g}: CA of {best} is {accuracy:.4f} at its best, h = {count}; BA - CA is "
+            f"{baseline - accuracy:.4f}, CA - LA is {accuracy - least:.4f}"
+        )
+    below = sum(tree[other, *each] < tree[best, *each] for each in grid)
+    found.append(f"CA of {other} is below that of {best} in {below} of {len(grid)} settings")
+    steps = [
+        tree[best, higher, count] >= tree[best, lower, count] - SLACK
+        for count in SPECIALIZATIONS
+        for lower, higher in itertools.pairwise(map(float, EPSILONS))
+    ]
+    found.append(f"CA of {best} rises with ε, or falls by {SLACK} at most, in {sum(steps)} of {len(steps)} steps")
+    return [*found, *_compared(tree, best)]
+
+
+def _compared(tree: Mapping[tuple[Any, Any, Any], float], best: str) -> Iterator[str]:
+    """Count how often DiffGen is better than its competitors, and than itself with more counts left out."""
+    count, epsilons = COMPARED_SPECIALIZATIONS, [*map(float, COMPARED_EPSILONS)]
+    for method, other in itertools.product((best, FEWER), (HISTOGRAM, TOP_DOWN)):
+        wins = sum(
+            tree[method, epsilon, count] > tree[other, None if other == TOP_DOWN else epsilon, None]
+            for epsilon in epsilons
+        )
+        yield f"CA of {method}, h = {count}, is above that of {other} for {wins} of {len(epsilons)} ε"
+
+
+def notes(seeds: int) -> list[str]:
+    each = "one release, and one classifier" if seeds == 1 else f"{seeds} releases, and of a classifier of each"
+    return [
+        "UCI Adult without unknown values, 30,162 rows for training and 15,060 for tests; 6 numeric and 8 categorical "
+        "predictors of the income.",
+        f"CA is the share of the rows for tests whose income a classifier predicts that was trained on a release: the "
+        f"mean of {each}. sd is the standard deviation from release to release.",
+        "Rows for tests are generalized as the release is. The tree is CART, where the paper has C4.5.",
+        "Taxonomies are those of this package, and not the paper's. Ranges of numbers are the paper's.",
+        "combinations are those of labels and class that a release could show, a mean.",
+        f"{TOP_DOWN.capitalize()}, promises k-anonymity alone, and splits numbers where they occur.",
+        f"The {HISTOGRAM} is that of combinations at a fixed node: of every taxonomy the level below the top, of every "
+        f"number the halves of its range; without {LEFT_OUT_OF_HISTOGRAMS}, which it could not list.",
+        "The paper reports ten-fold cross-validation for figure 5A; here all figures are of the one split.",
+        "Trying several ε or h on the same data, as this does, spends the budget of all of them: it shows how DiffGen "
+        "behaves; do not choose h that way.",
+    ]
+
+
+REPRODUCTION = Reproduction(
+    name="diffgen",
+    source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
+    check=lambda folder: adult.refuse_folder(folder, [], NEEDED),
+    run=run,
+    seeds=range(10),
+)
+
+SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")
+"""By ε, ascending."""
+
+COLOURS = ("#08306b", "#d62728", "#2ca02c", "#ff9f43")
+"""By method."""
+
+ACCURACY = "accuracy"
+LEAST, MOST = 0.74, 0.87
+"""The accuracies that are drawn, from below LA to above BA; what is beyond is drawn at the edge."""
+
+WIDTH, HEIGHT = 300, 260
+
+
+def drawn(rows: Sequence[Row]) -> Any:
+    """Draw trees: figure 4 by specializations, a panel a utility, and figure 5A by ε."""
+    altair = required_altair()
+    limits = {row["method"]: row["tree"] for row in rows if row["method"] in (BASELINE, LOWER_BOUND)}
+    by_count = [row for row in rows if row["specializations"] in SPECIALIZATIONS]
+    panels = []
+    x = altair.X("h:O", title="specializations (h)", axis=altair.Axis(labelAngle=0))
+    for method in dict.fromkeys(row["method"] for row in by_count):
+        points = [
+            {"h": row["specializations"], "epsilon": f"{row['epsilon']:g}", ACCURACY: row["tree"]}
+            for row in by_count
+            if row["method"] == method
+        ]
+        color = colours("epsilon", (each["epsilon"] for each in points), SHADES, "ε", columns=4, labelLimit=300)
+        panels.append(_panel(altair, points, limits, x, color).properties(title=method, width=WIDTH, height=HEIGHT))
+    compared = [
+        row
+        for row in rows
+        if row["specializations"] in (None, COMPARED_SPECIALIZATIONS) and row["method"] not in limits
+    ]
+    epsilons = sorted({row["epsilon"] for row in compared if row["epsilon"] is not None})
+    points = []
+    for row in compared:
+        name = row["method"] if row["specializations"] is None else f"{row['method']}, h = {row['specializations']}"
+        # What has no ε is the same for all.
+        for epsilon in epsilons if row["epsilon"] is None else [row["epsilon"]]:
+            points.append({"epsilon": f"{epsilon:g}", "method": name, ACCURACY: row["tree"]})
+    x = altair.X("epsilon:O", title="ε", sort=None, axis=altair.Axis(labelAngle=0))
+    color = colours("method", (each["method"] for each in points), COLOURS, columns=1, labelLimit=300)
+    beside = _panel(altair, points, limits, x, color)
+    panels.append(beside.properties(title="beside other methods", width=WIDTH, height=HEIGHT))
+    title = altair.TitleParams("Trees on UCI Adult, classification accuracy: the higher, the better", anchor="start")
+    return altair.hconcat(*panels).resolve_scale(color="independent").properties(title=title)
+
+
+def _panel(altair: Any, points: Sequence[Row], limits: Mapping[str, float], x: Any, color: Any) -> Any:
+    """Draw lines, with dotted ones across: the name of the highest is above it, others below, where no points are."""
+    y = altair.Y(f"{ACCURACY}:Q", title=None, scale=altair.Scale(domain=[LEAST, MOST], clamp=True))
+    highest = max(limits.values())
+    across = (
+        layer
+        for name, accuracy in limits.items()
+        for layer in line_across({"of": name, ACCURACY: accuracy}, y, WIDTH, -7 if accuracy == highest else 9)
+    )
+    return altair.layer(*across, *lines_of(points, x=x, y=y, color=color))

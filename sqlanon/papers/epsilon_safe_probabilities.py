@@ -23,7 +23,7 @@ from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.evaluation.results import Row
-from sqlanon.methods.noisy_node.epsilon_safe import samples, scores
+from sqlanon.methods.noisy_node.epsilon_safe import sampled_table, samples, scores
 from sqlanon.methods.noisy_node.shared import prepared
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.sampled_methods import EpsilonSafe
@@ -216,7 +216,7 @@ def table_and_samples(session: Session, source: str, seeds: Sequence[int]) -> tu
         for seed in seeds:
             with engine.scratch():
                 ((sample, _),) = samples(engine, table, SeededSource(seed), BETA, 1)
-                sampled.append(_nodes(engine, sample.table(engine, table), K, (SAMPLE_WEIGHT,)))
+                sampled.append(_nodes(engine, sampled_table(engine, table, sample), K, (SAMPLE_WEIGHT,)))
     return whole, sampled
 
 

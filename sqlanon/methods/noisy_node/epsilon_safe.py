@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -109,12 +109,6 @@ class SampledClasses(Algorithm):
     """The algorithm that draws a node, and shows classes of a sample."""
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> None:
-        """Nothing of the domain is needed: refuse what cannot be drawn; nothing is charged yet.
-
-        Raises:
-            PolicyError: the table has too many rows for exact scores, an ε is too small, or the node is to be drawn on
-                the sample, and their number costs more than δ.
-        """
         settings = epsilon_safe(table.bound.policy)
         if not settings.chooses_node:
             return
@@ -198,31 +192,26 @@ def drawn_on_sample(
     k = sampling.k
     for sample, times in samples(engine, table, draws.source, sampling.beta, runs):
         with engine.scratch():
-            found = (choose or chosen_nodes)(engine, sample.table(engine, table), draws, k, times)
+            found = (choose or chosen_nodes)(engine, sampled_table(engine, table, sample), draws, k, times)
         for levels, count in found:
-            draw_counts = partial(_show_classes, engine, table, sample, levels, k, count)
+            draw_counts = partial(_draw_classes, engine, table, levels, draws, count, sample)
             yield DrawnNode(levels, count, draw_counts, False, {SAMPLE: k})
 
 
-@dataclass(frozen=True)
-class Sample:
-    """The rows of each cell that are in a sample; shape (cells,)."""
-
-    counts: Integers
-
-    def table(self, engine: Compute, table: EncodedTable) -> EncodedTable:
-        places = np.arange(len(self.counts))
-        engine.put(SAMPLED_ROWS, pa.table({private.PLACE: places, "anon_sampled_rows": self.counts}))
-        engine.run(SQL.step(SAMPLED_CELLS, "sampled_cells"))
-        context = replace(table.context, row_count=int(self.counts.sum()))
-        cell_count = int(np.count_nonzero(self.counts))
-        encoding = replace(table.encoding, cells=SAMPLED_CELLS)
-        return replace(table, encoding=encoding, context=context, cell_count=cell_count)
+def sampled_table(engine: Compute, table: EncodedTable, sample: Integers) -> EncodedTable:
+    """Make a table of the rows of each cell that are in a sample; shape (cells,)."""
+    places = np.arange(len(sample))
+    engine.put(SAMPLED_ROWS, pa.table({private.PLACE: places, "anon_sampled_rows": sample}))
+    engine.run(SQL.step(SAMPLED_CELLS, "sampled_cells"))
+    context = replace(table.context, row_count=int(sample.sum()))
+    encoding = replace(table.encoding, cells=SAMPLED_CELLS)
+    return replace(table, encoding=encoding, context=context, cell_count=int(np.count_nonzero(sample)))
 
 
 def samples(
     engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
-) -> list[tuple[Sample, int]]:
+) -> list[tuple[Integers, int]]:
+    """Draw samples, the rows of each cell that are in them, each with the number of runs that draw it."""
     encoding = table.encoding
     keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
     placed = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
@@ -230,7 +219,7 @@ def samples(
     sizes = np.array([row["rows"] for row in engine.fetch(SQL.query("cell_sizes"), "cells", "cell")], dtype=np.int64)
     kept = source.thinned(np.tile(sizes, runs), beta).reshape(runs, len(sizes))
     found, times = np.unique(kept, axis=0, return_counts=True)
-    return [(Sample(sample), int(count)) for sample, count in zip(found, times, strict=True)]
+    return [(sample, int(count)) for sample, count in zip(found, times, strict=True)]
 
 
 def chosen_nodes(
@@ -244,35 +233,21 @@ def chosen_nodes(
     return nodes_by_scores(lattice, found, draws.source, charge, sensitivity=sensitivity, runs=runs)
 
 
-def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int) -> list[Relation]:
-    """Draw the rows of each class of a node that are in the sample; classes of k or more are shown."""
-    sampling = epsilon_safe(table.bound.policy).sampling
-    places, sizes = _classes(engine, table, levels, sampling.k, runs)
-    kept = draws.source.thinned(sizes, sampling.beta)
-    return _shown(engine, places, kept - sizes, runs, sampling.k)
-
-
-def _show_classes(
-    engine: Compute, table: EncodedTable, sample: Sample, levels: Levels, k: int, runs: int
+def _draw_classes(
+    engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int, sample: Integers | None = None
 ) -> list[Relation]:
-    places, _ = _classes(engine, sample.table(engine, table), levels, k, runs)
-    return _shown(engine, places, np.zeros(len(places), dtype=np.int64), runs, k)
-
-
-def _classes(engine: Compute, table: EncodedTable, levels: Levels, k: int, runs: int) -> tuple[Integers, Integers]:
-    """Return the places and the sizes of the classes of a node that have k rows or more, run after run."""
-    engine.run(private.combinations(AtNode(table.encoding, levels)))
-    found = engine.fetch(SQL.query("class_sizes", k=k), "classes", "class")
-    places, sizes = (np.array([row[name] for row in found], dtype=np.int64) for name in ("place", "rows"))
-    return np.tile(places, runs), np.tile(sizes, runs)
-
-
-def _shown(engine: Compute, places: Integers, missing: Integers, runs: int, k: int) -> list[Relation]:
-    """Put the rows that chance takes from classes that can be shown, run after run; other classes are left out."""
+    """Draw how many rows of each class of a node are in the sample, unless it was drawn; k or more are shown."""
+    sampling = epsilon_safe(table.bound.policy).sampling
+    shown = table if sample is None else sampled_table(engine, table, sample)
+    engine.run(private.combinations(AtNode(shown.encoding, levels)))
+    found = engine.fetch(SQL.query("class_sizes", k=sampling.k), "classes", "class")
+    places, sizes = (np.tile(np.array([row[name] for row in found], np.int64), runs) for name in ("place", "rows"))
+    kept = sizes if sample is not None else draws.source.thinned(sizes, sampling.beta)
+    # What chance takes from the classes that can be shown, run after run; other classes are left out.
     of_runs = np.repeat(np.arange(runs), len(places) // max(1, runs))
-    noise = {private.RUN: of_runs, private.PLACE: places, private.NOISE: missing}
+    noise = {private.RUN: of_runs, private.PLACE: places, private.NOISE: kept - sizes}
     engine.put(private.NOISE_OF_COMBINATIONS, pa.table(noise))
-    engine.run(private.noisy_combinations(k))
+    engine.run(private.noisy_combinations(sampling.k))
     return [private.NOISY_COMBINATIONS]
 
 
@@ -284,15 +259,8 @@ def most_rows(weight: int) -> int:
 def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int, reach: int) -> Integers:
     """Score all nodes in lexicographic order; scores too far below the best are raised to ``reach``.
 
-    Args:
-        table: the cells, of :func:`most_rows` rows at most.
-        threshold: K, the rows that a class must have not to be at risk in whole.
-        weight: W, the loss of a row that is not shown.
-        reach: the distance from the best within which scores are distinguished.
-
-    Returns:
-        integers in parts of :data:`WHOLE` of a row; one row changes each by at most ``weight * WHOLE``; shape
-        (nodes,).
+    The table has :func:`most_rows` rows at most; ``threshold`` is K, and ``weight`` W. Scores are in parts of
+    :data:`WHOLE` of a row, of which one row changes each by at most ``weight * WHOLE``; shape (nodes,).
     """
     lattice, row_count = table.context.lattice, table.context.row_count
     whole, most = weight * WHOLE, sums(lattice, precision_losses(lattice))

@@ -23,7 +23,7 @@ Source: Lee & Chung 2020, corrected as in spec/ipa.md B2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -69,12 +69,6 @@ class NoisyCountsOfNodes(Algorithm):
     label_losses = ("ncp",)
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
-        """Refuse all that cannot be drawn while nothing is charged, and return the sizes of the domain.
-
-        Raises:
-            PolicyError: the domain is too large, an ε is too small for noise of 64 bits, or the table has too many rows
-                for exact scores.
-        """
         bound = table.bound
         domains, wanted = public_domains(engine, table), noisy_counts(bound.policy)
         if wanted.chooses_node and table.context.row_count > MAX_ROWS:
@@ -153,11 +147,7 @@ def noisy_counts(policy: Policy) -> NoisyCounts:
 
 
 def public_domains(engine: Compute, table: EncodedTable) -> Domains:
-    """Count labels and values, for a method that shows combinations that nobody has.
-
-    Raises:
-        PolicyError: there are more combinations than can be numbered.
-    """
+    """Count labels and values, for a method that shows combinations that nobody has; too many are refused."""
     method, encoding = noisy_counts(table.bound.policy), table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)
@@ -211,8 +201,7 @@ def draw_counts(
 ) -> list[Relation]:
     """Draw the shown counts of a recoding: combinations with noise and, of what they do not show, values with noise.
 
-    Returns:
-        the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
+    Combinations are in the relations that are returned; values are in :data:`private.NOISY_LEFT_OVER`.
     """
     method = noisy_counts(table.bound.policy)
     least = thresholds(method, domain)
@@ -262,8 +251,16 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
         combined = _by_combination(engine, table)
         roll_ups = RollUps.of(engine, combined)
         for nodes in losses.batches():
-            for levels, at_risk, loss in _counted(engine, combined, roll_ups, threshold, nodes):
-                losses.learn(levels, at_risk, loss)
+            for cells, together in roll_ups.statements(nodes):
+                query = private.node_scores(
+                    combined.encoding, together, threshold, cells=cells.cells, apart=cells.is_big
+                )
+                found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
+                for place, levels in enumerate(together):
+                    # A node that is not answered has no combination that reaches the threshold.
+                    row = found.get(place, {"row_count": 0, "score": 0})
+                    at_risk = context.row_count - int(row["row_count"])
+                    losses.learn(levels, at_risk, WHOLE * at_risk - int(row["score"]))
     return losses.scores()
 
 
@@ -281,20 +278,3 @@ def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
     labels = (tuple(count * max(values, 1) for count in first), *others)
     losses = replace(table.context.losses, distinct_labels=labels)
     return replace(table, encoding=combined, context=replace(table.context, losses=losses))
-
-
-def _counted(
-    engine: Compute, table: EncodedTable, roll_ups: RollUps, threshold: int, nodes: Sequence[Levels]
-) -> Iterator[tuple[Levels, int, int]]:
-    """Count the rows of some nodes at risk in whole, and what each node loses.
-
-    A node that is not answered has no combination that reaches the threshold.
-    """
-    row_count = table.context.row_count
-    for source, together in roll_ups.statements(nodes):
-        query = private.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
-        found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
-        for place, levels in enumerate(together):
-            row = found.get(place, {"row_count": 0, "score": 0})
-            at_risk = row_count - int(row["row_count"])
-            yield levels, at_risk, WHOLE * at_risk - int(row["score"])

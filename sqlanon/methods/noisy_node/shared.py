@@ -105,37 +105,12 @@ class Algorithm(ABC):
 
 
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
-    """Bind a policy with a private method to a source.
-
-    Raises:
-        PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is not categorical.
-        TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
-    """
+    """Bind a policy with a private method to a source."""
     return checked(prepare(engine, source, policy))
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse a node out of the lattice, observed taxonomies and unfit sensitive columns; else return the policy.
-
-    Raises:
-        PolicyError, TaxonomyError: as :func:`prepared`.
-    """
-    _refuse_node(bound)
-    refuse_observed(bound)
-    _refuse_unfit_types(bound)
-    return bound
-
-
-def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
-    """Return cells that count no more rows of each individual than the method allows, if it knows individuals.
-
-    Raises:
-        PolicyError: rows belong to no individual.
-    """
-    return replace(bound.cells, source=bounded_source(engine, bound, source), individual=None)
-
-
-def _refuse_node(bound: BoundPolicy) -> None:
+    """Refuse a node out of the lattice, observed taxonomies and unfit sensitive columns; else return the policy."""
     node, lattice = public_node(bound), bound.lattice
     problems = [
         f'method.node: "{name}" has levels {least} to {most}, so not {level}'
@@ -146,18 +121,22 @@ def _refuse_node(bound: BoundPolicy) -> None:
     ]
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
-
-
-def _refuse_unfit_types(bound: BoundPolicy) -> None:
-    wanted = private_method(bound.policy)
+    refuse_observed(bound)
+    wanted, columns = private_method(bound.policy), {found.name: found for found in bound.columns}
     for name in bound.policy.sensitive:
-        found = next(found for found in bound.columns if found.name == name)
+        found = columns[name]
         if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
             raise PolicyError(
                 f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
             )
         if not found.traits.can_be_rebuilt:
             raise PolicyError(no_category(found))
+    return bound
+
+
+def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
+    """Return cells that count no more rows of each individual than the method allows, if it knows individuals."""
+    return replace(bound.cells, source=bounded_source(engine, bound, source), individual=None)
 
 
 @dataclass(frozen=True)
@@ -178,15 +157,11 @@ class NoisyPublication(PrivatePublication):
 
 
 class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublication]):
-    """Publish what is drawn of the counts of a node, paid for from the budget of the data set.
-
-    Attributes:
-        algorithm: how a node is drawn, and what is shown of it.
-    """
+    """Publish what is drawn of the counts of a node, paid for from the budget of the data set."""
 
     instead_of_node = 'it draws its node, or has a public one: write it as "node" of the method'
     instead_of_time_limit = "it scores every node; give it a public node, or maximum_levels"
-    algorithm: ClassVar[Algorithm]
+    algorithm: ClassVar[Algorithm]  # draws a node, and what is shown of it
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
@@ -271,13 +246,7 @@ Parts = Mapping[tuple[int, int], int]
 class Losses:
     """The losses of all nodes of a lattice, as far as they are known: scores without their sign, in parts of a row.
 
-    Args:
-        lattice: the lattice.
-        row_count: rows of the source.
-        whole: the loss of a row at risk.
-        lost: the losses of all rows together by the labels of each node; shape of the lattice.
-        most: the largest loss of a row by them.
-        reach: the distance from the least loss within which losses are distinguished.
+    ``whole`` is the loss of a row at risk, ``most`` the largest one of a row by the labels of each node.
     """
 
     def __init__(
@@ -285,8 +254,8 @@ class Losses:
     ) -> None:
         self._lattice = lattice
         self._largest = row_count * whole
-        self._reach = min(reach, self._largest)
-        self._lost = lost
+        self._reach = min(reach, self._largest)  # from the least loss, within which losses are distinguished
+        self._lost = lost  # by all rows together, by the labels of each node; shape of the lattice
         self._spared = whole - most
         self._known = np.full(lattice.shape, -1, dtype=np.int64)
         self._at_risk = np.zeros(lattice.shape, dtype=np.int64)

@@ -124,15 +124,7 @@ class Chosen:
 
 
 def chosen(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
-    """Measure marginals one by one, each where the model before is most wrong for what it costs.
-
-    Args:
-        rho: the budget, which is taken from the portions; at least as much is left there.
-        source: of noise and choices.
-
-    Raises:
-        BudgetError: ρ is too small for noise that fits 64-bit integers.
-    """
+    """Measure marginals one by one for ρ of the portions, each where the model before is most wrong for its cost."""
     return Run(problem, rho, portions, source).chosen()
 
 

@@ -15,8 +15,7 @@ from sqlglot import exp
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.random_source import Generator
 from sqlanon.methods.synthetic.beliefs import Beliefs, Floats, cells_of
-from sqlanon.methods.synthetic.cells import SQL
-from sqlanon.methods.synthetic.domain import ModelledColumn, published_type, whole_edges
+from sqlanon.methods.synthetic.domain import SQL, ModelledColumn, published_type, whole_edges
 from sqlanon.model.methods.synthetic import Bins
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import Relation, aliased, column, f, select
@@ -137,12 +136,8 @@ def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floa
     """Weigh single values within their label or bin, by their noisy counts.
 
     Counts whose differences may all be noise say nothing: their values are as likely as each other. The differences of
-    others are shrunk by what noise contributes to their squares on average (James & Stein 1961).
-
-    Args:
-        counts: of single values.
-        codes: the numbers of their labels or bins, ascending.
-        sigma: the scale of the noise of a count.
+    others are shrunk by what noise contributes to their squares on average (James & Stein 1961). ``codes`` are the
+    numbers of labels or bins, ascending, and ``sigma`` is the scale of the noise of a count.
     """
     found = np.ones(len(counts))
     places = np.array(codes)

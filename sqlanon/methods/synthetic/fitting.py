@@ -80,14 +80,8 @@ def fitted(
     """Fit a model to some measurements, from the potentials of an earlier one on.
 
     By mirror descent with Nesterov's momentum, which starts anew where the loss rises (O'Donoghue & Candès 2015). It
-    ends before its last step where it has converged.
-
-    Args:
-        sizes: the number of values of each column.
-        measurements: by set of columns.
-        steps: the largest number of steps.
-        start: a model of some of the measurements.
-        impossible: by set of columns, the combinations that cannot occur.
+    ends before its last step where it has converged. The earlier model is one of some of the measurements; of each
+    impossible set of columns, the combinations that are marked cannot occur.
     """
     descent = _Descent(sizes, measurements, impossible or {})
     model = descent.first(start)

@@ -21,7 +21,6 @@ from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.methods.chance import bounded_source, refuse_observed
 from sqlanon.methods.private import no_category, refusing_small_budgets
 from sqlanon.methods.synthetic.beliefs import Columns, Structure, cells_of
-from sqlanon.methods.synthetic.cells import fine_counts, marginals, read_cells
 from sqlanon.methods.synthetic.choosing import (
     GRID,
     MEASURED,
@@ -33,21 +32,21 @@ from sqlanon.methods.synthetic.choosing import (
     estimated_error,
 )
 from sqlanon.methods.synthetic.domain import (
-    CODES,
+    SQL,
     ModelledColumn,
+    fine_counts,
     impossible_sets,
+    marginals,
     modelled_columns,
     published_type,
+    read_cells,
     settings_of,
     whole_edges,
 )
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
 from sqlanon.model.methods.synthetic import Bins, Synthetic
-from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, column, try_cast
 from sqlanon.queries.source import SourceColumn
-
-SQL = Queries("synthetic", {"codes": CODES})
 
 LARGEST_SCORE = 2**62
 """Scores are 64-bit integers: one that wrapped around would change by more than it is drawn for."""
@@ -83,10 +82,7 @@ def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> It
                 yield f"{kind}, and its bin {label} has no whole number"
 
 
-def _misfits_of_step(found: SourceColumn, bins: Bins, step: Decimal | None) -> Iterator[str]:
-    if step is None:
-        return
-    unit = Fraction(step)
+def _misfits_of_step(found: SourceColumn, bins: Bins, unit: Fraction) -> Iterator[str]:
     if not found.traits.is_fractional and unit.denominator > 1:
         yield f'"{found.name}" is {found.type}, and its step is not a whole number'
     parts: list[Fraction | int] = [unit.denominator, *(abs(Fraction(edge)) * unit.denominator for edge in bins.edges)]
@@ -161,11 +157,7 @@ def refuse_small_budgets(
     """Refuse a budget at which noise would not fit what it is added to, or would make billions of rows.
 
     The largest noise of a run is that of its first measurements, or of its last ones if few rounds are left for these.
-
     About as many marginals as rounds are measured, and ``workload`` sets are compared for the report.
-
-    Raises:
-        PolicyError: it is such a budget.
     """
     most, rows = settings.rows_per_individual, max(weights.values())
     with refusing_small_budgets(settings):
@@ -207,19 +199,15 @@ class Counted:
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse settings that do not fit the source before a row is read, and return the policy otherwise.
-
-    Raises:
-        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
-        PolicyError: listing what does not fit the columns and taxonomies.
-    """
+    """Refuse settings that do not fit the source before a row is read, and return the policy otherwise."""
     refuse_observed(bound)
     settings, shapes = settings_of(bound), bound.all_shapes
     problems: list[str] = []
     for found in bound.columns:
         if (bins := settings.numeric.get(found.name)) is not None:
             problems += _misfits_of_bins(found, bins, is_refined=found.name in settings.refine)
-            problems += _misfits_of_step(found, bins, settings.step.get(found.name))
+            if (step := settings.step.get(found.name)) is not None:
+                problems += _misfits_of_step(found, bins, Fraction(step))
         elif found.name in settings.columns(bound.policy) and not found.traits.can_be_rebuilt:
             problems.append(no_category(found))
     for name, level in settings.levels.items():
@@ -231,13 +219,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counted:
-    """Count all marginals that may be measured, and refuse all that can be refused.
-
-    Raises:
-        PolicyError: the domain has too many values, or too few; the budget buys no noise that fits; or rows are out of
-            the
-        TaxonomyError: a taxonomy does not know some values.
-    """
+    """Count all marginals that may be measured, and refuse all that can be refused of the domain, budget and rows."""
     settings = settings_of(bound)
     problems: list[str] = []
     columns = modelled_columns(engine, bound, problems)

@@ -213,13 +213,7 @@ def target_of(bound: BoundPolicy) -> tuple[int, str]:
 
 
 def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
-    """Read the rows of a source once.
-
-    Raises:
-        PolicyError: a label of items has too many children, there is one class, or a number is out of its range and the
-            policy says to refuse it.
-        TaxonomyError: a taxonomy does not know some value.
-    """
+    """Read the rows of a source once, where its taxonomies and values fit."""
     settings, target = settings_of(bound), target_of(bound)
     found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
     problems = [
@@ -259,12 +253,7 @@ def _most_children(axis: ItemAxis) -> int:
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse a bound policy whose columns are of other kinds, or whose budget is too small; else return it.
-
-    Raises:
-        PolicyError: listing the columns that are not; or ε is too small.
-        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
-    """
+    """Refuse observed taxonomies, columns of other kinds, and a budget that is too small; else return the policy."""
     refuse_observed(bound)
     if problems := list(_misfits(bound)):
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)

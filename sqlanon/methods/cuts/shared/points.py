@@ -105,13 +105,8 @@ def found_axes(
 ) -> Points:
     """Make axes of the predictors of a policy, with the types of their values and :data:`LEAVES`; no row is read.
 
-    Args:
-        numeric: the predictors with a range.
-        sets: the predictors that are sets of items.
-        target: the position and the column of classes, behind all predictors, if a taxonomy has them.
-
-    Raises:
-        PolicyError: a taxonomy has no value but NULL.
+    ``numeric`` predictors have a range, ``sets`` are of items; ``target`` is the position and the column of classes,
+    behind all predictors, if a taxonomy has them. A taxonomy of NULL alone is refused.
     """
     predictors = bound.policy.quasi_identifiers
     attributes = [*(each for each in enumerate(predictors) if each[1] not in numeric), *target]
@@ -146,16 +141,10 @@ def read_rows(
     refuses_outside: bool,
     earlier: EarlierClasses | None = None,
 ) -> None:
-    """Make :data:`POINTS` and :data:`MARGINALS`.
+    """Make :data:`POINTS` and :data:`MARGINALS`; values that no taxonomy knows are refused, by column.
 
-    Args:
-        class_of: the class of a value of the target.
-        refuses_outside: whether a number out of its range is refused; else it takes the nearest end.
-        earlier: classes of earlier releases, whose joint class then distinguishes points.
-
-    Raises:
-        PolicyError: numbers are out of their ranges, and that is refused; says how many, by column.
-        TaxonomyError: a taxonomy does not know some values; says how many, by column.
+    ``class_of`` is the class of a value of the target. A number out of its range takes the nearest end, or is refused;
+    joint classes of earlier releases distinguish points.
     """
     bound, axes, ranges = found.bound, found.axes, found.ranges
     (target,) = bound.policy.sensitive

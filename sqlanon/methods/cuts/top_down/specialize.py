@@ -41,14 +41,9 @@ class Chosen(NamedTuple):
 
 
 def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: CountedParts, stopped: Stopped = never) -> Chosen:
-    """Choose a cut.
+    """Choose a cut; ``rows`` are those of the smallest class while each predictor has one label, k or more.
 
-    Args:
-        axes: the predictors.
-        rows: of the smallest class while each predictor has one label, k or more.
-        k: the rows that a class is to have.
-        evidence: counts of the rows.
-        stopped: asked before each specialization whether to leave it at those so far.
+    Before each specialization ``stopped`` is asked whether to leave it at those so far.
     """
     cut = Cut.of_roots(axes)
     cut = cut.with_splits(evidence.splits([axis.root for axis in axes if isinstance(axis, NumericAxis)]))

@@ -285,8 +285,7 @@ def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty
 def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
     """Return the rows of the smallest joint class while each predictor has one label for all rows.
 
-    Raises:
-        UnsatisfiableError: that is too few, or too few persons of a joint class of earlier releases have no row.
+    Too few of them are refused, and too few persons of a joint class of earlier releases who have no row.
     """
     k = _settings_of(bound).k
     counts = engine.fetch(SQL.query("joint_parts", absent=ABSENT, k=k), "joint classes")[0]

@@ -15,14 +15,7 @@ from pydantic import ConfigDict
 from sqlanon.audits.audit_events import EVIDENCE, Event, Samples, best_event, lower_losses, weighed
 from sqlanon.audits.audit_outputs import Features, Views, countable, views_of
 from sqlanon.audits.exact_audit import Distribution, hockey_stick, smallest_epsilon
-from sqlanon.audits.mechanisms import (
-    AuditedPolicy,
-    Enumerable,
-    Repeatable,
-    Repeated,
-    outcomes_of,
-    repeatable,
-)
+from sqlanon.audits.mechanisms import AuditedPolicy, Enumerable, Repeatable, Repeated, outcomes_of, repeatable
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.evaluation.results import BLACK, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
@@ -116,11 +109,7 @@ class Audit(Result):
 
 
 def chart(audits: Mapping[str, Audit]) -> Any:
-    """A chart of altair of audits by their names: a bar from 0 to each lower bound, and a mark at each claim.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
+    """Draw audits by their names: a bar from 0 to each lower bound, and a mark at each claim."""
     altair = required_altair()
     marks = [audit.lower_bound for audit in audits.values() if math.isfinite(audit.lower_bound)]
     marks += [float(audit.claimed.epsilon) for audit in audits.values() if audit.claimed is not None]
@@ -253,6 +242,10 @@ def audit_privacy(
     views = views_of if features is None else _checked_features(features, mechanism)
     error = (1 - confidence) / BOUNDED_PROBABILITIES
     found = _best_finding(weighing, choosing, bounding, views, delta=float(at), error=error)
+    # The loss of an event that always happens on one table, and never on the other: is even that no violation?
+    [most] = lower_losses(np.array([bounding.runs]), np.array([0]), bounding.runs, delta=float(at), error=error)
+    is_hopeless = claim is not None and float(most) <= claim.epsilon
+    too_few = [f"So few runs cannot show more than ε = {most:.3g}: no mechanism would have failed this audit."]
     return Audit(
         lower_bound=found.lower_bound,
         delta=at,
@@ -267,17 +260,10 @@ def audit_privacy(
         exact=False,
         notes=(
             "A lower bound for these two tables: a larger loss may exist that was not found.",
-            *_too_few(bounding.runs, claim, float(at), error),
+            *(too_few if is_hopeless else ()),
             *getattr(mechanism, "notes", ()),
         ),
     )
-
-
-def _too_few(runs: int, claim: Budget | None, delta: float, error: float) -> Iterator[str]:
-    """A warning if not even an event that always happens on one table, and never on the other, would be a violation."""
-    most = float(lower_losses(np.array([runs]), np.array([0]), runs, delta=delta, error=error)[0])
-    if claim is not None and most <= claim.epsilon:
-        yield f"So few runs cannot show more than ε = {most:.3g}: no mechanism would have failed this audit."
 
 
 def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.audits.audit_outputs import COUNTED, Features, Name, Views, number
+from sqlanon.chance.exact import Floats
 from sqlanon.model.extras import extra_module
 
+Counts = NDArray[np.int64]
 Outcomes = Mapping[Any, int]  # how often each output was seen
 
 Tally = dict[Name, dict[Hashable, list[int]]]
@@ -88,16 +90,11 @@ def _in_order(value: Hashable) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples of independent runs on two neighbours, as many on each.
-
-    Attributes:
-        first, second: how often each output was seen.
-        runs: on each.
-    """
+    """Samples of independent runs on two neighbours, as many on each."""
 
     first: Outcomes
     second: Outcomes
-    runs: int
+    runs: int  # on each
 
     def tally(self, features: Features) -> Tally:
         """Count how often each value of each view was seen."""
@@ -154,14 +151,11 @@ def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
 def best_event(
     trained: Tally, chosen: Tally, runs: int, *, is_reversed: bool, delta: float, error: float
 ) -> Event | None:
-    """The event with the greatest lower bound of ε among all that the views offer; None if none has any.
+    """Find the event with the greatest lower bound of ε among all that the views offer; None if none has any.
 
-    Args:
-        trained: by which values are ordered: those that are seen relatively more often come first.
-        chosen: what other runs saw, on which events are compared; a third set must bound the one that is chosen.
-        runs: how many those were on each neighbour.
-        is_reversed: whether it is to be likelier on the second neighbour than on the first.
-        delta, error: as :func:`lower_losses` takes them.
+    Values are ordered by the trained tally: those that are seen relatively more often come first. Events are compared
+    on ``runs`` other runs, which saw the chosen tally; a third set must bound the one that is found. If reversed, it is
+    likelier on the second neighbour than on the first.
     """
     offered = list(offered_events(trained, chosen, is_reversed))
     if not offered:
@@ -218,19 +212,17 @@ def _by_threshold(
     totals = [int(side.sum()) for side in sides]
     present = ~np.isnan(sizes)
     positions = np.searchsorted(thresholds, sizes[present])
-    above = [_reached(positions, side[present], len(thresholds)) for side in sides]
+    above = []
+    for side in sides:
+        at_each = np.zeros(len(thresholds), dtype=np.int64)
+        np.add.at(at_each, positions, side[present])
+        above.append(np.cumsum(at_each[::-1])[::-1])
     yield _Nested(above[0], above[1], lambda end: Event(name, threshold=float(thresholds[end])))
     yield _Nested(
         totals[0] - above[0],
         totals[1] - above[1],
         lambda end: Event(name, threshold=float(thresholds[end]), is_below=True),
     )
-
-
-def _reached(positions: NDArray[np.int64], counts: Counts, thresholds: int) -> Counts:
-    at_each = np.zeros(thresholds, dtype=np.int64)
-    np.add.at(at_each, positions, counts)
-    return np.cumsum(at_each[::-1])[::-1]
 
 
 def _counts(pairs: Iterable[Any], is_reversed: bool) -> tuple[Counts, Counts]:
@@ -250,10 +242,6 @@ def _is_informative(values: Mapping[Hashable, list[int]]) -> bool:
     return max(shown) >= RAREST
 
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
-
 def lower_probability(successes: Counts, runs: int, error: float) -> Floats:
     """Bound the probability of success from below, but for a chance of ``error`` (Clopper and Pearson); as many."""
     bound = _statistics().beta.ppf(error, np.maximum(successes, 1), runs - successes + 1)
@@ -267,18 +255,10 @@ def upper_probability(successes: Counts, runs: int, error: float) -> Floats:
 
 
 def lower_losses(more: Counts, less: Counts, runs: int, *, delta: float, error: float) -> Floats:
-    """Lower bounds of ε of events, from how often each happened on two neighbours; -inf where no ε is shown.
+    """Bound ε of events from below, by how often each happened on two neighbours; -inf where no ε is shown.
 
-    By definition P(S) <= e^ε Q(S) + δ, so that ε >= ln((P(S) - δ) / Q(S)) for every event S.
-
-    Args:
-        more, less: runs in which the event happened, by event; shape (events,).
-        runs: how many there were on each of the neighbours.
-        delta: δ at which ε is bounded.
-        error: the chance that each of the two probabilities may be out of its bound; together at most twice that.
-
-    Raises:
-        EngineError: scipy is not installed.
+    By definition P(S) <= e^ε Q(S) + δ, so that ε >= ln((P(S) - δ) / Q(S)) for every event S. Each of the two
+    probabilities may be out of its bound with a chance of ``error``; together at most twice that.
     """
     excess = lower_probability(more, runs, error) - delta
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -40,11 +40,7 @@ class Entries:
 
 
 def countable(output: Any) -> Hashable:
-    """An output as a value that is equal to what shows the same.
-
-    Raises:
-        PolicyError: it can be neither hashed nor taken apart.
-    """
+    """Make a value of an output that is equal to what shows the same; refuse one that has no hash and no parts."""
     if type(output) in PLAIN:
         return output  # type: ignore[no-any-return]
     if isinstance(output, float):
@@ -119,7 +115,12 @@ def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
         return _views_of_items(output) if entries is None else _views_of_entries(entries)
     if isinstance(output, tuple):
         if entries is None and len(output) <= FEW_PARTS and any(map(_has_views, output)):
-            return {**_views_of_positions(output), **dict(_views_of_parts(output))}
+            found = _views_of_positions(output)
+            for position, part in enumerate(output, start=1):
+                for name, value in _views_of_collection(part).items() if _has_views(part) else ():
+                    words = f"{name if isinstance(name, str) else name[0]} (part {position})"
+                    found[words if isinstance(name, str) else (words, name[1])] = value
+            return found
         views = {**_views_of_items(output), **_views_of_positions(output)}
         return views if entries is None else {**views, **_views_of_entries(entries)}
     return {}
@@ -162,13 +163,6 @@ def _views_of_positions(vector: tuple[Hashable, ...]) -> dict[Name, Hashable]:
     if len(vector) > LONGEST_VECTOR:
         return {}
     return {f"the value at position {position}": value for position, value in enumerate(vector, start=1)}
-
-
-def _views_of_parts(parts: tuple[Hashable, ...]) -> Iterator[tuple[Name, Hashable]]:
-    for position, part in enumerate(parts, start=1):
-        for name, value in _views_of_collection(part).items() if _has_views(part) else ():
-            words = f"{name if isinstance(name, str) else name[0]} (part {position})"
-            yield words if isinstance(name, str) else (words, name[1]), value
 
 
 def _has_views(part: Hashable) -> bool:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sqlanon.audits.mechanisms import AuditedPolicy
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.chance.accountant import Accountant, Charge
-from sqlanon.chance.exact import Integers
+from sqlanon.chance.exact import Floats, Integers
 from sqlanon.chance.scales import difference_sensitivity, scale_for
 from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Engine
@@ -32,7 +31,6 @@ from sqlanon.queries.noise import WHOLE
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-Floats = NDArray[np.float64]
 Distribution = Mapping[Any, float]
 """The probability of each output. What they lack of 1 may be anywhere but at the outputs that are listed."""
 

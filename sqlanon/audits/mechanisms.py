@@ -1,30 +1,53 @@
-"""Mechanisms of audits: they are run many times, or list their outputs; private policies are some, too."""
+"""Mechanisms of audits: they are run many times, or list their outputs; private policies are some, too.
+
+Nodes and their counts are drawn for many runs at once. The cuts of DiffGen are drawn run by run that differ, its counts
+in SQL. Of synthetic rows all is looked at that a run draws, before it makes rows of that.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.audits.audit_outputs import countable
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
-from sqlanon.chance.accountant import Accountant
+from sqlanon.binding.prepare import prepare
+from sqlanon.chance.accountant import Accountant, Portions
 from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.frames import is_stream
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import method_of
-from sqlanon.methods.chance import private_method
-from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, NoisyNodeRun, bounded, node_method, prepared
+from sqlanon.methods.chance import bounded_source, private_method
+from sqlanon.methods.cuts.diffgen.diffgen_queries import SHOWN
+from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode, settings_of
+from sqlanon.methods.cuts.diffgen.draws import (
+    LEAVES,
+    Chosen,
+    CountedRows,
+    Draws,
+    Scored,
+    SetOfChildren,
+    draw_leaves,
+    specialized,
+)
+from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cuts.shared.points import Points
+from sqlanon.methods.noisy_node import shared as noisy_node
+from sqlanon.methods.synthetic import domain, measuring
 from sqlanon.model.budget import Budget
+from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.queries.noise import outcomes
+from sqlanon.queries.noise import INDEX, NOISY, outcomes, runs_by_outcome
 from sqlanon.queries.recodings import AtNode
 from sqlanon.queries.source_rows import crowded, differences
 
@@ -56,11 +79,7 @@ class Enumerable(Protocol):
 
 
 def outcomes_of(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, int]:
-    """Count how often each output came.
-
-    Raises:
-        PolicyError: there are not as many outputs as runs.
-    """
+    """Count how often each output came, which is as many outputs as runs."""
     outcomes = mechanism.outcomes(table, runs)
     counted = sum(outcomes.values())
     if counted != runs or any(count < 0 for count in outcomes.values()):
@@ -106,12 +125,6 @@ class Repeated:
 
 
 RUNS_AT_ONCE = 100_000  # how many releases are drawn together at most: each takes a row per combination
-
-AUDITED = {
-    "diffgen": "sqlanon.audits.audited_methods:AuditedDiffGen",
-    "synthetic": "sqlanon.audits.audited_methods:AuditedSynthetic",
-}
-"""Where the audits of methods are that publish no node."""
 
 
 class AuditedPolicy:
@@ -173,15 +186,24 @@ class AuditedPolicy:
     def _drawn(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
         with own_taxonomies(engine, source, self._policy):
-            bound = self._prepared(source)
-            _refuse_crowded(engine, bound)
-            method = private_method(self._policy).name
-            accountant = Accountant(None, dataset="", method=method, policy_sha256=self._policy.sha256())
+            bound, wanted = self._prepared(source), private_method(self._policy)
+            individual, most = bound.policy.individual, wanted.rows_per_individual
+            # All runs would share the choice of the rows that are counted, which is chance, too.
+            if (
+                individual is not None
+                and engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]
+            ):
+                raise PolicyError(
+                    f"individuals of {bound.description} have more than {most:,} rows: an audit draws many releases at "
+                    "once, which would share the choice of the rows that are counted; audit tables in which nobody has "
+                    "more"
+                )
+            accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
             with engine.transaction(), engine.scratch():
                 return list(self._outcomes(engine, bound, accountant, runs))
 
     def _prepared(self, source: ResolvedSource) -> BoundPolicy:
-        return prepared(self._session._engine, source, self._policy)
+        return noisy_node.prepared(self._session._engine, source, self._policy)
 
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
@@ -195,16 +217,164 @@ class AuditedPolicy:
 
     def _drawn_nodes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
-    ) -> Iterator[tuple[EncodedTable, DrawnNode]]:
-        """The nodes that are drawn, each with the cells, and with how its counts are drawn."""
+    ) -> Iterator[tuple[EncodedTable, noisy_node.DrawnNode]]:
+        """Draw nodes, each with the cells, and with how its counts are drawn."""
         method = method_of(bound.policy)
-        assert issubclass(method, NoisyNodeRun)
-        wanted, algorithm = node_method(bound.policy), method.algorithm
-        draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
-        rows = bounded(engine, bound, self._source)
+        assert issubclass(method, noisy_node.NoisyNodeRun)
+        wanted, algorithm = noisy_node.node_method(bound.policy), method.algorithm
+        draws = noisy_node.Draws(wanted, self._source, accountant.charge(wanted.budgets))
+        rows = noisy_node.bounded(engine, bound, self._source)
         encoded = encode_table(engine, bound, rows, label_losses=algorithm.label_losses, may_be_empty=True)
         for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
             yield encoded, node
+
+
+def shown(
+    engine: Compute, query: exp.Query, drawn: object, runs: int, names: tuple[str, str]
+) -> Iterator[tuple[object, int]]:
+    """Yield each shown output with the number of runs, of those that drew the same; the runs left show nothing.
+
+    The query has a row per outcome with ``runs``, and ``shown``, a list of structs with a place and its count.
+    """
+    place, count = names
+    for row in engine.fetch(query, "outcomes"):
+        runs -= int(row["runs"])
+        yield countable((drawn, {item[place]: item[count] for item in row["shown"]})), int(row["runs"])
+    if runs:
+        yield countable((drawn, {})), runs
+
+
+class AuditedDiffGen(AuditedPolicy):
+    """The output of a run: the specializations in their order, the sets that are left, and all counts that are shown.
+
+    Combinations are known by their number in the public domain of the cut.
+    """
+
+    def _prepared(self, source: ResolvedSource) -> BoundPolicy:
+        return checked(prepare(self._session._engine, source, self._policy))
+
+    def _outcomes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[object, int]]:
+        points = encode(engine, bound, bounded_source(engine, bound, self._source))
+        settings = settings_of(bound)
+        evidence = CountedRows(engine, settings.utility)
+        pay = partial(accountant.charge_in_portions, settings.name, settings.budget)
+        for chosen, portions, count in branches(points, Remembered(engine, settings.utility), self._source, pay, runs):
+            with engine.scratch():
+                for partitions in chosen.cut.partitions.values():
+                    evidence.partitioned(partitions)
+                draw_leaves(
+                    engine, chosen.cut, points.classes, settings, self._source, portions.rest(LEAVES), runs=count
+                )
+                kept = tuple(partitions.kept for partitions in chosen.cut.partitions.values())
+                drawn = tuple((each.piece, each.children) for each in chosen.specializations), kept
+                yield from shown(engine, runs_by_outcome(SHOWN.table, INDEX), drawn, count, (INDEX, NOISY))
+
+
+class Remembered(CountedRows):
+    """Evidence that is asked each question once; the score of item sets depends on which of them are left."""
+
+    def __init__(self, engine: Compute, utility: str) -> None:
+        super().__init__(engine, utility)
+        self._answers: dict[Hashable, Any] = {}
+
+    def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
+        counted = super().scores
+
+        def score(partitions: Partitions | None, each: Specialization) -> Any:
+            ask = partial(counted, cut, [each])
+            return self._answer(("score", partitions, each), partitions, ask)[0]
+
+        return [score(cut.partitions.get(each.piece.position), each) for each in specializations]
+
+    def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
+        counted = super().split_scores
+        return [self._answer(("splits", each), None, partial(counted, [each]))[0] for each in intervals]
+
+    def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
+        ask = partial(super().set_counts, partitions, specialization)
+        found: Mapping[SetOfChildren, int] = self._answer(("sets", partitions, specialization), partitions, ask)
+        return found
+
+    def partitioned(self, partitions: Partitions) -> None:
+        """Nothing: the evidence is asked for partitions with each question about them."""
+
+    def _answer(self, question: Hashable, partitions: Partitions | None, ask: Callable[[], Any]) -> Any:
+        if question not in self._answers:
+            if partitions is not None and partitions.specialized:
+                super().partitioned(partitions)
+            self._answers[question] = ask()
+        return self._answers[question]
+
+
+class _Branch(Exception):  # noqa: N818 - no error, but a way out
+    """Runs part ways: what was drawn, by its name, with how often it was drawn."""
+
+    def __init__(self, drawn: Sequence[tuple[Any, int]]) -> None:
+        self.drawn = drawn
+
+
+class _Replayed(Draws):
+    """Draws that are known up to a point, at which they are drawn for all runs that have come there."""
+
+    def __init__(
+        self, settings: DiffGen, source: RandomSource, portions: Portions, known: Sequence[Any], runs: int
+    ) -> None:
+        super().__init__(settings, source, portions)
+        self._known = list(known)
+        self._runs = runs
+
+    def _drawn(self, draw: Callable[[int], NDArray[Any]]) -> Any:
+        if self._known:
+            return self._known.pop(0)
+        found, times = np.unique(draw(self._runs), axis=0, return_counts=True)
+        raise _Branch(list(zip(found, times.tolist(), strict=True)))
+
+
+def branches(
+    points: Points, evidence: CountedRows, source: RandomSource, pay: Callable[[], Portions], runs: int
+) -> Iterator[tuple[Chosen, Portions, int]]:
+    """Draw the cuts of runs, each with what it has left of its budget, and in how many runs it was drawn.
+
+    The portions of each run are made anew.
+    """
+    settings = settings_of(points.bound)
+    open_branches: list[tuple[tuple[Any, ...], int]] = [((), runs)]
+    while open_branches:
+        known, count = open_branches.pop()
+        portions = pay()
+        draws = _Replayed(settings, source, portions, known, count)
+        try:
+            yield specialized(points.axes, points.classes, settings.specializations, evidence, draws), portions, count
+        except _Branch as branch:
+            open_branches += [((*known, drawn), times) for drawn, times in branch.drawn]
+
+
+class AuditedSynthetic(AuditedPolicy):
+    """The output of a run: the measured marginals in their order, all noisy counts, and the error of the report.
+
+    The rows of a release are made of these without a look at the table, so that they give away no more.
+    """
+
+    def _prepared(self, source: ResolvedSource) -> BoundPolicy:
+        return measuring.checked(prepare(self._session._engine, source, self._policy))
+
+    def _outcomes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[object, int]]:
+        settings, table = domain.settings_of(bound), measuring.counted(engine, bound, self._source)
+        for _ in range(runs):
+            portions = accountant.charge_in_rho(settings.name, settings.budget)
+            chosen, error = measuring.measured(table, settings, portions, self._source)
+            noisy = [each.counts for each in chosen.log] + [counts for counts, _ in chosen.fine.values()]
+            counts = {
+                (number, cell): count
+                for number, found in enumerate(noisy)
+                for cell, count in enumerate(found.ravel().tolist())
+            }
+            sets = tuple(each.columns for each in chosen.log)
+            yield countable((sets, counts, -1 if error is None else error.rows)), 1
 
 
 def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:
@@ -222,38 +392,5 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
         from sqlanon.chance.opendp import OpenDPSource
 
         source = OpenDPSource()
-    module, _, name = AUDITED.get(policy.method.name, f"{__name__}:AuditedPolicy").partition(":")
-    audited: AuditedPolicy = getattr(import_module(module), name)(session, policy, source)
-    return audited
-
-
-def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
-    """Refuse individuals with more rows than are counted: all runs would share the choice of them, also chance."""
-    individual, most = bound.policy.individual, private_method(bound.policy).rows_per_individual
-    if individual is None:
-        return
-    if engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]:
-        raise PolicyError(
-            f"individuals of {bound.description} have more than {most:,} rows: an audit draws many releases at once, "
-            "which would share the choice of the rows that are counted; audit tables in which nobody has more"
-        )
-
-
-def shown(
-    engine: Compute, query: exp.Query, drawn: object, runs: int, names: tuple[str, str]
-) -> Iterator[tuple[object, int]]:
-    """Yield each shown output with the number of runs, of those that drew the same; the runs left show nothing.
-
-    Args:
-        engine: where the counts were drawn.
-        query: a row per outcome with ``runs``, and ``shown``, a list of structs.
-        drawn: what the runs have in common.
-        runs: their number.
-        names: the fields of the structs with a place and its count.
-    """
-    place, count = names
-    for row in engine.fetch(query, "outcomes"):
-        runs -= int(row["runs"])
-        yield countable((drawn, {item[place]: item[count] for item in row["shown"]})), int(row["runs"])
-    if runs:
-        yield countable((drawn, {})), runs
+    other_outputs = {"diffgen": AuditedDiffGen, "synthetic": AuditedSynthetic}  # of methods that publish no node
+    return other_outputs.get(policy.method.name, AuditedPolicy)(session, policy, source)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.audits.audited_methods import Remembered
+from sqlanon.audits.mechanisms import Remembered
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode, settings_of
 from tests.effort import examples

@@ -2,5 +2,5 @@
 
 OFFERS = {
     "sources": {"lake": "sqlanon.lakes.tables:source_at", "store": "sqlanon.lakes.store:source_at"},
-    "targets": {"lake": "sqlanon.lakes.to_lake:LakeTarget", "store": "sqlanon.lakes.to_store:StoreTarget"},
+    "targets": {"lake": "sqlanon.lakes.to_lake:LakeTarget", "store": "sqlanon.lakes.store:StoreTarget"},
 }

@@ -20,7 +20,7 @@ from sqlanon.model.names import folded
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from deltalake import CommitProperties, DeltaTable, Schema
+    from deltalake import DeltaTable
 
 IN_NO_NAME = frozenset(" ,;{}()\n\t=")  # what no name of a column has, to readers of Delta tables
 ZONELESS = "timestampNtz"  # the feature of tables that have times without a zone
@@ -35,11 +35,7 @@ class DeltaLakeTable:
     owns_folder = True
 
     def __init__(self, name: str) -> None:
-        """Find out whether there can be such a table.
-
-        Raises:
-            EngineError: ``deltalake`` is not installed, or does not read such a path.
-        """
+        """Refuse a path that ``deltalake`` does not read."""
         if not name.strip() or "://" in name:
             raise EngineError(
                 f'"{name}" is not the path of a folder of this machine: write delta:/path/of/table', step="target"
@@ -57,18 +53,20 @@ class DeltaLakeTable:
         return f"Delta table {self.folder}"
 
     def newest(self) -> LakeVersion | None:
+        import pyarrow as pa
+
         with self._refusals("store"):
             self._table = None
             if not self.folder.is_dir() or not self._delta.DeltaTable.is_deltatable(self._uri):
                 return None
             self._table = table = self._delta.DeltaTable(self._uri)
-            schema, added = table.schema(), _rows(table.get_add_actions())
-            files = {unquote(each["path"]): each["size_bytes"] for each in added}
+            schema: Any = table.schema()
+            files = {unquote(each["path"]): each["size_bytes"] for each in _rows(table.get_add_actions())}
             partition_by = tuple(table.metadata().partition_columns)
             return LakeVersion(
                 number=table.version(),
                 files=files,
-                columns={field.name: duckdb_type(field.type) for field in _arrow(schema)},
+                columns={field.name: duckdb_type(field.type) for field in pa.schema(schema)},
                 partition_by=partition_by,
                 note=_newest_note(table),
                 unreadable=_unreadable(table, files, partition_by),
@@ -100,35 +98,18 @@ class DeltaLakeTable:
 
         schema = self._delta.Schema.from_arrow(release.schema)
         actions = [self._action(file) for file in release.files]
+        # Not tried again: what another program has committed meanwhile would stay beside the release.
+        properties = self._delta.CommitProperties(custom_metadata={NOTE_KEY: release.note}, max_commit_retries=0)
+        settings = {"partition_by": [*release.partition_by], "commit_properties": properties}
         with self._refusals("publish"):
             if self._table is None:
-                create_table_with_add_actions(
-                    self._uri,
-                    schema,
-                    actions,
-                    mode="error",
-                    partition_by=[*release.partition_by],
-                    commit_properties=self._properties(release.note),
-                )
+                create_table_with_add_actions(self._uri, schema, actions, mode="error", **settings)
             else:
-                self._table.create_write_transaction(
-                    actions,
-                    "overwrite",
-                    schema,
-                    partition_by=[*release.partition_by],
-                    commit_properties=self._properties(release.note),
-                )
+                self._table.create_write_transaction(actions, "overwrite", schema, **settings)
 
     @property
     def _uri(self) -> str:
         return self.folder.as_uri()
-
-    def _properties(self, note: str) -> CommitProperties:
-        # Not tried again: what another program has committed meanwhile would stay beside the release.
-        properties: CommitProperties = self._delta.CommitProperties(
-            custom_metadata={NOTE_KEY: note}, max_commit_retries=0
-        )
-        return properties
 
     def _action(self, file: AddedFile) -> Any:
         from deltalake.transaction import AddAction
@@ -166,14 +147,8 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def _arrow(schema: Schema) -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema(schema)
-
-
 def _newest_note(table: DeltaTable) -> str | None:
-    """The newest record: commits that move no row, as VACUUM makes some, have none."""
+    """Return the newest record: commits that move no row, as VACUUM makes some, have none."""
     for entries in (table.history(1), table.history()):
         notes: Iterator[str] = (entry[NOTE_KEY] for entry in entries if isinstance(entry.get(NOTE_KEY), str))
         if (note := next(notes, None)) is not None:

@@ -31,11 +31,7 @@ class IcebergLakeTable:
     owns_folder = False
 
     def __init__(self, name: str) -> None:
-        """Find the catalog.
-
-        Raises:
-            EngineError: ``pyiceberg`` is not installed, or does not know the catalog.
-        """
+        """Find the catalog."""
         self._name = name
         catalog, *parts = name.split(".")
         if len(parts) < PARTS - 1 or not all((catalog, *parts)):
@@ -61,7 +57,7 @@ class IcebergLakeTable:
 
     @cached_property
     def location(self) -> str:
-        """The place of the table, whether it is there yet or not."""
+        """Return the place of the table, whether it is there yet or not."""
         if self._table is not None:
             return self._table.location()
         from pyiceberg.schema import Schema
@@ -133,7 +129,7 @@ class IcebergLakeTable:
         return transaction
 
     def _name_of(self, path: str) -> str:
-        """The name of a file in the folder of the table; the whole path if it is elsewhere."""
+        """Return the name of a file in the folder of the table; the whole path if it is elsewhere."""
         return path.removeprefix(f"{self.location}/data/").removeprefix("file://")
 
     @contextmanager
@@ -154,7 +150,7 @@ def _types(schema: pa.Schema) -> dict[str, str]:
 
 
 def _newest_note(table: Table) -> str | None:
-    """The newest record of the snapshots that led to the present one."""
+    """Return the newest record of the snapshots that led to the present one."""
     found = table.current_snapshot()
     while found is not None:
         if found.summary is not None and (note := found.summary.additional_properties.get(NOTE_KEY)) is not None:

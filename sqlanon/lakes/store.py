@@ -1,28 +1,44 @@
-"""Releases in object stores: their files lie under a prefix of their run, and one object, written last, lists them."""
+"""Releases in object stores: their files lie under a prefix of their run, and one object, written last, lists them.
+
+A release is written and verified here, then copied there, or written there by a server. A run that fails removes its
+own files. Those of a run that was killed, or that lost the store, are removed by the next run to the same target on the
+same machine.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.engines.locks import hold
+from sqlanon.engines.paths import changes_between, in_order, listing
+from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.lakes.tables import refuse_other_types, schema_of
+from sqlanon.lakes.to_lake import SharedFolder
 from sqlanon.model.dataset_names import dataset_named
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY, in_arrow
+from sqlanon.model.record import FolderRecord, facts_of, readable_layout, sha256_of_json
+from sqlanon.publish.files import cannot_be_written, flush, left_behind, remove
+from sqlanon.publish.folders import new_folder, readable
+from sqlanon.publish.targets import Standing
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
     from sqlanon.engines.duckdb import Engine
-    from sqlanon.engines.relations import ResolvedSource
-    from sqlanon.model.record import FolderRecord
 
 FILES = "files"  # the key of the list of files, beside that of the record
 RUN = re.compile(r"release-[0-9a-f]{64}")  # the name of a run, which is that of the folder of its files
@@ -34,18 +50,11 @@ READS = 3
 class StoredRelease:
     """The release under an address that ends in a slash, such as ``s3://bucket/visits_k5/``; it may be empty.
 
-    Attributes:
-        url: the address.
-        text: the record; None without one.
-        names: the files that are listed beside it.
+    Whatever the store refuses, or pyarrow, is raised as an :class:`EngineError`.
     """
 
     def __init__(self, url: str) -> None:
-        """Read the note.
-
-        Raises:
-            EngineError: pyarrow does not know the store of the address, or cannot reach it.
-        """
+        """Read the note: the record, None without one, and the files that are listed beside it."""
         self.url = url.rstrip("/") + "/"
         with self._refusals("read"):
             self._store, self._prefix = opened(self.url.rstrip("/"))
@@ -53,31 +62,27 @@ class StoredRelease:
 
     @property
     def described(self) -> str:
-        """Describe the release with its address."""
         return f"Parquet files under {self.url}"
 
     @property
     def layout(self) -> FolderRecord | None:
-        """The layout in its record; None without one."""
-        from sqlanon.model.record import readable_layout  # which takes long to import
-
         return readable_layout(self.text)
 
     def sizes(self) -> dict[str, int]:
-        """The bytes of its files, by their names in the folder of their run; those that are gone are left out."""
+        """Return the bytes of its files, by their names in the folder of their run, without those that are gone."""
         with self._refusals("read"):
             found = self._store.get_file_info([self._path(name) for name in self.names])
         sizes = zip(self.names, found, strict=True)
         return {name.partition("/")[2]: info.size for name, info in sizes if info.size is not None}
 
     def sha256(self, name: str) -> str:
-        """The hash of a file, by its name in the folder of its run."""
+        """Hash a file, by its name in the folder of its run."""
         run = self.names[0].partition("/")[0]
         with self._refusals("read"), self._store.open_input_stream(self._path(f"{run}/{name}")) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def rows(self, columns: Mapping[str, str]) -> Any:
-        """Its rows as a dataset of Arrow, which reads the store as it is scanned."""
+        """Return its rows as a dataset of Arrow, which reads the store as it is scanned."""
         from pyarrow import dataset
 
         paths = [self._path(name) for name in self.names]
@@ -94,11 +99,7 @@ class StoredRelease:
                 raise FileNotFoundError(bucket)
 
     def of_run(self, run: str) -> StoredRelease:
-        """Return the release with the data files under the name of a run, in place of those that are listed.
-
-        Raises:
-            EngineError: the store refuses it.
-        """
+        """Return the release with the data files under the name of a run, in place of those that are listed."""
         from pyarrow import fs
 
         found = copy(self)
@@ -118,11 +119,7 @@ class StoredRelease:
             refuse_other_types(found, columns)
 
     def copy(self, folder: Path, run: str) -> None:
-        """Copy the files of a folder under the name of a run.
-
-        Raises:
-            EngineError: the store refuses it.
-        """
+        """Copy the files of a folder under the name of a run."""
         from pyarrow import fs
 
         with self._refusals("written"):
@@ -130,28 +127,20 @@ class StoredRelease:
             fs.copy_files(str(folder), self._path(run), fs.LocalFileSystem(), self._store)
 
     def put(self, note: str) -> None:
-        """Have a note that lists the files in place of the one before.
-
-        Raises:
-            EngineError: the store refuses it; the note may be there all the same.
-        """
+        """Have a note that lists the files in place of the one before; refused, it may be there all the same."""
         listed = json.dumps({**json.loads(note), FILES: [*self.names]})
         with self._refusals("written"), self._store.open_output_stream(self._path(MARKER)) as file:
             file.write(f"{listed}\n".encode())
 
     def discard(self, run: str) -> None:
-        """Remove the files of a run, unless they are listed.
-
-        Raises:
-            EngineError: the store refuses it.
-        """
+        """Remove the files of a run, unless they are listed."""
         with self._refusals("written"):
             if run not in (self.read_note() or ""):
                 with suppress(FileNotFoundError):
                     self._store.delete_dir(self._path(run))
 
     def _noted(self) -> tuple[str | None, tuple[str, ...]]:
-        """The record and the files of the note; of a note of somebody else, its text and no files."""
+        """Return the record and the files of the note; of a note of somebody else, its text and no files."""
         note = None
         for _ in range(READS):
             note = self.read_note()
@@ -165,11 +154,7 @@ class StoredRelease:
         return note, ()
 
     def read_note(self) -> str | None:
-        """The text of the note; None without one.
-
-        Raises:
-            EngineError: the store refuses it.
-        """
+        """Return the text of the note; None without one."""
         with self._refusals("read"):
             try:
                 with self._store.open_input_stream(self._path(MARKER)) as file:
@@ -182,7 +167,6 @@ class StoredRelease:
 
     @contextmanager
     def _refusals(self, done: str) -> Iterator[None]:
-        """Raise what the store refuses as our error."""
         import pyarrow as pa
 
         try:
@@ -194,7 +178,7 @@ class StoredRelease:
 
 
 def opened(url: str) -> tuple[FileSystem, str]:
-    """The store of an address, with the path in it."""
+    """Return the store of an address, with the path in it."""
     from pyarrow import fs
 
     connect: Callable[[str], tuple[FileSystem, str]] = fs.FileSystem.from_uri
@@ -202,13 +186,159 @@ def opened(url: str) -> tuple[FileSystem, str]:
 
 
 def source_at(engine: Engine, name: str) -> ResolvedSource | None:
-    """A release in a store as a source; None if there is none, and files there are to be read as any others.
-
-    Raises:
-        EngineError: it cannot be read.
-    """
+    """Find a release in a store as a source; None if there is none, and files there are to be read as any others."""
     stored = StoredRelease(name)
     if stored.layout is None:
         return None
     found = engine.resolve(stored.rows(stored.layout.columns))
     return replace(found, description=stored.described, dataset=dataset_named(stored.url))
+
+
+PRIVATE = 0o700  # what a folder is to others of this machine: closed
+NOTED = "run"  # the file of this machine that has the name of a run, under which its files are in the store
+
+
+class StoreTarget(SharedFolder):
+    """Files in an object store: copied from a folder of this machine, or written there by a server."""
+
+    @cached_property
+    def store(self) -> StoredRelease:
+        return StoredRelease(self.name)
+
+    @cached_property
+    def run(self) -> str:
+        """Name this run, and the folder of its files in the store."""
+        return f"release-{sha256_of_json([platform.node(), os.getpid(), time.time_ns()])}"
+
+    @property
+    def final(self) -> Path:
+        """Return a place on this machine; hidden folders beside it have the names of runs."""
+        return Path(gettempdir(), f"sqlanon-{sha256_of_json(self.name)}")
+
+    @contextmanager
+    def staged(self) -> Iterator[None]:
+        self.store.refuse_missing()
+        self._refuse_taken(self.store)
+        self._tidy()
+        with new_folder(self.final) as folder:
+            _note(folder, self.run)
+            self.path = folder if self.is_far else folder / "files"
+            try:
+                with cannot_be_written(self.path, "target"):
+                    self.path.mkdir(exist_ok=True)
+                yield
+                self._publish()
+            except BaseException:
+                self._discard()
+                raise
+
+    @property
+    def address(self) -> str:
+        return self.name
+
+    def held_note(self) -> str | None:
+        return self.store.text if is_listed(self.store) else None
+
+    def found_note(self) -> str | None:
+        return self.store.text
+
+    def standing(self) -> Standing | None:
+        """Return the release in the store: the files that its note lists are looked at, and no others."""
+        layout = self.store.layout
+        if layout is None:
+            return None
+        changes = changes_between(self.store.sizes(), layout, self.store.sha256)
+        with readable(f"the {self.store.described} cannot be read as they were written", changes):
+            relation = self.engine.resolve(self.store.rows(layout.columns)).relation
+        source = ResolvedSource(relation, self.store.described)
+        return Standing(source, (*layout.columns,), self.store.text, changes)
+
+    @property
+    def place(self) -> str:
+        return f"{self.store.url}{self.run}"
+
+    def collected(self) -> list[str]:
+        names = self.store.of_run(self.run).names
+        if not names:
+            raise EngineError(
+                f"the server has left no file of the release under {self.place}, as this machine sees it: the release "
+                "has no row, or the server has another store of that name; see that both use the same endpoint",
+                step="target",
+            )
+        return [f"{self.store.url}{name}" for name in names]
+
+    def _publish(self) -> None:
+        """List the files of the run, unless another one has put what may not be replaced."""
+        if self.is_far:
+            written = self.store.of_run(self.run)
+            written.refuse_other_types(self.columns)
+            sizes = written.sizes()
+            hashes = tuple(map(written.sha256, in_order(sizes)))
+            layout = FolderRecord(columns=self.columns, partition_by=(), files=listing(sizes), files_sha256=hashes)
+        else:
+            with cannot_be_written(self.path, "publish"):
+                layout = self.finished()
+            self.store.copy(self.path, self.run)
+            written = self.store.of_run(self.run)
+        self._refuse_taken(StoredRelease(self.store.url))
+        written.put(self.sealed(layout))
+
+    def _discard(self) -> None:
+        """Remove the files of a run that has failed, or leave a folder with its name for the next run, which tries."""
+        left = None
+        with suppress(OSError, EngineError):
+            held = hold(self.final.parent, f".{self.final.name}.run.", ".staged")
+            held.path.mkdir()
+            _note(held.path, self.run)
+            held.release()
+            left = held.path
+        with suppress(EngineError):  # what went before says more
+            self.store.discard(self.run)
+            if left is not None:
+                remove(left)
+
+    def _tidy(self) -> None:
+        """Remove what runs to the same target have left that were killed: in the store, then here."""
+        for path in left_behind(self.final):
+            run = _run_of(path)
+            with suppress(EngineError):  # the next run tries again
+                if run is not None:
+                    self.store.discard(run)
+                remove(path)
+
+    def _refuse_taken(self, store: StoredRelease) -> None:
+        if store.text is None or self.replace == "anything":
+            return
+        if not self.replace:
+            reason = f"there is a release under {store.url}; give another name, or replace=True"
+            raise EngineError(reason, step="target")
+        if not facts_of(store.text) or not is_listed(store):
+            raise EngineError(
+                f"{store.url} holds something else than a release as sqlanon wrote it. Choose another name, or pass "
+                'replace="anything" to overwrite it',
+                step="target",
+            )
+
+
+def _note(folder: Path, run: str) -> None:
+    """Note the name of a run in a folder of this machine before there is anything of it in the store."""
+    with cannot_be_written(folder, "target"):
+        folder.chmod(PRIVATE)
+        (folder / NOTED).write_text(run, encoding="ascii")
+        flush(folder / NOTED)
+        flush(folder)
+
+
+def _run_of(folder: Path) -> str | None:
+    """Return the name of the run that a folder of ours is of; others can make folders of that name as well."""
+    with suppress(OSError, ValueError):
+        if folder.lstat().st_uid == os.geteuid():
+            found = (folder / NOTED).read_text(encoding="ascii")
+            return found if RUN.fullmatch(found) else None
+    return None
+
+
+def is_listed(store: StoredRelease) -> bool:
+    """Return whether the files that the note lists are those of a release of ours, by their names and sizes."""
+    layout = store.layout
+    return layout is not None and layout.files == listing(store.sizes())

@@ -59,13 +59,10 @@ class LakeVersion:
 
 
 class LakeTable(Protocol):
-    """A table, which need not be there.
+    """A table, which need not be there; what it, its package or its catalog refuses is an :class:`EngineError`."""
 
-    Attributes:
-        owns_folder: whether nothing but the table is in its folder, which a user has chosen. Else a catalog has, and
-            files that were dropped from it may be there.
-    """
-
+    # Whether nothing but the table is in its folder, which a user has chosen. Else a catalog has, and files that were
+    # dropped from it may be there.
     owns_folder: bool
 
     @property
@@ -77,11 +74,7 @@ class LakeTable(Protocol):
         """The folder of its files, and of those of a release."""
 
     def newest(self) -> LakeVersion | None:
-        """Its newest version, on which the next commit builds; None if the table does not exist.
-
-        Raises:
-            EngineError: it cannot be read.
-        """
+        """Return its newest version, on which the next commit builds; None if the table does not exist."""
 
     def refuse(self, schema: pa.Schema) -> None:
         """Refuse columns of a release that the table cannot have."""
@@ -89,8 +82,7 @@ class LakeTable(Protocol):
     def commit(self, release: LakeRelease) -> None:
         """Have a release in place of all that the newest version had when it was asked for, in one step.
 
-        Raises:
-            EngineError: there is another version by now, or the table takes no commit.
+        Another version by now is refused.
         """
 
 
@@ -103,22 +95,14 @@ class PinnedVersion:
 
     @property
     def files(self) -> Files:
-        """Its rows, with the types of its log.
-
-        Raises:
-            EngineError: it has none, or its files do not have them as they are.
-        """
+        """Its rows, with the types of its log; refused if it has none, or its files do not have them as they are."""
         version = self.version
         if version.unreadable is not None:
             raise EngineError(f"the {self.table.described} cannot be read: {version.unreadable}", step="source")
         return self.files_by(version.columns, version.partition_by)
 
     def files_by(self, columns: Mapping[str, str], partition_by: tuple[str, ...]) -> Files:
-        """Select the rows of its files, by types from elsewhere.
-
-        Raises:
-            EngineError: it has none.
-        """
+        """Select the rows of its files, by types from elsewhere."""
         if not self.version.files:
             raise EngineError(f"the {self.table.described} has no rows", step="source")
         paths = tuple(str(self.table.folder / name) for name in self.version.files)
@@ -137,11 +121,7 @@ class PinnedVersion:
 
 
 def pinned_version(table: LakeTable) -> PinnedVersion:
-    """The newest version of a table that is there.
-
-    Raises:
-        EngineError: it is not.
-    """
+    """Return the newest version of a table that is there, or refuse it."""
     version = table.newest()
     if version is None:
         raise EngineError(f"there is no {table.described}", step="source")
@@ -149,11 +129,7 @@ def pinned_version(table: LakeTable) -> PinnedVersion:
 
 
 def lake_table(name: str) -> LakeTable:
-    """The table of a name, which need not be there.
-
-    Raises:
-        EngineError: the package that reads it is not installed, or no table can have the name.
-    """
+    """Return the table of a name, which need not be there."""
     if name.startswith(ICEBERG):
         from sqlanon.lakes.iceberg import IcebergLakeTable
 
@@ -164,11 +140,7 @@ def lake_table(name: str) -> LakeTable:
 
 
 def source_at(engine: Engine, name: str) -> ResolvedSource:
-    """The newest version of a table as a source.
-
-    Raises:
-        EngineError: the table does not exist, or its files do not have its rows as they are.
-    """
+    """Return the newest version of a table as a source."""
     pinned = pinned_version(lake_table(possible(name, "source")))
     files = pinned.files
     relation, paths = engine.read_files(files), (*files.paths,)
@@ -227,14 +199,14 @@ def refuse_other_types(written: pa.Schema, columns: Mapping[str, str]) -> None:
 
 
 def schema_of(columns: Mapping[str, str]) -> pa.Schema:
-    """Columns by their types; all may have NULL."""
+    """Make columns by their types; all may have NULL."""
     import pyarrow as pa
 
     return pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
 
 
 def _arrow_type(kind: str) -> pa.DataType | None:
-    """A type in the words of Arrow; None if tables of lakes have none for its values."""
+    """Return a type in the words of Arrow; None if tables of lakes have none for its values."""
     import pyarrow as pa
 
     if kind.endswith("[]"):
@@ -248,7 +220,7 @@ def _arrow_type(kind: str) -> pa.DataType | None:
 
 
 def duckdb_type(kind: pa.DataType) -> str:
-    """The type that DuckDB reads the values of a column in; its name in Arrow if there is none here."""
+    """Return the type that DuckDB reads the values of a column in; its name in Arrow if there is none here."""
     import pyarrow as pa
 
     if pa.types.is_decimal(kind):

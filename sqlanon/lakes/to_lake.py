@@ -61,7 +61,6 @@ class LakeTarget(SharedFolder):
 
     @cached_property
     def table(self) -> LakeTable:
-        """The table, which need not be there."""
         return lake_table(self.name)
 
     @property
@@ -90,7 +89,12 @@ class LakeTarget(SharedFolder):
         """Return the release in the table: the files that its log lists are looked at, and no others."""
         pinned = pinned_version(self.table)
         layout, version = readable_layout(pinned.version.note), pinned.version
-        changes = () if layout is None else changes_in(self.table, version, layout)
+        changes: tuple[str, ...] = ()
+        if layout is not None:
+            folder = self.table.folder / place_of(version)
+            unreadable = () if version.unreadable is None else (version.unreadable,)
+            changed = changes_between(release_files(version), layout, lambda name: sha256_of(folder / name))
+            changes = (*unreadable, *changed)
         files = pinned.files if layout is None else pinned.files_by(layout.columns, layout.partition_by)
         source = ResolvedSource(self.engine.read_files(files), self.table.described)
         with readable(f"the release in the {self.table.described} cannot be read as it was written", changes):
@@ -152,7 +156,7 @@ class LakeTarget(SharedFolder):
 
 @contextmanager
 def _parents(table: LakeTable) -> Iterator[None]:
-    """The folders that the folder of a table is to be in, if a catalog says so; those that stay empty go."""
+    """Make the folders that the folder of a table is to be in, if a catalog says so; those that stay empty go."""
     missing = [] if table.owns_folder else [each for each in table.folder.parents if not each.exists()]
     with cannot_be_written(table.folder, "target"):
         for each in reversed(missing):
@@ -166,36 +170,29 @@ def _parents(table: LakeTable) -> Iterator[None]:
 
 
 def is_own(version: LakeVersion) -> bool:
-    """Whether a version is a release of ours as it was written, by its log; nothing is read."""
+    """Return whether a version is a release of ours as it was written, by its log; nothing is read."""
     layout = readable_layout(version.note)
     return layout is not None and version.unreadable is None and layout.files == listing(release_files(version))
 
 
 def release_files(version: LakeVersion) -> dict[str, int]:
-    """The files of a version by their names in the folder of their release, with their bytes."""
+    """Return the files of a version by their names in the folder of their release, with their bytes."""
     return {name.removeprefix(f"{place_of(version)}/"): size for name, size in version.files.items()}
 
 
-def changes_in(table: LakeTable, version: LakeVersion, layout: FolderRecord) -> tuple[str, ...]:
-    """Say how the files of a version differ from those that its record lists."""
-    unreadable = () if version.unreadable is None else (version.unreadable,)
-    folder = table.folder / place_of(version)
-    return (*unreadable, *changes_between(release_files(version), layout, lambda name: sha256_of(folder / name)))
-
-
 def place_of(version: LakeVersion) -> str:
-    """The folder of the release that the first file of a version is of."""
+    """Return the folder of the release that the first file of a version is of."""
     first = next(iter(version.files), "")
     return first.partition("/")[0]
 
 
 def _place_after(version: LakeVersion | None) -> str:
-    """The folder of the release that follows a version, or is the first one."""
+    """Return the folder of the release that follows a version, or is the first one."""
     return f"release-{0 if version is None else version.number + 1}"
 
 
 def _is_published(table: LakeTable, place: Path) -> bool:
-    """Whether a commit was made although it failed; so it is where that cannot be known."""
+    """Return whether a commit was made although it failed; so it is where that cannot be known."""
     try:
         found = table.newest()
     except EngineError:

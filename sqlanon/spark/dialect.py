@@ -31,32 +31,30 @@ class Statement:
 
 
 def in_spark(query: exp.Query, columns: Columns) -> Statement:
-    """A query that DuckDB would run, as Spark runs it; its tree stays as it is.
+    """Make a query that DuckDB would run one that Spark runs; its tree stays as it is.
 
-    Raises:
-        EngineError: it makes texts of values that have none which both sides spell alike.
+    Texts of values that have none which both sides spell alike are refused.
     """
     # Parsed anew: what a template has as a function of DuckDB becomes a node of its own.
     tree = parse_one(query.sql(DIALECT), dialect=DIALECT)
     scopes = Scopes(columns)
-    texts: dict[tuple[str, str], FloatTexts] = {}
     for each in _inside_out(tree):
         _spell_columns(each, scopes)
         group = each.args.get("group")
         if group is not None and group.args.get("all"):
             keys = [selected.unalias().copy() for selected in each.selects if not selected.find(exp.AggFunc)]
             each.set("group", exp.Group(expressions=keys))
-        spell_texts(each, scopes, texts)
+        spell_texts(each, scopes)
         _repeat_rows(each)
     for node in reversed([*tree.walk()]):  # parts before what they are parts of
         change = _CHANGES.get(type(node))
         if change is not None:
             node.replace(change(node))
-    return Statement(tree.sql(SPARK), tuple(texts.values()))
+    return Statement(tree.sql(SPARK), tuple(scopes.texts.values()))
 
 
 def _inside_out(tree: exp.Expr) -> list[exp.Select]:
-    """All SELECTs of a tree, those that others read before these."""
+    """List all SELECTs of a tree, those that others read before these."""
     found: list[exp.Select] = []
 
     def visit(node: exp.Expr) -> None:
@@ -72,12 +70,12 @@ def _inside_out(tree: exp.Expr) -> list[exp.Select]:
 
 def _spell_columns(query: exp.Select, scopes: Scopes) -> None:
     """Spell the columns of ``* EXCLUDE``, of ``* REPLACE`` and of expressions over ``COLUMNS(*)``."""
-    if not any(_is_star(selected) or selected.find(exp.Columns) for selected in query.selects):
+    if not any(isinstance(selected, exp.Star) or selected.find(exp.Columns) for selected in query.selects):
         return
     read = scopes.of(query)
     spelled: list[exp.Expr] = []
     for selected in query.selects:
-        if _is_star(selected):
+        if isinstance(selected, exp.Star):
             left_out = {each.name.lower() for each in selected.args.get("except_") or []}
             instead = {each.alias.lower(): each for each in selected.args.get("replace") or []}
             kept = (each.name for each in read if each.name.lower() not in left_out)
@@ -89,12 +87,8 @@ def _spell_columns(query: exp.Select, scopes: Scopes) -> None:
     query.set("expressions", spelled)
 
 
-def _is_star(selected: exp.Expr) -> bool:
-    return isinstance(selected, exp.Star)
-
-
 def _of_each_column(selected: exp.Expr, read: list[SourceColumn]) -> list[exp.Expr]:
-    """An expression over ``COLUMNS(*)``: one a column, or one of all of them where a function takes ``*COLUMNS(*)``."""
+    """Spell an expression over ``COLUMNS(*)``: one a column, or one of all where a function takes ``*COLUMNS(*)``."""
     unpacked = [node for node in selected.find_all(exp.Columns) if node.args.get("unpack")]
     if unpacked:
         for node in unpacked:
@@ -110,7 +104,7 @@ def _of_each_column(selected: exp.Expr, read: list[SourceColumn]) -> list[exp.Ex
 
 
 def _of_column(expression: exp.Expr, read: SourceColumn) -> exp.Expr:
-    """An expression over ``COLUMNS(*)`` for one column, without the cases of other types."""
+    """Spell an expression over ``COLUMNS(*)`` for one column, without the cases of other types."""
     bound = exp.Select(expressions=[expression.copy()])
     for values in list(bound.find_all(exp.Columns)):
         values.replace(column(read.name))
@@ -157,13 +151,13 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def _joined(node: exp.Expr) -> exp.Expr:
-    """Texts one behind the other: DuckDB makes texts of all, and leaves out what is missing."""
+    """Join texts one behind the other: DuckDB makes texts of all, and leaves out what is missing."""
     parts = [exp.func("coalesce", exp.cast(each, "TEXT"), exp.Literal.string("")) for each in node.expressions]
     return exp.Concat(expressions=parts)
 
 
 def _same(node: exp.Expr) -> exp.Expr:
-    """Whether two values are equal or both missing: Sail has no hash join on ``<=>``, and fails elsewhere."""
+    """Compare two values, which may both be missing: Sail has no hash join on ``<=>``, and fails elsewhere."""
     left, right = node.this, node.expression
     missing = [exp.Is(this=each.copy(), expression=exp.null()) for each in (left, right)]
     if not isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
@@ -174,7 +168,7 @@ def _same(node: exp.Expr) -> exp.Expr:
 
 
 def _listed_in(node: exp.Expr) -> exp.Expr:
-    """Whether a value is one of a query; outside of conditions as one of an array: Sail answers no query there."""
+    """Look for a value in a query; outside of conditions as one of an array: Sail answers no query there."""
     query = node.args.get("query")
     if query is None or isinstance(node.find_ancestor(exp.Where, exp.Case, exp.Select), exp.Where):
         return node
@@ -185,12 +179,12 @@ def _listed_in(node: exp.Expr) -> exp.Expr:
 
 
 def _decoded(node: exp.Expr) -> exp.Expr:
-    """A text that is decoded from what it was encoded to is the text, without the type of an ENUM."""
+    """Take a text itself that is decoded from what it was encoded to, without the type of an ENUM."""
     return _bare(node.this) if isinstance(node.this, exp.Encode) else node
 
 
 def _step_of(node: exp.Expr) -> exp.Expr:
-    """A step without MATERIALIZED, which Spark does not know: the server computes it as often as the query reads it."""
+    """Leave out MATERIALIZED, which Spark does not know: the server computes a step as often as the query reads it."""
     return exp.CTE(this=node.this, alias=node.args["alias"])
 
 
@@ -202,7 +196,7 @@ def _cast(node: exp.Expr) -> exp.Expr:
 
 
 def _from_hexadecimal(digits: exp.Expr, *, is_long: bool) -> exp.Expr:
-    """The number of up to 8 digits, or of 16 as two of them: servers disagree on numbers above 63 bits."""
+    """Make the number of up to 8 digits, or of 16 as two of them: servers disagree on numbers above 63 bits."""
 
     def part(first: int) -> exp.Expr:
         eight = exp.func("substring", digits.copy(), exp.convert(first), exp.convert(8))
@@ -221,14 +215,14 @@ def _type(node: exp.Expr) -> exp.Expr:
 
 
 def _without_frame(node: exp.Expr) -> exp.Expr:
-    """A window of a function that has a row of its own, for which Spark takes no frame."""
+    """Leave out the frame of a function that has a row of its own, for which Spark takes none."""
     if isinstance(node.this, exp.Lead | exp.Lag):
         node.set("spec", None)
     return node
 
 
 def _listed(node: exp.Expr) -> exp.Expr:
-    """Texts of a group in one, in an order."""
+    """List the texts of a group in one, in an order."""
     if not isinstance(node.this, exp.Order):
         return node
     listed = exp.Anonymous(this="listagg", expressions=[node.this.this, node.args["separator"]])
@@ -247,7 +241,7 @@ def _function(node: exp.Expr) -> exp.Expr:
 
 
 def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
-    """A sum over pairs from two lists that are spelled, without functions of lists, which Sail lacks."""
+    """Sum over pairs from two lists that are spelled, without functions of lists, which Sail lacks."""
     lists = [[*listed.expressions] for listed in transformed.this.expressions]
     function, terms = transformed.expression, []
     (name,) = function.expressions

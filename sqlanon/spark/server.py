@@ -102,7 +102,7 @@ def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
 
 
 def gone(purpose: str, url: str, sql: str | None = None, original: Exception | None = None) -> EngineError:
-    """The error of a server that does not answer any more."""
+    """Return the error of a server that does not answer any more."""
     return EngineError(GONE.format(url), step=purpose, sql=sql, original=original, refusal=Refusal.GONE)
 
 
@@ -116,11 +116,7 @@ def _is_gone(error: Exception) -> bool:
 
 
 def received(frame: DataFrame, url: str, purpose: str) -> pa.Table:
-    """The rows of a frame.
-
-    Raises:
-        EngineError: some are beyond the types that the server gives its columns.
-    """
+    """Return the rows of a frame; refuse some beyond the types that the server gives its columns."""
     import pyarrow as pa
 
     try:
@@ -159,10 +155,9 @@ class Pin:
 
 
 def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
-    """The rows of a table, a folder or a file of Parquet, with the state that they are in; None if it is not there.
+    """Return the rows of a table, a folder or a file of Parquet, with their state; None if it is not there.
 
-    Raises:
-        EngineError: it is a view, so that its state is unknown, or a Delta table that does not exist.
+    A view, whose state is unknown, and a Delta table that does not exist are refused.
     """
     if source.startswith(DELTA):
         return _delta(spark, source)
@@ -188,7 +183,7 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
 
 
 def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
-    """The newest version of a Delta table: its log is read here, its rows by the reader of the server.
+    """Return the newest version of a Delta table: its log is read here, its rows by the reader of the server.
 
     A server that has none reads the files, if they have all columns.
     """
@@ -207,17 +202,17 @@ def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
 
 
 def is_path(source: str) -> bool:
-    """Whether a source is a path, not the name of a table: it has a slash, or is a folder or a file here."""
+    """Return whether a source is a path, not the name of a table: it has a slash, or is a folder or a file here."""
     return source.startswith(DELTA) or "/" in source or is_folder(source) or source.endswith(FILE_SUFFIX)
 
 
 def place_of(path: str) -> str:
-    """A path as the server has to get it, which has another working folder."""
+    """Return a path as the server has to get it, which has another working folder."""
     return path if "://" in path else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
 
 
 def readable(source: str) -> exp.Table:
-    """A source as statements of Spark name it."""
+    """Name a source as statements of Spark do."""
     if not is_path(source):
         return exp.to_table(source, dialect=SPARK)
     reader, place = ("delta", source.removeprefix(DELTA)) if source.startswith(DELTA) else ("parquet", source)
@@ -239,7 +234,7 @@ def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
 
 
 def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
-    """The rows of a release in a store: of the files that its note lists, since others are of earlier ones."""
+    """Return the rows of a release in a store: of the files that its note lists, since others are of earlier ones."""
     stored = StoredRelease(source)
     if not stored.names:
         reason = f"{source} has files of releases, and no note that lists those of one: give the address of a release"
@@ -256,6 +251,6 @@ def _states(spark: SparkSession, files: Sequence[str]) -> frozenset[tuple[str, i
 
 
 def _whole(path: str, root: str) -> str:
-    """A path without the scheme of a file system, or an address in a store: Sail leaves out what it is in."""
+    """Return a path without the scheme of a file system, or an address in a store: Sail leaves out what it is in."""
     local = path.removeprefix("file:")
     return path if "://" in local else f"{root}{local.lstrip('/')}"

@@ -233,7 +233,7 @@ class SparkRows(Rows):
 
     @contextmanager
     def asked(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> Iterator[DataFrame]:
-        """A query there, within the block; small relations are there as long."""
+        """Ask a query there, within the block; small relations are there as long."""
         statement = sent(query, self.views, small)
         texts = {each.name: self._texts(each) for each in statement.float_texts}
         try:
@@ -250,7 +250,7 @@ class SparkRows(Rows):
                     self.spark.catalog.dropTempView(name)
 
     def _received(self, frame: DataFrame, purpose: str) -> pa.Table | None:
-        """The rows of a frame; None if they are more than may come near."""
+        """Return the rows of a frame; None if they are more than may come near."""
         found = received(frame.limit(self.max_cells + 1), self.url, purpose)
         return None if found.num_rows > self.max_cells else found
 

@@ -51,11 +51,7 @@ SAME_TEXTS = {*PLAIN.values(), "DECIMAL"} - {"BLOB"}
 
 
 def source_columns(schema: StructType) -> list[SourceColumn]:
-    """The columns of a frame, with their types as DuckDB would have them.
-
-    Raises:
-        EngineError: the names of some are one name to the server.
-    """
+    """Return the columns of a frame, with their types as DuckDB would have them; refuse twins of one name."""
     names = Counter(field.name.lower() for field in schema.fields)
     if twins := [field.name for field in schema.fields if names[field.name.lower()] > 1]:
         raise EngineError(
@@ -73,7 +69,7 @@ def source_columns(schema: StructType) -> list[SourceColumn]:
 
 
 def misfits(columns: Iterable[SourceColumn]) -> Iterator[str]:
-    """Columns whose values a server compares or spells in another way than DuckDB, a sentence for each."""
+    """Yield a sentence for each column whose values a server compares or spells in another way than DuckDB."""
     for found in columns:
         if COLLATION in found.type:
             yield (
@@ -108,110 +104,32 @@ def _type_name(kind: DataType) -> str:
 
 
 def columns_of(schema: pa.Schema) -> list[SourceColumn]:
-    """The columns of a small relation; texts but for what Spark would spell in another way."""
+    """Return the columns of a small relation; texts but for what Spark would spell in another way."""
     import pyarrow as pa
 
     return [column_of(field.name, "DOUBLE" if pa.types.is_floating(field.type) else "VARCHAR") for field in schema]
 
 
 def sendable(table: pa.Table) -> pa.Table:
-    """A table of types that Spark has: texts for ENUMs, signed numbers for unsigned ones."""
+    """Cast a table to types that Spark has: texts for ENUMs, signed numbers for unsigned ones."""
     import pyarrow as pa
 
-    return table.cast(pa.schema([field.with_type(_sent_as(field.type)) for field in table.schema]))
-
-
-def _sent_as(kind: pa.DataType) -> pa.DataType:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
-    if pa.types.is_uint64(kind):
-        return pa.decimal128(20, 0)
-    if pa.types.is_unsigned_integer(kind):
-        return pa.int64()
-    return kind
+    fields = []
+    for field in table.schema:
+        if pa.types.is_dictionary(field.type):
+            field = field.with_type(field.type.value_type)
+        elif pa.types.is_uint64(field.type):
+            field = field.with_type(pa.decimal128(20, 0))
+        elif pa.types.is_unsigned_integer(field.type):
+            field = field.with_type(pa.int64())
+        fields.append(field)
+    return table.cast(pa.schema(fields))
 
 
 Columns = Mapping[str, Sequence[SourceColumn]]  # the columns of relations, by the names that a query reads them by
 
 FLOAT_TEXTS = "anon_float_texts"
 """What the names of relations of texts begin with, which are joined to what a query reads."""
-
-
-class Scopes:
-    """The columns of what a query reads: relations, and the steps in front of it."""
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-
-    def of(self, query: exp.Select) -> list[SourceColumn]:
-        """The columns that ``*`` stands for in a query, in order."""
-        relations = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or [])]
-        return [each for relation in relations for each in self._of_relation(relation)]
-
-    def column(self, query: exp.Select, found: exp.Column) -> tuple[exp.Expr, SourceColumn] | None:
-        """The relation that a column is of, and what it is there; None if it is of none that the query reads."""
-        relations = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or [])]
-        for relation in relations:
-            if found.table in ("", relation.alias_or_name):
-                named = (each for each in self._of_relation(relation) if each.name.lower() == found.name.lower())
-                if (read := next(named, None)) is not None:
-                    return relation, read
-        return None
-
-    def origin(self, relation: exp.Expr, name: str) -> tuple[str, str] | None:
-        """The relation and the column that a column is, through steps that pass it on; None if one makes it."""
-        query = relation.this if isinstance(relation, exp.Subquery) else _step(relation)
-        if query is None:
-            return relation.name, name
-        if not isinstance(query, exp.Select):
-            return None
-        made = next((each.unalias() for each in query.selects if each.alias_or_name.lower() == name.lower()), None)
-        found = self.column(query, made) if isinstance(made, exp.Column) else None
-        return None if found is None else self.origin(found[0], found[1].name)
-
-    def _of_relation(self, relation: exp.Expr) -> list[SourceColumn]:
-        if isinstance(relation, exp.Subquery):
-            return self.made_by(relation.this)
-        if isinstance(relation, exp.Values):
-            return [column_of(name, "VARCHAR") for name in relation.alias_column_names]
-        assert isinstance(relation, exp.Table)
-        if relation.name.startswith(FLOAT_TEXTS):
-            return []
-        made = _step(relation)
-        return [*self._columns[relation.name]] if made is None else self.made_by(made)
-
-    def made_by(self, query: exp.Expr) -> list[SourceColumn]:
-        """The columns of the result of a query whose stars are spelled out."""
-        if isinstance(query, exp.SetOperation):
-            return self.made_by(query.left)
-        assert isinstance(query, exp.Select)
-        read = {each.name.lower(): each for each in self.of(query)} if query.args.get("from_") else {}
-        return [_made(selected, read) for selected in query.selects]
-
-
-def _made(selected: exp.Expr, read: Mapping[str, SourceColumn]) -> SourceColumn:
-    """The column that an expression makes: of the type of the one that it is, else of none that matters."""
-    made = selected.unalias()
-    while isinstance(made, exp.Case | exp.Paren):  # a number, or a bound of it
-        made = made.args["default"] if isinstance(made, exp.Case) and made.args.get("default") else made.this
-    found = read.get(made.name.lower()) if isinstance(made, exp.Column) else None
-    return column_of(selected.alias_or_name, "VARCHAR" if found is None else found.type)
-
-
-def _step(table: exp.Expr) -> exp.Query | None:
-    """The step of a WITH that a name stands for, in the query that it is in or one around it."""
-    if table.args.get("db"):
-        return None
-    around = table.find_ancestor(exp.Select, exp.SetOperation)
-    while around is not None:
-        for step in around.ctes:
-            if step.alias == table.name and table.find_ancestor(exp.CTE) is not step:
-                found: exp.Query = step.this
-                return found
-        around = around.find_ancestor(exp.Select, exp.SetOperation)
-    return None
 
 
 @dataclass(frozen=True)
@@ -230,36 +148,114 @@ class FloatTexts:
         return select([spelled], exp.Table(this=identifier(self.relation))).distinct().sql(SPARK)
 
 
-def spell_texts(query: exp.Select, scopes: Scopes, texts: dict[tuple[str, str], FloatTexts]) -> None:
-    """Make the texts of values as DuckDB does; those of fractions are looked up, and added to ``texts``."""
+class Scopes:
+    """The columns of what a query reads: relations, and the steps in front of it; and texts that are looked up."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self.texts: dict[tuple[str, str], FloatTexts] = {}  # by relation and column
+
+    def of(self, query: exp.Select) -> list[SourceColumn]:
+        """Return the columns that ``*`` stands for in a query, in order."""
+        return [each for relation in _relations(query) for each in self._of_relation(relation)]
+
+    def column(self, query: exp.Select, found: exp.Column) -> tuple[exp.Expr, SourceColumn] | None:
+        """Return the relation that a column is of, and what it is there; None if it is of none that the query reads."""
+        for relation in _relations(query):
+            if found.table in ("", relation.alias_or_name):
+                named = (each for each in self._of_relation(relation) if each.name.lower() == found.name.lower())
+                if (read := next(named, None)) is not None:
+                    return relation, read
+        return None
+
+    def origin(self, relation: exp.Expr, name: str) -> tuple[str, str] | None:
+        """Return the relation and the column that a column is, through steps that pass it on; None if one makes it."""
+        query = relation.this if isinstance(relation, exp.Subquery) else _step(relation)
+        if query is None:
+            return relation.name, name
+        if not isinstance(query, exp.Select):
+            return None
+        made = next((each.unalias() for each in query.selects if each.alias_or_name.lower() == name.lower()), None)
+        found = self.column(query, made) if isinstance(made, exp.Column) else None
+        return None if found is None else self.origin(found[0], found[1].name)
+
+    def texts_of(self, relation: exp.Expr, read: SourceColumn) -> FloatTexts:
+        """Return the texts of a column, which are the same wherever a statement reads it."""
+        origin = self.origin(relation, read.name)
+        if origin is None:
+            raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
+        new = FloatTexts(f"{FLOAT_TEXTS}_{len(self.texts)}", *origin, is_single=read.type == "FLOAT")
+        return self.texts.setdefault(origin, new)
+
+    def _of_relation(self, relation: exp.Expr) -> list[SourceColumn]:
+        if isinstance(relation, exp.Subquery):
+            return self.made_by(relation.this)
+        if isinstance(relation, exp.Values):
+            return [column_of(name, "VARCHAR") for name in relation.alias_column_names]
+        assert isinstance(relation, exp.Table)
+        if relation.name.startswith(FLOAT_TEXTS):
+            return []
+        made = _step(relation)
+        return [*self._columns[relation.name]] if made is None else self.made_by(made)
+
+    def made_by(self, query: exp.Expr) -> list[SourceColumn]:
+        """Return the columns of the result of a query whose stars are spelled out."""
+        if isinstance(query, exp.SetOperation):
+            return self.made_by(query.left)
+        assert isinstance(query, exp.Select)
+        read = {each.name.lower(): each for each in self.of(query)} if query.args.get("from_") else {}
+        return [_made(selected, read) for selected in query.selects]
+
+
+def _relations(query: exp.Select) -> list[exp.Expr]:
+    return [query.args["from_"].this, *(join.this for join in query.args.get("joins") or [])]
+
+
+def _made(selected: exp.Expr, read: Mapping[str, SourceColumn]) -> SourceColumn:
+    """Return the column that an expression makes: of the type of the one that it is, else of none that matters."""
+    made = selected.unalias()
+    while isinstance(made, exp.Case | exp.Paren):  # a number, or a bound of it
+        made = made.args["default"] if isinstance(made, exp.Case) and made.args.get("default") else made.this
+    found = read.get(made.name.lower()) if isinstance(made, exp.Column) else None
+    return column_of(selected.alias_or_name, "VARCHAR" if found is None else found.type)
+
+
+def _step(table: exp.Expr) -> exp.Query | None:
+    """Return the step of a WITH that a name stands for, in the query that it is in or one around it."""
+    if table.args.get("db"):
+        return None
+    around = table.find_ancestor(exp.Select, exp.SetOperation)
+    while around is not None:
+        for step in around.ctes:
+            if step.alias == table.name and table.find_ancestor(exp.CTE) is not step:
+                found: exp.Query = step.this
+                return found
+        around = around.find_ancestor(exp.Select, exp.SetOperation)
+    return None
+
+
+def spell_texts(query: exp.Select, scopes: Scopes) -> None:
+    """Make the texts of values as DuckDB does; those of fractions are looked up, and noted in the scopes."""
     if not query.args.get("from_"):
         return
     for cast in [*_own(query, exp.Cast)]:
         value = _cast_value(cast)
         found = scopes.column(query, value) if isinstance(value, exp.Column) else None
         if found is not None and cast.args["to"].is_type("TEXT"):
-            _spell_text(query, cast, *found, scopes, texts)
+            _spell_text(query, cast, *found, scopes)
         elif found is not None and found[1].traits.is_list:
             _refuse_items(found[1])
     for counted in [*_own(query, exp.ApproxDistinct)]:
         counted.set("this", exp.cast(counted.this.copy(), "TEXT"))  # Sail counts no fractions so
 
 
-# More than six parameters: a text, what it is of, and what has been looked up.
-def _spell_text(
-    query: exp.Select,
-    cast: exp.Expr,
-    relation: exp.Expr,
-    read: SourceColumn,
-    scopes: Scopes,
-    texts: dict[tuple[str, str], FloatTexts],
-) -> None:
+def _spell_text(query: exp.Select, cast: exp.Expr, relation: exp.Expr, read: SourceColumn, scopes: Scopes) -> None:
     if [*misfits([read])]:
         raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
     if read.traits.is_instant:
         cast.replace(exp.DPipe(this=cast.copy(), expression=exp.Literal.string("+00")))
     elif read.traits.is_float:
-        _look_up(query, cast, _float_texts(scopes.origin(relation, read.name), read, texts), relation)
+        _look_up(query, cast, scopes.texts_of(relation, read), relation)
 
 
 def _refuse_items(read: SourceColumn) -> None:
@@ -277,16 +273,6 @@ def _cast_value(cast: exp.Expr) -> exp.Expr:
     ):
         value = value.expressions[0] if isinstance(value, exp.Array) else value.this
     return value
-
-
-def _float_texts(
-    origin: tuple[str, str] | None, read: SourceColumn, texts: dict[tuple[str, str], FloatTexts]
-) -> FloatTexts:
-    """The texts of a column, which are the same wherever a statement reads it."""
-    if origin is None:
-        raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
-    new = FloatTexts(f"{FLOAT_TEXTS}_{len(texts)}", *origin, is_single=read.type == "FLOAT")
-    return texts.setdefault(origin, new)
 
 
 def _look_up(query: exp.Select, cast: exp.Expr, wanted: FloatTexts, relation: exp.Expr) -> None:

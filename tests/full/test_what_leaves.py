@@ -174,7 +174,7 @@ def drawing(chance: Callable[[], FixedNoise]) -> Iterator[None]:
     """All draws are given, as are the hash of the charge and the time, which names a run in a store."""
     with (
         mock.patch.object(WarehouseLedger, "head", return_value="ab" * 32),
-        mock.patch("sqlanon.lakes.to_store.time", time_ns=lambda: 1),
+        mock.patch("sqlanon.lakes.store.time", time_ns=lambda: 1),
         mock.patch("sqlanon.methods.chance.OpenDPSource", chance),
     ):
         yield

@@ -44,12 +44,12 @@ class OpenDPSource(SystemSource):
         return _noise(mechanism, size)
 
     def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
-        mechanism = _gaussian(scale_in_rho(charge.rho, sensitivity))
+        mechanism = gaussian_mechanism(scale_in_rho(charge.rho, sensitivity))
         require_rho(charge, mechanism.map(sensitivity))
         return _noise(mechanism, size)
 
     def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
-        mechanism = _gumbel_max(scale_in_rho(charge.rho, sensitivity))
+        mechanism = noisy_max_mechanism(scale_in_rho(charge.rho, sensitivity), False, in_rho=True)
         require_rho(charge, mechanism.map(sensitivity))
         return _choices(mechanism, scores, runs)
 
@@ -92,7 +92,7 @@ def require_opendp() -> None:
 
 @lru_cache(maxsize=16)
 def laplace_mechanism(scale: float) -> Mechanism:
-    """Discrete Laplace noise."""
+    """Return discrete Laplace noise."""
     require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_laplace
@@ -102,20 +102,8 @@ def laplace_mechanism(scale: float) -> Mechanism:
 
 
 @lru_cache(maxsize=16)
-def noisy_max_mechanism(scale: float, monotonic: bool) -> Mechanism:
-    """Permute-and-flip, which is what OpenDP's noisy max is for pure differential privacy."""
-    require_opendp()
-    from opendp.domains import atom_domain, vector_domain
-    from opendp.measurements import make_noisy_max
-    from opendp.measures import max_divergence
-    from opendp.metrics import linf_distance
-
-    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=monotonic)
-    return cast(Mechanism, make_noisy_max(*space, max_divergence(), scale))
-
-
-@lru_cache(maxsize=16)
-def _gaussian(scale: float) -> Mechanism:
+def gaussian_mechanism(scale: float) -> Mechanism:
+    """Return discrete Gaussian noise."""
     require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian
@@ -124,14 +112,19 @@ def _gaussian(scale: float) -> Mechanism:
     return cast(Mechanism, make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="i64"), scale))
 
 
-@lru_cache(maxsize=16)
-def _gumbel_max(scale: float) -> Mechanism:
-    """The exponential mechanism, which is what OpenDP's noisy max is for zero-concentrated differential privacy."""
+@lru_cache(maxsize=32)
+def noisy_max_mechanism(scale: float, monotonic: bool, *, in_rho: bool = False) -> Mechanism:
+    """Return OpenDP's noisy max.
+
+    For pure differential privacy that is permute-and-flip; for zero-concentrated privacy, in ρ, it is the exponential
+    mechanism.
+    """
     require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max
-    from opendp.measures import zero_concentrated_divergence
+    from opendp.measures import max_divergence, zero_concentrated_divergence
     from opendp.metrics import linf_distance
 
-    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=False)
-    return cast(Mechanism, make_noisy_max(*space, zero_concentrated_divergence(), scale))
+    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=monotonic)
+    measure = zero_concentrated_divergence() if in_rho else max_divergence()
+    return cast(Mechanism, make_noisy_max(*space, measure, scale))

@@ -91,7 +91,10 @@ def _rows(path: Path) -> pa.Table:
         found = csv.read_csv(
             path,
             read_options=csv.ReadOptions(column_names=list(COLUMNS)),
-            parse_options=csv.ParseOptions(invalid_row_handler=_without_title),
+            # The repository's ``adult.test`` begins with a line ``|1x3 Cross validator``.
+            parse_options=csv.ParseOptions(
+                invalid_row_handler=lambda row: "skip" if row.text.startswith("|") else "error"
+            ),
         )
         if not pa.types.is_integer(found["age"].type):
             raise pa.ArrowInvalid
@@ -102,11 +105,6 @@ def _rows(path: Path) -> pa.Table:
     columns = {name: found[name] for name in COLUMNS}
     texts = {name: pc.utf8_trim_whitespace(each) for name, each in columns.items() if pa.types.is_string(each.type)}
     return pa.table({**columns, **texts})
-
-
-def _without_title(row: csv.InvalidRow) -> str:
-    """Skip the line that the repository's ``adult.test`` begins with, ``|1x3 Cross validator``."""
-    return "skip" if row.text.startswith("|") else "error"
 
 
 def _without_unknown(rows: pa.Table) -> pa.Table:
@@ -200,8 +198,7 @@ WITH_UNKNOWN = ("workclass", "occupation", "native_country")
 def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
     """Return the bounds or the taxonomy of each of the 14 predictors, in the order of the columns.
 
-    Args:
-        unknown: whether ``?`` is a value, right under the top, in the columns where it occurs.
+    If ``unknown``, ``?`` is a value, right under the top, in the columns where it occurs.
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "Adult", for the choice of predictors.
     """

@@ -103,14 +103,9 @@ def precision(lattice: Lattice) -> Floats:
 def penalties(
     suppressed: Integers, row_count: int, penalty: Penalty, factor: float, tolerated: float | None = None
 ) -> Floats:
-    """Return the penalties on the precision that nodes lose, by their rows in classes of fewer than k.
+    """Return the penalties on the precision that nodes lose, by their rows in classes of fewer than k; shape (nodes,).
 
-    Args:
-        suppressed: these rows; shape (nodes,).
-        row_count: of how many.
-        penalty: whether it is charged once, or for each percent of suppressed rows.
-        factor: p.
-        tolerated: up to how many percent it is not; as :data:`TOLERATED` has it if None.
+    The factor p is charged once, or for each percent of suppressed rows, above a tolerated percentage.
     """
     percent = 100 * suppressed / max(1, row_count)
     charged = factor if penalty == "k-anonymity" else factor * percent

@@ -194,7 +194,8 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{named}: BA (logistic) is {accuracy[BASELINE]:.4f}, LA is {accuracy[LOWER_BOUND]:.4f}"
         for model in MODELS:
             wins = dict.fromkeys(LOSSES, 0)
-            settings = [[*group] for _, group in itertools.groupby(released, _setting)]
+            by_setting = itertools.groupby(released, lambda row: (row["k"], row["suppression_limit"]))
+            settings = [[*group] for _, group in by_setting]
             for group in settings:
                 best = max(row[model] for row in group)
                 for row in group:
@@ -205,10 +206,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         of_loss = [row for row in rows if row["columns"] == THESIS.name and row["loss"] == loss]
         most = max(abs(row["logistic"] - row["thesis"]) for row in of_loss)
         yield f'Columns "{THESIS.name}", {loss}: CA (logistic) differs from that of the thesis by {most:.4f} at most'
-
-
-def _setting(row: Row) -> tuple[int, float]:
-    return row["k"], row["suppression_limit"]
 
 
 def notes(seeds: int) -> list[str]:

@@ -70,11 +70,7 @@ class Perturbation:
 
     @classmethod
     def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:
-        """Draw for ``classes`` classes; with a threshold t of 1 there is no noise on it.
-
-        Raises:
-            PolicyError: there would be too many counterfeit rows.
-        """
+        """Draw for ``classes`` classes; with a threshold t of 1 there is no noise on it."""
         assert isinstance(draws.method, IPAAsPublished)
         t, size, scale = draws.method.threshold, runs * classes, 1 / _epsilon(draws, INSERTION)
         # Half of the noise is positive, and as large as its scale on average.
@@ -138,12 +134,7 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
 
 
 def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: ChosenNode) -> list[Relation]:
-    """Make what is shown at a node of the numbers that chance gave for it.
-
-    Returns:
-        the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`, as those of
-        :func:`sqlanon.methods.noisy_node.ipa.draw_counts` are.
-    """
+    """Make what is shown at a node of the numbers that chance gave for it, as :func:`.ipa.draw_counts` does."""
     _remake(engine, queries.class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
     _put(engine, chosen.perturbation)
     _remake(engine, queries.shown_steps(table.encoding, chosen.levels))
@@ -194,7 +185,8 @@ def _put(engine: Compute, perturbation: Perturbation) -> None:
     for relation, columns in drawn.items():
         engine.drop(relation)
         engine.put(relation, pa.table(columns))
-    _remake(engine, queries.perturbation_steps())
+    perturbed = Step(queries.PERTURBED_CLASSES, queries.SQL.query("perturbed_classes"), "classes that are kept")
+    _remake(engine, [perturbed, Step(queries.COUNTERFEITS, queries.SQL.query("counterfeits"), "counterfeit rows")])
 
 
 def _remake(engine: Compute, steps: Sequence[Step]) -> None:

@@ -83,14 +83,10 @@ def class_steps(
     cells: Relation | None = None,
     apart: bool = False,
 ) -> list[Step]:
-    """Make the classes of a batch of nodes, numbered node by node in the order of their keys.
+    """Make the classes of a batch of nodes, numbered node by node in the order of their keys, once :data:`VALUES` is.
 
-    Args:
-        encoding: that of the run; :data:`VALUES` is made.
-        batch: the nodes.
-        value_epsilon: by which the values of counterfeit rows are drawn.
-        cells: cells rolled up to a node below all of them; those of the source if None.
-        apart: one node after the other.
+    They are of cells rolled up to a node below all of them, if there are such; the values of counterfeit rows are drawn
+    by an ε.
     """
     known = [
         aliased(exp.Subquery(this=select([count_rows()], VALUES.table)), "anon_value_count"),
@@ -109,14 +105,6 @@ def class_counts() -> exp.Query:
     """``node`` and ``classes`` of the nodes that have some."""
     columns = [aliased(column(NODE), "node"), aliased(count_rows(), "classes")]
     return grouped(select(columns, CLASSES.table), [column(NODE)])
-
-
-def perturbation_steps() -> list[Step]:
-    """Make of :data:`THRESHOLDS` and :data:`UNIFORMS` which classes are kept, and counterfeit rows."""
-    return [
-        Step(PERTURBED_CLASSES, SQL.query("perturbed_classes"), "classes that are kept"),
-        Step(COUNTERFEITS, SQL.query("counterfeits"), "counterfeit rows"),
-    ]
 
 
 def utilities() -> exp.Query:

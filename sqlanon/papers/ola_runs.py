@@ -190,11 +190,9 @@ def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]
 
 
 def worst_case(probabilities: Sequence[float], k: float) -> float:
-    """1/m of a row in a class of k rows that is unique as soon as the attacker knows any secret: the least there is.
+    """Return 1/m of a row in a class of k rows that is unique as soon as any secret is known: the least there is.
 
-    Args:
-        probabilities: with which the attacker knows each secret.
-        k: the rows of the class; infinite for the limit of large classes.
+    The attacker knows each secret with a probability; k is infinite for the limit of large classes.
     """
     knows_nothing = math.prod(1 - probability for probability in probabilities)
     return 1 / (1 - knows_nothing + knows_nothing / k)

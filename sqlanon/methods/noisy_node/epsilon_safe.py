@@ -260,7 +260,7 @@ def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int,
     """Score all nodes in lexicographic order; scores too far below the best are raised to ``reach``.
 
     The table has :func:`most_rows` rows at most; ``threshold`` is K, and ``weight`` W. Scores are in parts of
-    :data:`WHOLE` of a row, of which one row changes each by at most ``weight * WHOLE``; shape (nodes,).
+    :data:`WHOLE` of a row, and one row changes each by at most ``weight * WHOLE``; shape (nodes,).
     """
     lattice, row_count = table.context.lattice, table.context.row_count
     whole, most = weight * WHOLE, sums(lattice, precision_losses(lattice))

@@ -8,10 +8,8 @@ from typing import Annotated
 from typer import Argument, BadParameter, Exit, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.command import command
-from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.output import put, say
-from sqlanon.cli.sessions import reading
+from sqlanon.cli.command import command, reading
+from sqlanon.cli.output import ExitCode, put, say
 
 
 @command()

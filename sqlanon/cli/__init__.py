@@ -58,14 +58,12 @@ def main() -> NoReturn:
 
 
 def _show_version() -> NoReturn:
-    from sqlanon.cli.output import show_version
+    from sqlanon.cli.output import report_failure, show_version
     from sqlanon.errors import EngineError
 
     try:
         show_version()
     except EngineError as error:
-        from sqlanon.cli.outcome import report_failure
-
         sys.exit(report_failure(error, as_json=False, as_events=False, debug=False))
     sys.exit()
 

@@ -11,15 +11,11 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import examine, outcome, plan, publish
-from sqlanon.cli import ledger_commands as ledger
-from sqlanon.cli import taxonomy_commands as taxonomies
+from sqlanon.cli import budget, examine, publish, taxonomy_commands
 from sqlanon.cli.demo_command import demo
 from sqlanon.cli.guide import guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
-from sqlanon.cli.lattice_command import lattice
-from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.output import show_version, silence, write_event
+from sqlanon.cli.output import ExitCode, report_failure, show_version, silence, write_event
 from sqlanon.satellites import all_offered
 
 app = typer.Typer(
@@ -38,8 +34,8 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
         examine.report,
         examine.verify,
         examine.compare_releases,
-        lattice,
-        ("taxonomy", taxonomies.app),
+        examine.lattice,
+        ("taxonomy", taxonomy_commands.app),
     ],
     "Pipelines": [
         publish.fit,
@@ -47,9 +43,9 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
         publish.flatten,
         publish.generalize,
         examine.contract,
-        ("releases", ledger.releases_app),
+        ("releases", publish.releases_app),
     ],
-    "Privacy budget": [plan.delta, ("ledger", ledger.app), ("plan", plan.plan_app)],
+    "Privacy budget": [budget.delta, ("ledger", budget.ledger_app), ("plan", budget.plan_app)],
     "SQL and editors": [examine.explain, publish.install, publish.sql, publish.schema],
 }
 """The panels of the help, each in the order of a first day; typer puts groups at the end of their panel."""
@@ -65,8 +61,7 @@ for panel, below in PANELS.items():
         else:
             app.command(rich_help_panel=panel)(each)
 
-COMPLETION = "_SQLANON_COMPLETE"
-"""The environment variable by which a shell asks what may follow."""
+COMPLETION = "_SQLANON_COMPLETE"  # the environment variable by which a shell asks what may follow
 
 
 def _show_version(wanted: bool) -> None:
@@ -155,4 +150,4 @@ def _run(arguments: list[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:
         ignore_interrupts()
         ended_by = as_interruption(error)
-        return outcome.report_failure(ended_by, as_json="--json" in arguments, as_events=as_events, debug=debug)
+        return report_failure(ended_by, as_json="--json" in arguments, as_events=as_events, debug=debug)

@@ -1,22 +1,38 @@
-"""Commands made of methods: an argument of a method is an option, and its docstring has the help text."""
+"""Commands made of methods, and the sessions that they open.
+
+An argument of a method is an option, and its docstring has the help text.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, get_origin
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_origin
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
-from sqlanon.api.connection import connect
+from sqlanon.api.connection import check_resources, connect
 from sqlanon.api.session import Session
-from sqlanon.cli.options import MACHINE, SPELLED, Spelled
-from sqlanon.cli.sessions import on_machine
+from sqlanon.cli.interrupt import interruptible
+from sqlanon.cli.options import MACHINE, SPELLED, Spelled, csv_settings
+from sqlanon.engines.locks import A_MOMENT, IN_USE, PATIENCE, retry_while_locked
+from sqlanon.errors import EngineError
+from sqlanon.model.destination import Destination, refuse_file_like
 from sqlanon.model.docstrings import docstring_of
+from sqlanon.model.names import without_secret
+
+if TYPE_CHECKING:
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 KINDS = {"bool": bool, "int": int, "float": float}
+
+_machine: ContextVar[Mapping[str, Any]] = ContextVar("machine", default={})  # noqa: B039
 
 
 class Command:
@@ -50,17 +66,18 @@ class Command:
         for name in given:
             if name not in own and (read := spelled[name].read) is not None:
                 given[name] = read(given[name])
-        with on_machine(machine):
+        # The sessions that it opens take these settings.
+        token = _machine.set(machine)
+        try:
             self._function(**given)
+        finally:
+            _machine.reset(token)
 
 
 def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[..., None]], Command]:
-    """Make a command of a function that opens a session.
+    """Make a command of a function that opens a session; it hands the arguments of ``method`` on as ``**given``.
 
-    Args:
-        method: a method of a session, whose arguments the function takes as ``**given`` and hands on.
-        spelled: the arguments that this command spells in another way than :data:`SPELLED`, and the names that the
-            method takes as ``**settings``.
+    ``spelled`` are arguments that it spells in another way than :data:`SPELLED`, and names of ``**settings``.
     """
     return lambda function: Command(function, method, spelled)
 
@@ -122,3 +139,141 @@ def _sentence(text: str, name: str) -> str:
         text = docstring_of(Session.anonymize).members[name]
     sentence = re.split(r"\.(?: |$)", re.sub(r'`"?([^`]*?)"?`', r"\1", text), maxsplit=1)[0]
     return f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def loading_options() -> list[str]:
+    """List the options of the present command that another command needs for the same source."""
+    machine = _machine.get()
+    loaded = [word for name in machine.get("extensions", ()) for word in ("--load", name)]
+    loaded += [word for setting in machine.get("csv", ()) for word in ("--csv", setting)]
+    return [*loaded, "--rows", without_secret(machine["rows"])] if "rows" in machine else loaded
+
+
+def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> AbstractContextManager[Session]:
+    """Open a session on a file that must be there."""
+    if not database.exists():
+        raise BadParameter(f"the file {database} does not exist", param_hint="--db")
+    return connected(database, read_only=read_only, ledger=ledger)
+
+
+def existing_or_new(database: Path) -> AbstractContextManager[Session]:
+    """Open a session on a file that is created if it is not there."""
+    if str(database) == ":memory:":
+        raise BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="--db")
+    return connected(database)
+
+
+@contextmanager
+def reading(
+    database: Path | None, taxonomies: Mapping[str, Taxonomy] | None = None, *, ledger: Path | None = None
+) -> Iterator[Session]:
+    """Open a session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
+    try:
+        with connected(ledger=ledger) if database is None else existing(database, ledger=ledger) as session:
+            if taxonomies:
+                session.taxonomies.load_all(taxonomies)
+            yield session
+    except EngineError as error:
+        if database is None and error.step == "name":
+            raise BadParameter(f"{error}; a table needs --db, the file that it is in") from None
+        if database is None and error.step in ("source", "format"):
+            raise BadParameter(str(error)) from None
+        raise
+
+
+@contextmanager
+def writing(
+    database: Path | None,
+    into: Destination,
+    ledger: Path | None = None,
+    *,
+    is_charged: bool = False,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+) -> Iterator[Session]:
+    """Open a session that can write the target; of the warehouse, if that is a file or a folder, its list of releases.
+
+    What is charged is written to the ledger: to its file, or else to the warehouse.
+    """
+    with _opened_for(database, into, ledger, is_charged=is_charged) as session:
+        if taxonomies:
+            session.taxonomies.load_all(taxonomies)
+        yield session
+    if database is not None:
+        _take_up_releases(database)
+
+
+def _opened_for(
+    database: Path | None, into: Destination, ledger: Path | None, *, is_charged: bool
+) -> AbstractContextManager[Session]:
+    """The session of a command that writes a target."""
+    if into.kind != "table" and (ledger is not None or not is_charged or database is None):
+        if is_charged and database is not None and ledger is not None:
+            return _noted(database, ledger)
+        return reading(database, ledger=ledger)
+    if into.kind != "table" and not os.access(cast(Path, database), os.W_OK):
+        return reading(database)  # which refuses the charge, and says to name a ledger
+    if database is None:
+        refuse_file_like(into.name)
+        raise BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
+    if is_charged and ledger is None:
+        return existing(database, read_only=False)  # which is the ledger as well, and is not made by the way
+    return _existing_or_made(database, ledger)
+
+
+@contextmanager
+def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
+    """A session on a file, which is removed again if it was made for a command that failed."""
+    is_new = not database.exists()
+    try:
+        with connected(database, ledger=ledger) as session:
+            yield session
+    except BaseException as error:
+        if is_new:
+            for made in (database, database.with_name(database.name + ".wal")):
+                made.unlink(missing_ok=True)
+            if isinstance(error, EngineError) and error.step == "name":
+                raise BadParameter(f"the file {database} does not exist: {error}", param_hint="--db") from None
+        raise
+
+
+@contextmanager
+def _noted(database: Path, ledger: Path) -> Iterator[Session]:
+    """A session on a warehouse opened read-only that has noted its ledger, for which it is opened writable once."""
+    with existing(database, ledger=ledger) as session:
+        if not session.ledger._could_be_noted:
+            yield session
+            return
+    with connected(database, ledger=ledger) as session:
+        session.ledger._note_in_warehouse()
+    with existing(database, ledger=ledger) as session:
+        yield session
+
+
+def _take_up_releases(database: Path) -> None:
+    """Put releases on the list of a warehouse that was open read-only, so that others could read it.
+
+    They wait beside it, and the list has them all the same, if others still have it open, or nobody may write it.
+    """
+    from sqlanon.releases.waiting import folder_of
+
+    if folder_of(database).exists():
+        with suppress(EngineError), connected(database) as session:
+            session.releases._take_up()
+
+
+@contextmanager
+def connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
+    """Open a session as the options for the machine say."""
+    machine = _machine.get()
+    settings = {**machine, "csv": csv_settings(machine.get("csv", ())), **more}
+    try:
+        check_resources(settings)
+    except EngineError as error:
+        raise BadParameter(str(error)) from None
+    # Another run may just be noting its ledger or its release in the warehouse.
+    patience = A_MOMENT if more.get("ledger") is None else PATIENCE
+    with (
+        retry_while_locked(functools.partial(connect, database, **settings), IN_USE, patience) as session,
+        interruptible(session.connection.interrupt),
+    ):
+        yield session

@@ -13,14 +13,10 @@ from typing import Annotated, Any, NamedTuple
 from typer import Argument, BadParameter, Option
 
 from sqlanon.cli.options import MACHINE
-from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.output import say, write
+from sqlanon.cli.output import ExitCode, say, write
 
-GENERATED = ("commands", "policy", "macros", "python")
-"""The pages that are made of the installed version."""
-
-INDEX = "README"
-"""The page that lists the others, in the order in which somebody new reads them."""
+GENERATED = ("commands", "policy", "macros", "python")  # the pages that are made of the installed version
+INDEX = "README"  # the page that lists the others, in the order in which somebody new reads them
 
 LINE = re.compile(r"^- (?:\[([\w-]+)\]\(\1\.md\)|`sqlanon guide ([\w-]+)`): (.*(?:\n  .*)*)", re.MULTILINE)
 """A page in the list: a link, or the command that shows what is generated, and what it is about."""

@@ -21,8 +21,7 @@ INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "
 """Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system signals."""
 
 
-UNANSWERED = 0.8
-"""Seconds after which a program that does not react to a signal counts as one that waits for ever."""
+UNANSWERED = 0.8  # seconds after which a program that does not react to a signal counts as one that waits for ever
 
 LAST_WORDS = b"Error: interrupted; what is at the target is either as it was, or new and whole\n"
 
@@ -119,13 +118,12 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def _press_again(number: int) -> None:
+    def press_later() -> None:
+        time.sleep(0.05)
+        signal.raise_signal(number)
+
     # Not a threading.Timer: the main thread, which waits for this one, may hold the lock that it takes.
-    _thread.start_new_thread(_press_later, (number,))
-
-
-def _press_later(number: int) -> None:
-    time.sleep(0.05)
-    signal.raise_signal(number)
+    _thread.start_new_thread(press_later, ())
 
 
 def as_interruption(error: BaseException) -> BaseException:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -74,11 +75,7 @@ class Spelled(NamedTuple):
 
 
 def read_policy(path: Path, k: int | None = None) -> Policy:
-    """Read a policy, which may ask for a method of a paper as well, and put another k-anonymity into it if it shall.
-
-    Raises:
-        PolicyError: it is not valid, or its method takes no k-anonymity.
-    """
+    """Read a policy, which may ask for a method of a paper as well; with another k-anonymity if one is given."""
     from sqlanon.model.policy.policy import Policy
     from sqlanon.satellites import all_offered
 
@@ -88,30 +85,20 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
 
 
 def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -> dict[str, Taxonomy]:
-    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``.
-
-    Raises:
-        BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
-    """
+    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``; refuse those that the policy does not use."""
+    from sqlanon.model.policy_value import unknown_names
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     files = _pairs(given or (), "--taxonomy", "ATTRIBUTE=FILE.csv")
-    if policy is not None:
-        _refuse_unused(files, policy)
-    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
-
-
-def _refuse_unused(files: Mapping[str, str], policy: Policy) -> None:
-    from sqlanon.model.policy_value import unknown_names
-
-    unused = [f'"{name}"{meant}' for name, meant in unknown_names(files, policy.columns_with_taxonomy)]
-    if unused:
+    used = files if policy is None else policy.columns_with_taxonomy
+    if unused := [f'"{name}"{meant}' for name, meant in unknown_names(files, used)]:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
         raise BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")
-    repeated = [f'"{name}"' for name in files if name in policy.taxonomies]
-    if repeated:
+    carried = () if policy is None else policy.taxonomies
+    if repeated := [f'"{name}"' for name in files if name in carried]:
         reason = f"the policy carries the taxonomy of {', '.join(repeated)} itself"
         raise BadParameter(reason, param_hint="--taxonomy")
+    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
 
 
 def _pairs(given: Sequence[str], option: str, spelled: str) -> dict[str, str]:
@@ -123,18 +110,13 @@ def _pairs(given: Sequence[str], option: str, spelled: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def _tables(given: Sequence[str]) -> dict[str, str]:
-    return _pairs(given, "--table", "spelled WHAT=NAME")
-
-
 def _seeded(seed: int) -> SeededSource:
     from sqlanon.chance.word_sources import SeededSource
 
     return SeededSource(seed)
 
 
-LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
-"""A column and its level; names may have commas."""
+LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")  # a column and its level; names may have commas
 
 
 def _node(given: Sequence[str]) -> dict[str, int]:
@@ -152,11 +134,7 @@ def _node(given: Sequence[str]) -> dict[str, int]:
 
 
 def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
-    """Return the argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything.
-
-    Raises:
-        BadParameter: there is more than one of them.
-    """
+    """Return the argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything."""
     words: dict[ReplaceWord, bool] = {True: replace, "changed": if_changed, "anything": anything}
     given = [word for word, is_given in words.items() if is_given]
     if len(given) > 1:
@@ -195,7 +173,9 @@ SPELLED = {
     "rows_per_file": Spelled("N", panel=TARGET),
     "partition_by": Spelled("COLUMN", panel=TARGET),
     "csv_formulas": Spelled("keep|quote|refuse", panel=TARGET),
-    "tables": Spelled("WHAT=NAME", "--table", read=_tables, panel=TARGET),
+    "tables": Spelled(
+        "WHAT=NAME", "--table", read=partial(_pairs, option="--table", spelled="spelled WHAT=NAME"), panel=TARGET
+    ),
     "keep_taxonomies": Spelled(panel=TARGET),
     "random_source": Spelled(
         "N", "--seed", int, _seeded, "Draw the same again: the release is stamped NOT PRIVATE.", PRIVATE
@@ -228,19 +208,14 @@ MACHINE = {
     "rows": Spelled("URL", panel=MACHINE_PANEL),
     "max_cells": Spelled("N", panel=MACHINE_PANEL),
     "csv": Spelled(
-        "SETTING=VALUE",
-        help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR.",
+        "SETTING=VALUE", help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR."
     ),
 }
 """How every command that opens a session spells the arguments of :func:`sqlanon.connect`."""
 
 
 def csv_settings(given: Sequence[str]) -> dict[str, Any]:
-    """Read the settings of every ``SETTING=VALUE``; lists can be repeated, and names of columns have commas.
-
-    Raises:
-        BadParameter: one is not spelled so, or is there twice.
-    """
+    """Read the settings of every ``SETTING=VALUE``; lists can be repeated, and names of columns have commas."""
     settings: dict[str, Any] = {}
     for text in given:
         name, is_there, value = text.partition("=")

@@ -1,17 +1,30 @@
-"""Output: data on stdout, messages and the progress of a run on stderr."""
+"""Output: data on stdout, messages and the progress of a run on stderr; and how a command ends, by code and message."""
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict
 from datetime import timedelta
-from typing import IO, TYPE_CHECKING, Any
+from enum import IntEnum
+from typing import IO, TYPE_CHECKING, Any, Self
 
-from sqlanon.errors import EngineError
+from sqlanon.errors import (
+    BudgetError,
+    EngineError,
+    PolicyError,
+    SqlanonError,
+    TargetError,
+    TaxonomyError,
+    UnsatisfiableError,
+    VerificationError,
+)
 from sqlanon.report.document import printable
 
 if TYPE_CHECKING:
@@ -24,8 +37,7 @@ if TYPE_CHECKING:
     from sqlanon.report.document import Document
 
 
-PIPE_WIDTH = 120
-"""Columns of a table that goes to a file or a pipe."""
+PIPE_WIDTH = 120  # columns of a table that goes to a file or a pipe
 
 
 def write(text: str) -> None:
@@ -49,11 +61,7 @@ def show_version() -> None:
 
 
 def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
-    """Write a text to a file, beside its place first, and say so; ``what`` is in it, in a word.
-
-    Raises:
-        EngineError, TargetError: it is there and may not be replaced, or cannot be written.
-    """
+    """Write a text to a file, beside its place first, and say so; ``what`` is in it, in a word."""
     from sqlanon.publish.files import cannot_be_written, staged_file
 
     with staged_file(out, replace=replace) as staged, cannot_be_written(out, what):
@@ -123,14 +131,9 @@ PUBLISHED = "interrupted after it was published"
 
 @contextmanager
 def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """Observe the progress of a run.
+    """Observe the progress of a run: as lines of JSON, or on a terminal unless that is to stay quiet.
 
-    Args:
-        as_events: whether each event is written as a line of JSON.
-        quiet: whether nothing is shown even if there is a terminal.
-
-    Raises:
-        KeyboardInterrupt: the run was interrupted; the text says what became of the release.
+    A run that is interrupted raises KeyboardInterrupt with a text that says what became of the release.
     """
     latest: list[Event] = []
     shown: AbstractContextManager[Callable[[Event], None]] = nullcontext(lambda _event: None)
@@ -174,20 +177,16 @@ def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
             if event.state == "started":
                 lines[event.stage] = display.add_task(event.stage, total=None, left="", doing="")
                 return
-            done, size = _extent(event)
+            # Of the nodes, or of the present statement; None if its length is not known.
+            done, size = (0.0, None) if event.share is None else (event.share, 1)
+            if event.state == "finished":
+                done, size = 1, 1
+            elif event.lattice_nodes is not None:
+                done, size = event.checked_nodes or 0, event.lattice_nodes
             left = "" if event.seconds_left is None else f"{timedelta(seconds=round(event.seconds_left))} left"
             display.update(lines[event.stage], completed=done, total=size, left=left, doing=_doing(event))
 
         yield show
-
-
-def _extent(event: Event) -> tuple[float, float | None]:
-    """Return the work that is done, and all of it: nodes, or the present statement; None if that is not known."""
-    if event.state == "finished":
-        return 1, 1
-    if event.lattice_nodes is not None:
-        return event.checked_nodes or 0, event.lattice_nodes
-    return (0, None) if event.share is None else (event.share, 1)
 
 
 def _doing(event: Event) -> str:
@@ -205,3 +204,137 @@ def _doing(event: Event) -> str:
     if event.gap is not None and event.loss:
         words.append(f"gap {event.gap / event.loss:.2%}")
     return ", ".join(words)
+
+
+class ExitCode(IntEnum):
+    """The ways in which a command ends; the only list of the codes, which the help and the guides show."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """A code with its meaning."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    DONE = 0, "done, or met"
+    FAILED = 1, "the database or the file system refused a step"
+    USAGE = 2, "wrong usage, policy or taxonomy; or a target that is not free, or cannot be one"
+    NOT_MET = (
+        3,
+        "not met: a table falls short or loses too much, a mechanism is not private, or nothing meets the policy",
+    )
+    OVERSPENT = 4, "the ledger has less budget left than was asked for"
+    WITHDRAWN = 5, "the written release fell short, and was withdrawn"
+    INTERRUPTED = 130, "interrupted"
+
+
+EXIT_CODES: dict[type[SqlanonError], ExitCode] = {
+    PolicyError: ExitCode.USAGE,
+    TaxonomyError: ExitCode.USAGE,
+    UnsatisfiableError: ExitCode.NOT_MET,
+    BudgetError: ExitCode.OVERSPENT,
+    VerificationError: ExitCode.WITHDRAWN,
+    EngineError: ExitCode.FAILED,
+    TargetError: ExitCode.USAGE,
+}
+
+LACKING = {
+    errno.ENOMEM: "the command ran out of memory: give it more (ulimit -v), or fewer threads",
+    errno.EMFILE: "the command may open no more files: raise the limit (ulimit -n)",
+    errno.ENFILE: "the system can open no more files",
+    errno.ENOSPC: "a disk is full, or the device that the output goes to",
+    errno.EDQUOT: "the quota of a disk is used up",
+    errno.EBADF: "the output cannot be written: it is not open for writing",
+}
+"""What there is too little of, or what was not opened, by the number of the error of the system."""
+
+SPELLINGS = (
+    ("replace=True", "--replace"),
+    ('replace="changed"', "--replace-if-changed"),
+    ('replace="anything"', "--replace-anything"),
+    ("ledger_mode=", "--ledger-mode "),
+    ("ledger=", "--ledger"),
+    ("where max_loss is", "where --max-loss is"),
+    ("dataset=", "--dataset"),
+    ("public=", "--public"),
+    (" or partitions.fit", ""),
+    ("`sqlanon ledger cap` or session.ledger.cap", "`sqlanon ledger cap`"),
+    ("with session.taxonomies.load or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),
+    ("accept_observed_domain=True", "accept_observed_domain = true"),
+    ("open it with read_only=True", "write the release to a file"),
+    ("memory_limit", "--memory-limit"),
+    ("temp_directory", "--temp-directory"),
+)
+"""How a message of the Python interface is worded on the command line."""
+
+
+def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debug: bool) -> int:
+    """Report a failure in words or as an event, and as JSON on stdout too if wanted; return the exit code."""
+    debugging = None
+    if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0"):
+        debugging = f"Debugging: what follows may quote data.\n{''.join(traceback.format_exception(error))}"
+        if isinstance(error, EngineError):
+            debugging += f"\nStep: {error.step}\nSQL: {error.sql}\nDatabase: {error.original}"
+    code, document = _failure(error)
+    if hasattr(error, "spent"):
+        document["spent"] = error.spent
+        document["problems"] += error.__notes__
+    if as_events:
+        write_event({"event": "failed", "exit_code": code, **document, **({"debug": debugging} if debugging else {})})
+    else:
+        say("\n".join(filter(None, (debugging, _text(error, document)))))
+    if as_json:
+        write_json({"error": document})
+    return code
+
+
+def _is_usage_error(error: BaseException) -> bool:
+    from typer import BadParameter  # not above: the version is shown without typer
+
+    return isinstance(error, BadParameter.__bases__)  # typer brings its own click from 0.2x on
+
+
+def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
+    from typer import Abort
+
+    if isinstance(error, SqlanonError):
+        message = getattr(error, "heading", str(error))
+        document = _document(type(error).__name__, message, getattr(error, "problems", ()))
+        if isinstance(error, UnsatisfiableError):
+            relaxations = () if error.explanation is None else error.explanation.relaxations
+            document["relaxations"] = [asdict(relaxation) for relaxation in relaxations]
+        return EXIT_CODES.get(type(error), ExitCode.FAILED), document
+    if _is_usage_error(error):
+        return ExitCode.USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt | Abort):
+        return ExitCode.INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
+    number = errno.ENOMEM if isinstance(error, MemoryError) else getattr(error, "errno", None)
+    if number in LACKING:
+        return ExitCode.FAILED, _document("EngineError", LACKING[number])
+    # Its text is left out: it could quote data.
+    unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
+    return ExitCode.FAILED, _document(type(error).__name__, unexpected)
+
+
+def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"kind": kind, "message": _worded(message), "problems": [_worded(problem) for problem in problems]}
+
+
+def _worded(message: str) -> str:
+    for python, command_line in SPELLINGS:
+        message = message.replace(python, command_line)
+    return printable(message)
+
+
+def _text(error: BaseException, document: dict[str, Any]) -> str:
+    lines = [f"Error: {document['message']}", *(f"  - {problem}" for problem in document["problems"])]
+    if _is_usage_error(error):
+        context = getattr(error, "ctx", None)
+        lines.append(f"Try '{context.command_path if context else 'sqlanon'} --help'.")
+    elif document["kind"] not in {kind.__name__ for kind in EXIT_CODES} | {"Interrupted"}:
+        lines.append("Please report it, with what --debug prints once you have made sure that it shows no data.")
+    if topic := getattr(error, "guide", ""):
+        lines.append(f"What to do about it: sqlanon guide {topic}")
+    return "\n".join(lines)

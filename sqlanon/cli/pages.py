@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -152,13 +151,12 @@ COMMENT_LABELS = re.compile(r"\n(?=(?:Returns|Source|Example): )")
 
 def macros_page() -> str:
     """Return the page as Markdown."""
-    return "\n".join([MACROS_HEAD, *(_macros_of_file(path) for path in macro_files() if macros_of(path))])
-
-
-def _macros_of_file(path: Path) -> str:
-    heading = re.sub(r"^\d+_", "", path.stem).replace("_", " ").capitalize()
-    about = _comment(documented(path))
-    return "\n".join([f"## {heading}\n\n{about}\n", *map(_macro, macros_of(path))])
+    parts = [MACROS_HEAD]
+    for path in macro_files():
+        if macros := macros_of(path):
+            heading = re.sub(r"^\d+_", "", path.stem).replace("_", " ").capitalize()
+            parts += [f"## {heading}\n\n{_comment(documented(path))}\n", *map(_macro, macros)]
+    return "\n".join(parts)
 
 
 def _macro(macro: Macro) -> str:
@@ -181,20 +179,13 @@ Every public name of the package, which is imported as `import sqlanon as sa`.
 What a policy holds, its privacy models, losses and methods, is described in `sqlanon guide policy`.
 
 """
-PARTS_OF_SESSIONS = {
-    "taxonomies": Taxonomies,
-    "partitions": Partitions,
-    "ledger": Ledger,
-    "releases": ReleaseRegister,
-}
+PARTS_OF_SESSIONS = {"taxonomies": Taxonomies, "partitions": Partitions, "ledger": Ledger, "releases": ReleaseRegister}
 
-OF_POLICIES = ("from_toml", "with_k", "model_copy", "sha256")
-"""The methods of a policy that are for users."""
+OF_POLICIES = ("from_toml", "with_k", "model_copy", "sha256")  # the methods of a policy that are for users
 
 KINDS_OF_MEMBERS = {"Values of policies": PolicyValue, "Results": BaseModel, "Errors": Exception}
 
-SHARED = (PolicyValue, Result)
-"""Classes whose methods all values have: they are described once, or not for users."""
+SHARED = (PolicyValue, Result)  # classes whose methods all values have: they are described once, or not for users
 
 INTERNAL = (
     *("document", "heading", "parts", "summary", "of_method", "tables", "figures", "sentences", "uneven_suppression"),
@@ -208,8 +199,7 @@ REMARKS = {
     "needs no other file, and `model_dump_json()` has all its fields.\n\n",
     "Errors": "All are a `sa.SqlanonError`. A message says where, what, and what next.\n\n",
 }
-LINE = 80
-"""The longest line of code."""
+LINE = 80  # the longest line of code
 
 
 def python_page() -> str:

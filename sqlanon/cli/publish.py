@@ -1,4 +1,4 @@
-"""Commands that publish a table or its partitions anonymized, or write tables that are as sensitive as their source."""
+"""Commands that publish tables or partitions, list what was published, or write tables as sensitive as their source."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import shlex
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from typer import BadParameter, Option
+from typer import Argument, BadParameter, Context, Option, Typer
 
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.session import Session
+from sqlanon.api.session_releases import ReleaseRegister
 from sqlanon.cli import options as opt
-from sqlanon.cli.command import command
+from sqlanon.cli.command import command, existing, existing_or_new, loading_options, reading, writing
 from sqlanon.cli.options import RELEASE, Spelled
 from sqlanon.cli.output import progress, put, say, write, write_json
-from sqlanon.cli.sessions import existing_or_new, loading_options, reading, writing
 from sqlanon.model.destination import destination
+
+releases_app = Typer()
 
 LedgerFile = Annotated[
     Path | None,
@@ -142,6 +144,45 @@ def apply(
             session.taxonomies.load_all(opt.read_taxonomies(taxonomies, wanted))
         release = session.partitions.apply(replace=may_go, progress=observer, **given)
     put(release, as_json=as_json)
+
+
+@releases_app.callback(invoke_without_command=True)
+@command(ReleaseRegister.list, dataset=Spelled("SOURCE"))
+def releases(
+    context: Context,
+    database: Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose list it is.")] = None,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Show every release that was made from a warehouse, and whether it is still there.
+
+    Example: sqlanon releases --db clinic.duckdb
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if database is None:
+        raise BadParameter("give --db, the file whose list it is")
+    with existing(database) as session:
+        found = session.releases.list(**given)
+    put(found, as_json=as_json)
+
+
+@releases_app.command()
+@command(ReleaseRegister.forget)
+def forget(
+    name: Annotated[str, Argument(metavar="RELEASE", help="The table, path or address, as the list has it.")],
+    database: opt.Database,
+    as_json: opt.Json = False,
+    **given: Any,
+) -> None:
+    """Mark a release as forgotten, such as one that nobody was given: it stays on the list, with the reason.
+
+    Example: sqlanon releases forget visits_k5 --db clinic.duckdb --reason "it was a rehearsal"
+    """
+    with existing(database, read_only=False) as session:
+        found = session.releases.forget(name, **given)
+    put(found, as_json=as_json)
+    say(f'Forgotten: {len(found.releases):,} of "{name}"; sqlanon releases --all shows them.')
 
 
 @command(Session.flatten)

@@ -13,11 +13,9 @@ from typer import Argument, BadParameter, Exit, Option, Typer
 
 from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.cli import options as opt
-from sqlanon.cli.command import command
+from sqlanon.cli.command import command, existing, existing_or_new
 from sqlanon.cli.options import Spelled
-from sqlanon.cli.outcome import ExitCode
-from sqlanon.cli.output import say, show, write_json
-from sqlanon.cli.sessions import existing, existing_or_new
+from sqlanon.cli.output import ExitCode, say, show, write_json
 
 if TYPE_CHECKING:
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -210,7 +208,6 @@ def export(
 
 
 def _store(database: Path, taxonomy: Taxonomy, attribute: str, *, as_json: bool, **covering: Any) -> None:
-    """Store a taxonomy, which must cover a column of a source, and say how large it is."""
     from sqlanon.model.taxonomy.hierarchies import ambiguous_note
 
     if "column" in covering and "source" not in covering:

@@ -8,9 +8,8 @@ from typing import Annotated
 from typer import Argument, Option
 
 from sqlanon.cli import options as opt
-from sqlanon.cli.command import command
+from sqlanon.cli.command import command, reading
 from sqlanon.cli.output import say, show, write_json
-from sqlanon.cli.sessions import reading
 from sqlanon.papers import NAMES, reproduction
 
 

@@ -17,7 +17,7 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.chance.accountant import Expense
-from sqlanon.cli.sessions import writing
+from sqlanon.cli.command import writing
 from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, owners
 from sqlanon.ledger.charged_sources import open_ledger

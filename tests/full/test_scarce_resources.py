@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.cli.sessions import writing
+from sqlanon.cli.command import writing
 from sqlanon.engines.duckdb.refusals import not_opened, refused
 from sqlanon.model.destination import destination
 from tests.conftest import clinic_policy, open_clinic

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.cli.outcome import EXIT_CODES
+from sqlanon.cli.output import EXIT_CODES
 from sqlanon.engines.duckdb.refusals import refused
 
 KINDS = [sa.PolicyError, sa.TaxonomyError, sa.UnsatisfiableError, sa.BudgetError, sa.VerificationError]

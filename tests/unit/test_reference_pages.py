@@ -17,7 +17,7 @@ from sqlanon.api.session_ledger import Ledger
 from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.cli.app import app
 from sqlanon.cli.guide import GENERATED, generated
-from sqlanon.cli.outcome import ExitCode
+from sqlanon.cli.output import ExitCode
 from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.taxonomy.rules import MAKERS, RULES
 from sqlanon.queries.kit.macros import macros

@@ -1,20 +1,19 @@
-"""The commands ``sqlanon ledger`` and ``sqlanon releases``: the two lists that a warehouse keeps."""
+"""Commands about budgets of privacy: what was spent, what may be, and what a release will cost or could show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from typer import Argument, BadParameter, Context, Option, Typer
+from typer import Argument, BadParameter, Option, Typer
 
 from sqlanon.api.session_ledger import Ledger
-from sqlanon.api.session_releases import ReleaseRegister
-from sqlanon.cli.command import command
-from sqlanon.cli.options import Database, Json, Spelled
-from sqlanon.cli.output import put, say, show, write, write_json
-from sqlanon.cli.sessions import connected, existing
+from sqlanon.cli.command import command, connected, existing
+from sqlanon.cli.options import Json, ReplaceFile, Tight
+from sqlanon.cli.output import say, show, write, write_json
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -30,8 +29,11 @@ Dataset = Annotated[
 Warehouse = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]
 LedgerFile = Annotated[Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
 
-app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
-releases_app = Typer()
+ledger_app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
+plan_app = Typer(help="Plans: what a release could show, before any data is read.")
+
+DIGITS = Context(prec=5, rounding=ROUND_CEILING)  # δ is shown in five digits, never with less than it is
+MIN_SHOWN = Decimal("1e-300")  # smaller δ may have become 0, which it never is
 
 ALONE = (
     "these sums leave out what other ledgers were charged for the same tables and files, since every other ledger "
@@ -40,7 +42,7 @@ ALONE = (
 """What a reader of sums has to know of other ledgers."""
 
 
-@app.command(name="show")
+@ledger_app.command(name="show")
 @command()
 def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
     """Show every charge and cap, and what each data set has left.
@@ -61,7 +63,7 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
         show(_shown(accounts, entries))
 
 
-@app.command()
+@ledger_app.command()
 @command(Ledger.cap)
 def cap(
     dataset: Dataset,
@@ -96,7 +98,7 @@ def cap(
     say(f'Data set "{name}" {bound}; it has spent {found.spent} so far{unit}.')
 
 
-@app.command()
+@ledger_app.command()
 @command()
 def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
     """Print what a data set has left.
@@ -114,7 +116,7 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
         write(f"{'no cap' if found.remaining is None else found.remaining}\n")
 
 
-@app.command()
+@ledger_app.command()
 @command(Ledger.verify)
 def verify(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False, **given: Any) -> None:
     """Check that no row was changed, removed, moved or put in, and print the hash of the newest row.
@@ -131,45 +133,6 @@ def verify(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json 
     else:
         write(f"{newest}\n")
     say("Every row is as it was written.")
-
-
-@releases_app.callback(invoke_without_command=True)
-@command(ReleaseRegister.list, dataset=Spelled("SOURCE"))
-def releases(
-    context: Context,
-    database: Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose list it is.")] = None,
-    as_json: Json = False,
-    **given: Any,
-) -> None:
-    """Show every release that was made from a warehouse, and whether it is still there.
-
-    Example: sqlanon releases --db clinic.duckdb
-    """
-    if context.invoked_subcommand is not None:
-        return
-    if database is None:
-        raise BadParameter("give --db, the file whose list it is")
-    with existing(database) as session:
-        found = session.releases.list(**given)
-    put(found, as_json=as_json)
-
-
-@releases_app.command()
-@command(ReleaseRegister.forget)
-def forget(
-    name: Annotated[str, Argument(metavar="RELEASE", help="The table, path or address, as the list has it.")],
-    database: Database,
-    as_json: Json = False,
-    **given: Any,
-) -> None:
-    """Mark a release as forgotten, such as one that nobody was given: it stays on the list, with the reason.
-
-    Example: sqlanon releases forget visits_k5 --db clinic.duckdb --reason "it was a rehearsal"
-    """
-    with existing(database, read_only=False) as session:
-        found = session.releases.forget(name, **given)
-    put(found, as_json=as_json)
-    say(f'Forgotten: {len(found.releases):,} of "{name}"; sqlanon releases --all shows them.')
 
 
 def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Document:
@@ -253,4 +216,98 @@ def _json(name: str, account: Account) -> dict[str, Any]:
         "cap_in_rho": account.rho_cap is not None,
         "unit": None if account.unit is None else account.unit.name,
         "individual": None if account.unit is None else account.unit.individual,
+    }
+
+
+@plan_app.command()
+def epsilon_safe(
+    rows: Annotated[int, Option(metavar="N", min=1, help="How many rows the table has.")],
+    epsilon: Annotated[str, Option(metavar="E", help="ε of the node and the sampling in all, such as 1.5 or 1/3.")],
+    delta: Annotated[str, Option(metavar="D", help="δ, above 0 and below 1; all of it is for the sampling.")],
+    epsilon_node: Annotated[
+        str, Option(metavar="E", help="The part of ε for the choice of the node; 0 if it is public.")
+    ] = "0.1",
+    tight: Tight = False,
+    out: Annotated[
+        Path | None, Option(metavar="DIR", help="A folder for a table (.csv, .md) and a chart (.svg).")
+    ] = None,
+    replace: ReplaceFile = False,
+    as_json: Json = False,
+) -> None:
+    """Show which k each β takes, the probability of a row to be in the sample, and how large classes must be for it.
+
+    Example: sqlanon plan epsilon-safe --rows 100000 --epsilon 2 --delta 1e-6
+    """
+    from sqlanon.evaluation.plans import NAME, plan_chart, plan_epsilon_safe, reported
+    from sqlanon.evaluation.results import refuse_targets, write_files
+
+    if out is not None:
+        refuse_targets(out, NAME, replace=replace)
+    made = plan_epsilon_safe(rows, epsilon, delta, epsilon_node=epsilon_node, tight=tight)
+    paths = []
+    if out is not None:
+        files = write_files(out, NAME, reported(made, plan_chart(made)), replace=replace)
+        paths = [str(path) for path in files.values()]
+    if as_json:
+        write_json({**made.model_dump(mode="json"), "best": made.best.model_dump(mode="json"), "files": paths})
+    else:
+        show(made.document())
+        for path in paths:
+            say(f"Written: {path}")
+
+
+def delta(
+    epsilon: Annotated[
+        str, Option(metavar="E", help="ε of the sampling, such as 1.5 or 1/3; the choice of a node is not in it.")
+    ],
+    k: Annotated[int | None, Option(metavar="K", help="The least count of a class that is published.")] = None,
+    beta: Annotated[float | None, Option(metavar="B", help="The probability of each row to be in the sample.")] = None,
+    delta: Annotated[str | None, Option(metavar="D", help="The largest δ, above 0 and below 1.")] = None,
+    tight: Tight = False,
+    as_json: Json = False,
+) -> None:
+    """Print δ of publishing the classes of k rows or more in a sample that has each row with probability beta.
+
+    Given --delta and one of the two, the other one is printed: the least k, or the largest beta in steps of 1/1000.
+
+    No data is read. It holds at a node that is public, or that was chosen on the whole table and not on the sample.
+
+    Example: sqlanon delta --k 50 --beta 0.75 --epsilon 2
+    """
+    document = _computed(epsilon, k, beta, delta, tight=tight)
+    if as_json:
+        write_json(document)
+        return
+    # Rounded up, and with a bound in place of what is too small for a float.
+    rounded = float(max(DIGITS.create_decimal_from_float(document["delta"]), MIN_SHOWN))
+    shown = {**document, "delta": f"{rounded:.5g}"}
+    write(f"{shown[document['computed']]}\n")
+    say(
+        f"To publish the classes of {shown['k']} rows or more in a sample that has each row with probability "
+        f"{shown['beta']} costs ε = {epsilon} and δ = {shown['delta']}; to choose a node on the data costs more."
+    )
+
+
+def _computed(epsilon: str, k: int | None, beta: float | None, delta: str | None, *, tight: bool) -> dict[str, Any]:
+    """Compute the third of k, beta and delta from the two that are given."""
+    from sqlanon.model import sampled_classes
+    from sqlanon.model.budget import Budget, as_float
+
+    if [k, beta, delta].count(None) != 1:
+        raise BadParameter("give two of --k, --beta and --delta: the third is computed")
+    budget = Budget(epsilon, delta or 0)
+    spent, limit = as_float(budget.epsilon), as_float(budget.delta)
+    missing = "delta" if delta is None else "k" if k is None else "beta"
+    if beta is None:
+        beta = float(sampled_classes.maximum_beta(k or 0, spent, limit, tight=tight))
+    if k is None:
+        k = sampled_classes.minimum_k(beta, spent, limit, tight=tight)
+    return {
+        "computed": missing,
+        "k": k,
+        "beta": beta,
+        "epsilon": spent,
+        "delta": sampled_classes.delta(k, beta, spent, tight=tight),
+        "delta_limit": None if delta is None else limit,
+        "tight": tight,
     }

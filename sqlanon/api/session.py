@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlanon.model.release import Measurement, Release
     from sqlanon.run.explain import ExplainedSteps
     from sqlanon.run.explorer import Explorer
-    from sqlanon.run.overview import Overview
+    from sqlanon.run.recorded import Overview
 
 
 class Session(Preparations, Releases, AbstractContextManager["Session"]):
@@ -319,7 +319,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
 
     @exclusive
     def _overview(self) -> Overview:
-        from sqlanon.run.overview import overview
+        from sqlanon.run.recorded import overview
 
         return overview(self._engine)
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from sqlanon.model.budget import Budget
 
 
-LedgerMode = Literal["open", "capped"]
-"""Whether a private release may open an account, or needs one with a cap."""
+LedgerMode = Literal["open", "capped"]  # whether a private release may open an account, or needs one with a cap
 
 
 class Ledger(Part):

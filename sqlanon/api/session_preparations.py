@@ -56,7 +56,7 @@ class Preparations(Part):
         """
         from sqlanon.methods.stages import Stages
         from sqlanon.model.taxonomy.arguments import counted
-        from sqlanon.run.trials import tried
+        from sqlanon.run.pipeline import tried
         from sqlanon.suggestion.cleaning import proposed
         from sqlanon.suggestion.column_words import read_codebook
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
@@ -167,7 +167,7 @@ class Preparations(Part):
             TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
-        from sqlanon.run.new_rows import generalize
+        from sqlanon.run.preparations import generalize
 
         may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
         read, released = self._opened.resolve(source), self._opened.resolve(release)

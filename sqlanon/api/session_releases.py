@@ -151,10 +151,18 @@ class Releases(Part):
             EngineError: it is not there, cannot be read, or has no provenance of a release.
             PolicyError, TaxonomyError: the policy does not fit it, or its taxonomies cannot be made here.
         """
-        from sqlanon.run.release_reports import ReportRequest, release_report
+        from sqlanon.run.release_reports import release_report
 
-        asked = ReportRequest(None if policy is None else self._opened.checked(policy), source, edition, alternatives)
-        return release_report(self._engine, release, asked, self._opened.resolve)
+        given = None if policy is None else self._opened.checked(policy)
+        return release_report(
+            self._engine,
+            release,
+            self._opened.resolve,
+            given,
+            made_from=source,
+            edition=edition,
+            wants_alternatives=alternatives,
+        )
 
     @exclusive
     def contract(self, release: Source) -> Contract:

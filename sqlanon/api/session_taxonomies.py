@@ -61,13 +61,7 @@ class Taxonomies(Part):
         self._load(taxonomies, source)
 
     def make(
-        self,
-        attribute: str,
-        kind: str,
-        *,
-        source: Source | None = None,
-        column: str | None = None,
-        **settings: Any,
+        self, attribute: str, kind: str, *, source: Source | None = None, column: str | None = None, **settings: Any
     ) -> None:
         """Make the taxonomy of an attribute by a rule and store it, in place of the one that is there.
 

@@ -20,8 +20,7 @@ from sqlanon.report.document import Code, Part
 from sqlanon.run.recorded import ROLES, recorded_release
 from sqlanon.verification.found_release import FoundRelease
 
-STANDARD = "v3.1.0"
-"""The version of the Open Data Contract Standard (Bitol 2025)."""
+STANDARD = "v3.1.0"  # the version of the Open Data Contract Standard (Bitol 2025)
 
 LOGICAL_TYPES = {
     "BOOLEAN": "boolean",
@@ -35,11 +34,7 @@ LOGICAL_TYPES = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "integer"),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), "integer"),
 }
-OPERATORS = {
-    ">=": "mustBeGreaterOrEqualTo",
-    "<=": "mustBeLessOrEqualTo",
-    "<": "mustBeLessThan",
-}
+OPERATORS = {">=": "mustBeGreaterOrEqualTo", "<=": "mustBeLessOrEqualTo", "<": "mustBeLessThan"}
 
 
 class ContractColumn(Result):
@@ -96,6 +91,23 @@ class Contract(Result):
 
     def to_odcs(self) -> dict[str, Any]:
         """The contract in the fields of the standard."""
+        properties = [
+            {
+                "name": each.name,
+                "logicalType": each.logical_type,
+                "physicalType": each.type,
+                **({"description": each.description} if each.description else {}),
+                **({"tags": [each.role]} if each.role else {}),
+            }
+            for each in self.columns
+        ]
+        quality: list[dict[str, Any]] = [{"type": "text", "description": claim} for claim in self.claims]
+        for check in self.checks:
+            required = int(check.required) if check.required.is_integer() else check.required
+            name, comparison = check.model, OPERATORS[check.comparison]
+            quality.append(
+                {"type": "sql", "name": name, "query": check.query, comparison: required, "dimension": "conformity"}
+            )
         return {
             "apiVersion": STANDARD,
             "kind": "DataContract",
@@ -114,8 +126,8 @@ class Contract(Result):
                     "physicalName": self.release,
                     "physicalType": self.kind,
                     "logicalType": "object",
-                    "properties": [*self._properties()],
-                    "quality": [*self._quality()],
+                    "properties": properties,
+                    "quality": quality,
                 }
             ],
             "customProperties": [
@@ -134,28 +146,6 @@ class Contract(Result):
 
     def parts(self) -> Iterator[Part]:
         yield Code(self.to_yaml())
-
-    def _properties(self) -> Iterator[dict[str, Any]]:
-        for each in self.columns:
-            yield {
-                "name": each.name,
-                "logicalType": each.logical_type,
-                "physicalType": each.type,
-                **({"description": each.description} if each.description else {}),
-                **({"tags": [each.role]} if each.role else {}),
-            }
-
-    def _quality(self) -> Iterator[dict[str, Any]]:
-        for claim in self.claims:
-            yield {"type": "text", "description": claim}
-        for each in self.checks:
-            yield {
-                "type": "sql",
-                "name": each.model,
-                "query": each.query,
-                OPERATORS[each.comparison]: int(each.required) if each.required.is_integer() else each.required,
-                "dimension": "conformity",
-            }
 
 
 def contract(engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]) -> Contract:
@@ -180,17 +170,12 @@ def contract(engine: Engine, release: Source, resolve: Callable[[Source], Resolv
 def _columns(engine: Engine, found: FoundRelease, record: Record, policy: Policy) -> Iterator[ContractColumn]:
     roles = {name: role for field, role in ROLES.items() for name in getattr(policy, field)}
     levels = record.labels.levels if isinstance(record.labels, NodeRecord) else {}
-    described = {
-        name: f"generalized to level {level} of its taxonomy" if level else "as it is in the source"
-        for name, level in levels.items()
-    }
     for column in engine.describe(found.source.relation):
-        yield ContractColumn(
-            name=column.name,
-            type=column.type,
-            role=roles.get(column.name, ""),
-            description=described.get(column.name, ""),
-        )
+        name, description = column.name, ""
+        if name in levels:
+            level = levels[name]
+            description = f"generalized to level {level} of its taxonomy" if level else "as it is in the source"
+        yield ContractColumn(name=name, type=column.type, role=roles.get(name, ""), description=description)
 
 
 def _checks(engine: Engine, found: FoundRelease, policy: Policy) -> Iterator[ContractCheck]:

@@ -61,8 +61,7 @@ TAXONOMIES = {
 """All declared but that of ``zip``, whose values are read off the table."""
 
 
-MAX_HEADING = 10
-"""The most signs of a heading on one line, so that all columns fit on a terminal."""
+MAX_HEADING = 10  # the most signs of a heading on one line, so that all columns fit on a terminal
 
 
 @dataclass(frozen=True)
@@ -120,16 +119,9 @@ class Demo(Result):
 
 
 def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
-    """Fill an empty warehouse with invented visits and anonymize them.
+    """Fill an empty warehouse with invented visits and anonymize them; the same seed makes the same visits.
 
-    Args:
-        engine: the warehouse, which then holds ``visits``, ``visits_k5``, the taxonomies and the macros.
-        rows: how many visits.
-        seed: the same seed makes the same visits.
-        progress: called at every stage.
-
-    Raises:
-        SqlanonError: as :func:`sqlanon.run.pipeline.anonymize`.
+    It then holds ``visits``, ``visits_k5``, the taxonomies and the macros.
     """
     with Stages(progress).stage("invent"):
         invent(engine, rows=rows, seed=seed)
@@ -149,7 +141,6 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
 
 
 def demo_policy() -> Policy:
-    """Read the policy of the demonstration: 5-anonymity, 2-diverse diagnoses, at most 5 % suppressed."""
     return Policy(**tomllib.loads(POLICY_TOML))
 
 

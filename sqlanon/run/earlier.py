@@ -55,40 +55,17 @@ class Found:
         return shown_columns(engine, self.policy, self.origin, self.release.columns)
 
 
-@contextmanager
-def earlier_releases(
-    engine: Engine,
-    source: ResolvedSource,
-    policy: Policy,
-    read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
-) -> Iterator[tuple[EarlierRelease, ...]]:
-    """Find the earlier releases of a policy, in their order; their taxonomies are there within the block.
-
-    ``source`` is the present one, and ``read`` gives what is read of a release or of its source, in place of it.
-
-    Raises:
-        PolicyError: lists all that stands in the way.
-        EngineError: a release cannot be found, or lacks its provenance.
-    """
-    with _releases(engine, source, policy.held_with, policy, read) as found:
-        yield found
-
-
 def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Earlier]) -> JointClasses:
     """Count what releases, in their order, show together of the persons in them; nothing is written.
 
     ``source`` is what those are made from that name no source of their own.
-
-    Raises:
-        PolicyError: lists all that stands in the way.
-        EngineError: a release cannot be found, or lacks its provenance.
     """
     problems = [*key_misfits(named)]
     if len(named) < 2:
         problems.append(f"joint classes are of two releases at least, not {len(named)}")
     if problems:
         raise PolicyError("the releases cannot be compared:", problems)
-    with _releases(engine, source, named) as releases, engine.transaction(), engine.scratch():
+    with earlier_releases(engine, source, named) as releases, engine.transaction(), engine.scratch():
         return compare(engine, releases)
 
 
@@ -122,13 +99,21 @@ def with_joint_classes(
 
 
 @contextmanager
-def _releases(
+def earlier_releases(
     engine: Engine,
     source: ResolvedSource,
     named: Sequence[Earlier],
     present: Policy | None = None,
     read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> Iterator[tuple[EarlierRelease, ...]]:
+    """Find releases that are named, such as by the present policy; their taxonomies are there within the block.
+
+    ``source`` is the present one, and ``read`` gives what is read of a release or of its source, in place of it.
+
+    Raises:
+        PolicyError: lists all that stands in the way.
+        EngineError: a release cannot be found, or lacks its provenance.
+    """
     if not named:
         yield ()
         return
@@ -188,11 +173,7 @@ def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
 
 
 def read_as_released(engine: Engine, release: str) -> None:
-    """Read CSV files and times as they were read for a release.
-
-    Raises:
-        EngineError: it cannot be found, or lacks its provenance.
-    """
+    """Read CSV files and times as they were read for a release."""
     _, _, policy = recorded_release(engine, release, engine.resolve, hashes_rows=False)
     engine.read_as(policy.csv, policy.timezone)
 
@@ -203,21 +184,17 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     # if there are as many rows as were released. Nothing rests on other columns.
     release, record, policy = recorded_release(engine, named.release, engine.resolve, hashes_rows=False)
     record = record.spelled_like(policy.quasi_identifiers)
-    problems = [*in_the_way(release, record, policy), *_other_rows(engine, release, record)]
+    problems = [*in_the_way(release, record, policy)]
+    rows = engine.fetch(counted_rows(release.source.relation), "rows of an earlier release")[0]["rows"]
+    if record.rows is None:
+        problems.append("its provenance does not say how many rows it has")
+    elif rows != record.rows.released:
+        problems.append(f"it has {rows:,} rows, and {record.rows.released:,} were released")
     if problems or record.labels is None:
         return [f"{release.source.description}: {problem}" for problem in problems]
     engine.read_as(policy.csv)
     origin = source if named.source is None else engine.resolve(named.source, restricted=True)
     return Found(release, record, policy, origin, record.labels)
-
-
-def _other_rows(engine: Engine, release: FoundRelease, record: Record) -> Iterator[str]:
-    """Say how a release has another number of rows than it was written with."""
-    rows = engine.fetch(counted_rows(release.source.relation), "rows of an earlier release")[0]["rows"]
-    if record.rows is None:
-        yield "its provenance does not say how many rows it has"
-    elif rows != record.rows.released:
-        yield f"it has {rows:,} rows, and {record.rows.released:,} were released"
 
 
 def in_the_way(release: FoundRelease, record: Record, policy: Policy) -> Iterator[str]:
@@ -266,11 +243,7 @@ def bound_to(
     found: Found,
     read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> BoundPolicy:
-    """Bind the policy of a release to its source, with the taxonomies that it was made with.
-
-    Raises:
-        PolicyError: there are others.
-    """
+    """Bind the policy of a release to its source, with the taxonomies that it was made with; refuse any others."""
     own, columns = found.policy, found.policy.taxonomy_columns
     others = _other_taxonomies(engine, found.record, columns)
     present = engine.taxonomy

@@ -30,8 +30,7 @@ from sqlanon.report.html import fragment
 from sqlanon.run.earlier import earlier_releases
 from sqlanon.run.pipeline import carry_out
 
-STANDS_FOR = "stands_for"
-"""The key under which an empty relation holds the one whose place it takes."""
+STANDS_FOR = "stands_for"  # the key under which an empty relation holds the one whose place it takes
 
 
 @dataclass(frozen=True)
@@ -52,16 +51,12 @@ class ExplainedSteps(list[ExplainedStep]):
 
 
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> ExplainedSteps:
-    """The steps of a run in order; see :meth:`sqlanon.Session.explain`.
-
-    Raises:
-        PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source.
-    """
+    """List the steps of a run in order; see :meth:`sqlanon.Session.explain`."""
     dry_run = DryRun(engine)
     # The taxonomies of the policy are made of the values of the source itself.
     with (
         own_taxonomies(engine, source, policy, lists_ranges=False),
-        earlier_releases(engine, source, policy, without_rows) as earlier,
+        earlier_releases(engine, source, policy.held_with, policy, without_rows) as earlier,
     ):
         method = method_of(policy)
         # A source that is seeded charges no ledger.
@@ -87,11 +82,7 @@ def _empty(relation: exp.Expr) -> exp.Subquery:
 
 
 class DryRun:
-    """An engine that writes down what it is asked to do, and lets no row in; otherwise it is the other one.
-
-    Attributes:
-        steps: what it was asked.
-    """
+    """An engine that writes down what it is asked to do, and lets no row in; otherwise it is the other one."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -35,17 +35,10 @@ from sqlanon.run.lattice_table import NODES, examined, record_of
 
 SQL = Queries("lattice")
 
-ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)
-"""The k that the page offers, besides that of the policy."""
-
-MAX_NODES = 70_000
-"""A lattice of more nodes is shown in part: browsers draw them in a tenth of a second."""
-
-SAMPLED_NODES = 50_000
-"""How many nodes of such a lattice are shown besides the best ones."""
-
-DIGITS = 6
-"""Digits of the largest loss."""
+ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)  # the k that the page offers, besides that of the policy
+MAX_NODES = 70_000  # a lattice of more nodes is shown in part: browsers draw them in a tenth of a second
+SAMPLED_NODES = 50_000  # how many nodes of such a lattice are shown besides the best ones
+DIGITS = 6  # digits of the largest loss
 
 
 class ExploredColumn(Result):

@@ -21,7 +21,7 @@ from sqlanon.methods.progress import Progress, Stopped, never
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.events import proven_gap
-from sqlanon.model.lattice import Lattice, Levels, total
+from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord
 from sqlanon.nodes.choice import choose_node
@@ -39,11 +39,8 @@ from sqlanon.search.problem import batches, margin
 
 NODES = Relation("anon_lattice", "node")
 
-METADATA = b"sqlanon"
-"""The key of the record in the metadata of a table that lacks nodes of the lattice."""
-
-Places = np.ndarray[Any, np.dtype[np.int64]]
-"""Nodes of a lattice, counted from 0 in lexicographic order of the levels."""
+METADATA = b"sqlanon"  # the key of the record in the metadata of a table that lacks nodes of the lattice
+Places = np.ndarray[Any, np.dtype[np.int64]]  # nodes of a lattice, counted from 0 in lexicographic order of the levels
 
 OtherPolicies = Callable[[int], Sequence[Policy]]
 
@@ -169,7 +166,11 @@ def examined(
         with stages.stage("search"):
             return Examined(table, check(every, never), every)
     with stages.stage("search"):
-        outcome = _best(engine, table, stages, stopped)
+        # The node of least loss is proven from a fraction of the checks.
+        encoding = replace(table.encoding, label_losses=table.bound.policy.quality.label_losses)
+        outcome = choose_node(engine, replace(table, encoding=encoding), stages.checked, stopped, "optimal")
+        best = None if outcome.best is None else table.context.lattice.named(outcome.best.levels)
+        stages.concluded(outcome, best)
     places = _nearest_first(table, outcome)
     with stages.stage("count"):
         nodes = check(places, stopped)
@@ -177,15 +178,6 @@ def examined(
         record = _partial(table, nodes, places[nodes.num_rows :], outcome)
         nodes = nodes.replace_schema_metadata({METADATA: record.model_dump_json()})
     return Examined(table, nodes, np.sort(places[: nodes.num_rows]))
-
-
-def _best(engine: Compute, table: EncodedTable, stages: Stages, stopped: Stopped) -> SearchOutcome:
-    """Search the node of least loss, which is proven from a fraction of the checks."""
-    searched = replace(table, encoding=replace(table.encoding, label_losses=table.bound.policy.quality.label_losses))
-    outcome = choose_node(engine, searched, stages.checked, stopped, "optimal")
-    node = None if outcome.best is None else table.context.lattice.named(outcome.best.levels)
-    stages.concluded(outcome, node)
-    return outcome
 
 
 def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
@@ -198,7 +190,7 @@ def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
     closest = lattice.top if outcome.closest is None else outcome.closest.levels
     # To twelve digits: a database adds floats in any order, and equal runs are to check equal nodes.
     estimates = np.round(estimates / max(float(estimates.max()), 1e-300), 12)
-    best = [_place(lattice, levels) for levels in outcome.ties or (closest,)]
+    best = [int(np.ravel_multi_index(lattice.index(each), lattice.shape)) for each in outcome.ties or (closest,)]
     distances = np.abs(estimates - estimates[best[0]])
     distances[best] = -1
     places: Places = np.argsort(distances, kind="stable")
@@ -208,10 +200,6 @@ def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
 def _known(table: EncodedTable) -> Bounds:
     """Return by place the loss of a node that labels alone give, which it loses at least."""
     return known_bounds(SearchProblem(table.bound.policy.quality, table.context)).ravel()
-
-
-def _place(lattice: Lattice, levels: Levels) -> int:
-    return int(np.ravel_multi_index(lattice.index(levels), lattice.shape))
 
 
 # More than six parameters: what is counted, who follows it, and who ends it.
@@ -243,7 +231,7 @@ def _checked(
 
 
 def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: SearchOutcome) -> LatticeRecord:
-    """Say what a table knows of the nodes of the lattice that it lacks."""
+    """Record what a table knows of the nodes of the lattice that it lacks."""
     losses = nodes.filter(nodes["satisfies"])["loss"].to_pylist()
     best = min(losses, default=math.inf)
     bound = max(float(_known(table)[unchecked].min()), outcome.lower_bound or 0.0)
@@ -277,6 +265,9 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
     satisfies = SearchProblem(policy.quality, context).satisfies(summary)
     blocking_rows = max(node.blocked_rows, default=0)
     blocking = None if satisfies else policy.privacy[node.blocked_rows.index(blocking_rows)]
+    # Every bound of the policy, with the worst measure over all classes of the node.
+    bounds = [(str(model), bound) for model in policy.privacy for bound in model.bounds]
+    judged = zip(bounds, node.worst, node.violating_rows, strict=True)
     return {
         "node": list(context.lattice.named(summary.levels).items()),
         "height": sum(summary.levels),
@@ -296,23 +287,17 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
         "blocking_model": None if blocking is None else str(blocking),
         "blocking_rows": None if blocking is None else blocking_rows,
         "excess_rows": max(summary.suppressed_rows - context.allowed_rows, 0),
-        "models": _models(policy, node),
+        "models": [
+            {
+                "model": model,
+                "measure": bound.measure.name,
+                "required": bound.required,
+                "worst": worst,
+                "violating_rows": rows,
+            }
+            for (model, bound), worst, rows in judged
+        ],
     }
-
-
-def _models(policy: Policy, node: Examination) -> list[dict[str, Any]]:
-    """List every bound of the policy with the worst measure over all classes of a node."""
-    asked = [(str(model), bound) for model in policy.privacy for bound in model.bounds]
-    return [
-        {
-            "model": model,
-            "measure": bound.measure.name,
-            "required": bound.required,
-            "worst": worst,
-            "violating_rows": rows,
-        }
-        for (model, bound), worst, rows in zip(asked, node.worst, node.violating_rows, strict=True)
-    ]
 
 
 def pareto_front(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -17,15 +17,9 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
-from sqlanon.joint.listed import (
-    ReleaseAtNode,
-    WrittenRelease,
-    joint_classes_with,
-    with_more_columns,
-    written_release,
-)
+from sqlanon.joint.listed import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
 from sqlanon.model.dataset_names import table_named
-from sqlanon.model.destination import destination
+from sqlanon.model.destination import Destination, destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import enumerated, folded
@@ -33,7 +27,7 @@ from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.held_releases import Earlier
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
-from sqlanon.model.record import Record
+from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release.joint import JointClasses, ListedRelease, OtherRelease
 from sqlanon.queries.encoding import label_of
 from sqlanon.queries.kit.nodes import Relation, Step
@@ -48,8 +42,7 @@ from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compar
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.found_release import FoundRelease
 
-MAX_OTHERS = 5
-"""How many releases one is compared with: the latest."""
+MAX_OTHERS = 5  # how many releases one is compared with: the latest
 
 HELD_WITH_OTHERS = "the policy holds this release together with others, and does not name that one: add it to earlier"
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
@@ -70,23 +63,14 @@ class Others:
     with_more_columns: BoundPolicy | None = None  # the run's policy with quasi-identifiers that others have besides
 
 
-# More than six parameters: a run, and where others of its data set are.
 @contextmanager
 def other_releases(
-    engine: Engine,
-    source: ResolvedSource,
-    bound: BoundPolicy,
-    datasets: Sequence[str],
-    target: str,
-    beside: Sequence[Row] = (),
+    engine: Engine, source: ResolvedSource, bound: BoundPolicy, found: Sequence[ListedRelease], left: int
 ) -> Iterator[Others]:
-    """Find the other releases of the data sets of a run, with tables of their labels for the time of a block.
+    """Look up the other releases of a run, with tables of their labels for the time of a block.
 
-    These are made before the transaction of the run, which a file that cannot be read any more would end. ``target`` is
-    the target of the run as the list has it, whose present release is replaced; ``beside`` are releases of the same
-    files beside it, which the list does not have.
+    These are made before the transaction of the run, which a file that cannot be read any more would end.
     """
-    found, left = latest_others(engine, bound.policy, datasets, [target], beside)
     if not found:
         yield Others()
         return
@@ -145,25 +129,31 @@ def others_of(
     Those that were held together with it are left out, which their own policies name. ``source`` is the data set,
     unchanged, and ``name`` is what the user calls the release.
     """
-    datasets, into = datasets_of(engine, source), destination(name)
     made_from = None if released.record is None else released.record.made_from
-    is_file = made_from is not None and into.kind == "file"
-    beside = rows_beside(engine, into.path, made_from.files_sha256, datasets) if is_file and made_from else []
-    found, left = latest_others(engine, policy, datasets, comparables(name), beside)
+    own, into, datasets = comparables(name), destination(name), datasets_of(engine, source)
+    found, left = latest_others(engine, policy, datasets, own, into, made_from)
     compared = (_compared_by_rows(engine, source, released, policy, name, other) for other in found)
     return tuple(other for other in compared if other is not None), left
 
 
+# More than six parameters: a release by its data sets, by its names, and by what it is made from.
 def latest_others(
-    engine: Engine, policy: Policy, datasets: Sequence[str], own: Iterable[str], beside: Sequence[Row] = ()
+    engine: Engine,
+    policy: Policy,
+    datasets: Sequence[str],
+    own: Iterable[str],
+    into: Destination,
+    inputs: Inputs | None,
 ) -> tuple[Sequence[ListedRelease], int]:
     """Find the latest releases of data sets that a policy does not name, and count the targets of older ones.
 
-    ``own`` are the names that the release of the policy may have on the list, and ``beside`` releases of the same files
-    that the list does not have.
+    ``own`` are the names that the release at the target may have on the list. Beside a target that is a file, releases
+    of the same inputs need not be on the list.
     """
     if policy.earlier == "none" or policy.has_private_method or not datasets:
         return (), 0
+    is_file = into.kind == "file" and inputs is not None
+    beside = rows_beside(engine, into.path, inputs.files_sha256, datasets) if is_file and inputs else []
     named = {*own, *(name for each in policy.held_with for name in comparables(each.release))}
 
     def is_other(row: Row) -> bool:

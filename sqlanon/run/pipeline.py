@@ -16,25 +16,29 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
+from sqlanon.methods.local.least_loss import estimated_loss
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release, Report
+from sqlanon.model.release.findings import LocalEstimate
 from sqlanon.model.release.measurement import with_notes
+from sqlanon.model.release.trial import LITTLE, MUCH_MORE, Trial
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.publish.warehouse_tables import table_of, tables_beside
 from sqlanon.release.examined import examine, with_findings
 from sqlanon.release.guarantee import with_coding, with_earlier_versions
+from sqlanon.release.publishing import GroupedRows
 from sqlanon.releases.noting import note_unchanged, noting
-from sqlanon.releases.same_files import rows_beside
 from sqlanon.releases.target_names import target_name
 from sqlanon.run.earlier import earlier_releases, read_with
-from sqlanon.run.others import Others, examined_beside, other_releases
-from sqlanon.run.trials import local_loss, with_local_loss
-from sqlanon.run.unchanged import made_from, published_earlier
+from sqlanon.run.others import Others, examined_beside, latest_others, other_releases
+from sqlanon.run.recorded import made_from, published_earlier
 
 NOTHING_ASKED = Request()
 NO_OTHERS = Others()
@@ -54,15 +58,6 @@ def anonymize(
 ) -> Release:
     """Publish what the method of a policy makes of a source, unless the target holds it already.
 
-    Args:
-        engine: the database.
-        source: what to anonymize.
-        policy: what to guarantee, and by which method.
-        into: the target.
-        request: what else is asked of the run.
-        replace: whether an existing table, file or folder of that name may be replaced.
-        progress: called at every stage; what it raises ends the run, except after the last stage has finished.
-
     Raises:
         PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.
         BudgetError: the data set has less left than the method spends; nothing was spent.
@@ -71,7 +66,7 @@ def anonymize(
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
     stages = Stages(progress)
-    with stages.watching(engine), earlier_releases(engine, source, policy) as earlier:
+    with stages.watching(engine), earlier_releases(engine, source, policy.held_with, policy) as earlier:
         run = method_of(policy)(engine, source, policy, replace_fields(request, earlier=earlier))
         bound = run.bound
         into = into.spelled_like(bound.policy.columns)
@@ -98,9 +93,8 @@ def anonymize(
             own = target_name(engine, into, table_of(target))
             if run.is_private:
                 noted.announce(own, bound.policy)
-            is_file = into.kind == "file" and inputs is not None
-            beside = rows_beside(engine, into.path, inputs.files_sha256, noted.datasets) if is_file and inputs else []
-            with other_releases(engine, source, bound, noted.datasets, own, beside) as listed:
+            others = latest_others(engine, bound.policy, noted.datasets, [own], into, inputs)
+            with other_releases(engine, source, bound, *others) as listed:
                 release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
     stages.finish()
     report = noted.reported(release.report)
@@ -121,11 +115,7 @@ def carry_out(
     stages: Stages,
     listed: Others = NO_OTHERS,
 ) -> Release:
-    """The stages up to the last one, which has begun and ends where the targets are left.
-
-    Raises:
-        SqlanonError: as :func:`anonymize`.
-    """
+    """Go through the stages up to the last one, which has begun and ends where the targets are left."""
     with engine.transaction(), engine.scratch():
         run = run.with_present_taxonomies()
         bound = run.bound
@@ -157,7 +147,10 @@ def carry_out(
         promise = promise_of(bound.policy, _promised(run.recorded_guarantee(made, report), bound.policy, target))
         record = record.model_copy(update={"promise": promise})
         if companions:
-            tables = {name: _sealed(bound.policy, name, other, target.name) for name, other in companions.items()}
+            tables = {}
+            for name, other in companions.items():
+                content = other.add_record(companion_record(bound.policy, name, target.name))
+                tables[name] = TableRecord(table=other.name, content=content)
             record = record.model_copy(update={"tables": tables})
         target.add_record(record)
         report = with_notes(report, bound.value_notes)
@@ -172,11 +165,7 @@ def carry_out(
 
 
 def refuse_useless(report: Report, max_loss: float | None) -> None:
-    """Refuse a release that loses more than the user wants to publish.
-
-    Raises:
-        UnsatisfiableError: it does, or its loss is not known.
-    """
+    """Refuse a release that loses more than the user wants to publish, or nobody knows how much."""
     if max_loss is None or (report.loss is not None and report.loss <= max_loss):
         return
     loses = "no known number" if report.loss is None else f"{report.loss:.4g}"
@@ -194,5 +183,44 @@ def _promised(guarantee: Guarantee, policy: Policy, target: Target) -> Guarantee
     return with_earlier_versions(with_coding(guarantee, policy), target.name)
 
 
-def _sealed(policy: Policy, name: str, companion: Target, release: str) -> TableRecord:
-    return TableRecord(table=companion.name, content=companion.add_record(companion_record(policy, name, release)))
+@with_own_taxonomies
+def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: int) -> Trial:
+    """Try a policy for full domains on some rows of a source of ``source_rows``, and leave nothing but figures."""
+    run = method_of(policy)(engine, source, policy, Request())
+    with engine.transaction(), engine.scratch():
+        run = run.with_present_taxonomies()
+        table = run.charge(run.encode())
+        groups = run.make(table, run.search(table, Stages(silent))).groups
+        summary, context = groups.node.summary, groups.node.table.context
+        heights = zip(context.lattice.quasi_identifiers, summary.levels, context.lattice.heights, strict=True)
+        return Trial(
+            source_rows=source_rows,
+            rows=groups.source_rows,
+            columns=len(policy.quasi_identifiers),
+            loss=policy.quality.loss(summary, context),
+            suppressed_rows=summary.suppressed_rows,
+            at_top=tuple(name for name, level, height in heights if level == height > 0),
+            local_loss=local_loss(engine, groups),
+        )
+
+
+def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
+    """Estimate how much local recoding would lose of the table of a full-domain run, by its quality model in [0, 1].
+
+    None if the run was not one for utility by such a loss, if local recoding does not take its policy, or if the table
+    is too large for an estimate within the time of a run.
+    """
+    node, policy = groups.node, groups.bound.policy
+    if node is None or not isinstance(policy.method, FullDomain) or policy.objective != "utility":
+        return None
+    if policy.columns_with("top") or policy.held_with or [*LocalRecoding().misfits(policy)]:
+        return None
+    return estimated_loss(engine, node.table)
+
+
+def with_local_loss(report: Report, loss: float | None) -> Report:
+    """Add the loss of local recoding to the findings of a report, if it is known and much less."""
+    if loss is None or report.findings is None or report.loss is None or report.loss < MUCH_MORE * max(loss, LITTLE):
+        return report
+    estimate = LocalEstimate(loss=loss, published_loss=report.loss)
+    return report.model_copy(update={"findings": report.findings.model_copy(update={"local_recoding": estimate})})

@@ -1,26 +1,44 @@
-"""Tables of individuals made from events, before a release."""
+"""Tables as sensitive as their source: individuals made from events, and new rows with the labels of a release."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding.prepare import prepare
+from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.methods.cuts.shared.points import no_list, no_number
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
+from sqlanon.methods.local.class_labels import SQL as LOCAL
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.prepared_tables import Flattened, Flattening
-from sqlanon.model.record import FlattenedRecord
+from sqlanon.model.labels import ClassesRecord, CutRecord
+from sqlanon.model.names import folded
+from sqlanon.model.policy.fields import action_for
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy_value import unknown_names
+from sqlanon.model.prepared_tables import Flattened, Flattening, Generalized
+from sqlanon.model.privacy import KAnonymity
+from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, PolicyRecord, Record, RecordError
+from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import new_record
-from sqlanon.publish.targets import target_for
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries import cut_queries as queries
+from sqlanon.queries.cut_queries import Predictors
 from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
+    Relation,
     aliased,
     column,
     count_rows,
+    counted_rows,
     f,
     filtered,
     names,
@@ -28,25 +46,21 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.published_rows import KEPT_CLASSES
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source_rows import known_rows
 from sqlanon.queries.spelled import spelled
+from sqlanon.release import publishing
+from sqlanon.verification.found_release import provenance_at
+
+RECORDED = Relation("anon_recorded_classes", "class")
+"""The classes of a release: by class and quasi-identifier (``position``) the level (``depth``) and the label."""
 
 
 def flatten(
     engine: Engine, source: ResolvedSource, flattening: Flattening, into: Destination, *, replace: Replace
 ) -> Flattened:
-    """Write a table with a row per individual. It is as sensitive as its source: nothing is anonymized.
-
-    Args:
-        engine: the database.
-        source: the events.
-        flattening: which columns they become.
-        into: the target.
-        replace: whether an existing table, file or folder of that name may be replaced.
-
-    Raises:
-        PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
-        EngineError: the database or the file system refused a step. The target is as it was before in every case.
-    """
+    """Write a table with a row per individual. It is as sensitive as its source: nothing is anonymized."""
     with target_for(engine, into, {"source": source}, replace=replace) as target, engine.transaction():
         relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
         flattening.check_columns([column.name for column in columns], source.description)
@@ -95,7 +109,7 @@ def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
         source=source,
         individual=flattening.individual,
         first=flattening.first,
-        are_different=[_varies(_of_source(name)) for name in flattening.keep],
+        are_different=[*map(_varies, flattening.keep)],
         varies=[f"varies_{place}" for place in places],
         varying=[f"varying_{place}" for place in places],
     )
@@ -141,12 +155,173 @@ def _of_source(name: str) -> exp.Column:
     return column(name, "anon_source")
 
 
-def _varies(value: exp.Column) -> exp.Expr:
+def _varies(name: str) -> exp.Expr:
     """Whether a column has more than one value within a group; NULL is a value, and values are compared as text."""
-    text, present = exact_text(value), f.count(value)
+    text, present = exact_text(_of_source(name)), f.count(_of_source(name))
     several = exp.NullSafeNEQ(this=f.min(text), expression=f.max(text))
     return exp.or_(several, exp.and_(exp.GT(this=present, expression=number(0)), present < count_rows()))
 
 
 def _any(field: str) -> exp.Expr:
     return f.any_value(f.struct_extract(column("event", "anon_events"), field))
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def generalize(
+    engine: Engine,
+    source: ResolvedSource,
+    release: ResolvedSource,
+    place: Destination,
+    into: Destination,
+    *,
+    replace: Replace,
+) -> Generalized:
+    """Write the rows of a source with the labels of a release, which is at a place. They are as sensitive as before."""
+    record, labels = _recorded(provenance_at(engine, release, place), release.description)
+    with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
+        if isinstance(labels, CutRecord):
+            return _generalize(engine, source, record, labels, release.description, target)
+        with engine.transaction(), engine.scratch():
+            _refuse_taxonomies(engine, record, labels.columns, release.description)
+            return _generalize_in_classes(engine, source, record, labels, release.description, target)
+
+
+def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | ClassesRecord]:
+    """Read the record of a release, and the cut or the classes in it."""
+    try:
+        found = Record.parse(text)
+    except RecordError as error:
+        raise PolicyError(f"{release} cannot be taken as an example: {error}") from None
+    if found is None:
+        raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
+    if not isinstance(found.labels, CutRecord | ClassesRecord):
+        raise PolicyError(
+            f"the note of {release} has no cut: only methods such as diffgen and local recoding have labels of several "
+            "levels, and record them unless a cut has very many labels; with a table of its cuts, anon.apply_cut does "
+            "the same in SQL"
+        )
+    return found, found.labels
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def _generalize(
+    engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
+) -> Generalized:
+    predictors = Predictors.of(cut)
+    relation, columns = spelled(source.relation, engine.describe(source.relation), predictors.all)
+    if problems := list(_misfits(columns, predictors)):
+        raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
+    names = [column.name for column in columns]
+    with engine.transaction(), engine.scratch():
+        _refuse_taxonomies(engine, record, (*predictors.categories, *predictors.sets), release)
+        engine.put(queries.LABELS, queries.noted_labels(cut))
+        engine.put(queries.PARTS, queries.noted_parts(cut))
+        engine.run(queries.cuts(engine.taxonomy))
+        unknown = {} if record.policy is None else record.policy.unknown
+        suppressed = [name for name in predictors.categories if action_for(unknown, name) == "suppress"]
+        known = known_rows(relation, suppressed, engine.taxonomy)
+        refuse_unlabelled(engine, source.description, queries.without_label(known, predictors), release)
+        whole, rows = (int(engine.fetch(counted_rows(each), "rows")[0]["rows"]) for each in (relation, known))
+        target.write(queries.generalized(known, names, predictors))
+        made = GeneralizedRecord(columns=tuple(predictors.all), policy_sha256=record.policy_sha256, rows=rows)
+        target.add_record(new_record(generalized=made))
+    return Generalized(
+        source=source.description,
+        release=release,
+        into=target.name,
+        columns=tuple(names),
+        generalized=tuple(name for name in names if name in predictors.all),
+        rows=rows,
+        unknown_rows=whole - rows,
+        notes=target.notes,
+    )
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def _generalize_in_classes(
+    engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
+) -> Generalized:
+    """Write the rows that a class of a release covers, with the labels of the one of the least loss."""
+    if record.policy is None:
+        raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
+    names = [column.name for column in engine.describe(source.relation)]
+    bound = prepare(engine, source, _policy_of_rows(record.policy, classes, names))
+    table = encode_table(engine, bound, label_losses=(), may_be_empty=True)
+    recoding = PerClass(table.encoding)
+    engine.put(RECORDED, _listed(classes))
+    recoding.find_classes(engine, bound.policy, RECORDED)
+    engine.run(LOCAL.step(KEPT_CLASSES, "all_classes", labels=CLASS_LABELS))
+    publishing.group_rows(engine, table, recoding, masked=False, is_examined=False)
+    rows, _ = publishing.released_sizes(engine)
+    target.write(publishing.released_rows(engine, table.encoding, target.takes_enums), streamed=True)
+    made = GeneralizedRecord(columns=classes.columns, policy_sha256=record.policy_sha256, rows=rows)
+    target.add_record(new_record(generalized=made))
+    return Generalized(
+        source=source.description,
+        release=release,
+        into=target.name,
+        columns=tuple(found.name for found in bound.columns),
+        generalized=tuple(found.name for found in bound.columns if found.name in bound.policy.quasi_identifiers),
+        rows=rows,
+        unknown_rows=table.unknown.suppressed,
+        uncovered_rows=table.context.row_count - rows,
+        notes=target.notes,
+    )
+
+
+def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[str]) -> Policy:
+    """The policy of a release, as far as it says how rows find classes; all other columns are kept."""
+    given, own = record.as_json, {*map(folded, classes.columns)}
+    settings: dict[str, Any] = {
+        coding: {name: value for name, value in given[coding].items() if folded(name) in own}
+        for coding in ("bottom_coding", "top_coding")
+    }
+    settings["method"] = {**given["method"], "aggregate": {}}
+    return Policy(
+        quasi_identifiers=classes.columns,
+        insensitive=[name for name in columns if folded(name) not in own],
+        privacy=[KAnonymity(2)],  # a policy needs a model, and rows are not judged here
+        quality=given["quality"],
+        unknown={name: action_for(record.unknown, name) for name in classes.columns},
+        **settings,
+    )
+
+
+def _listed(classes: ClassesRecord) -> pa.Table:
+    """Make the rows of :data:`RECORDED`; masked rows are in no class."""
+    known = [*classes.labels.values()]
+    of_classes = (
+        (number, position, *known[position][place])
+        for number, (_, *places) in enumerate(classes.classes, 1)
+        for position, place in enumerate(places)
+    )
+    rows = [row for row in of_classes if row[2] is not None]
+    kinds = {"anon_class": pa.int64(), "position": pa.int32(), "depth": pa.int32(), "label": pa.string()}
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+
+
+def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:
+    found = {column.name: column for column in columns}
+    unknown = dict(unknown_names(predictors.all, found))
+    for name in predictors.all:
+        if name in unknown:
+            yield f'column "{name}" is not there{unknown[name]}'
+        elif name in predictors.numbers and not found[name].traits.is_number:
+            yield no_number(found[name])
+        elif name in predictors.sets and not found[name].traits.is_list:
+            yield no_list(found[name])
+        elif name in predictors.categories and found[name].traits.is_list:
+            yield f'"{name}" is {found[name].type}, where the release has one label'
+
+
+def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], release: str) -> None:
+    """Refuse a warehouse in which labels would stand for other values."""
+    stored = taxonomies.shapes(engine, needed)
+    problems = []
+    for name in needed:
+        if name not in stored:
+            problems.append(f'the taxonomy "{name}" is missing: load it')
+        elif stored[name].sha256 != record.taxonomy_sha256.get(name):
+            problems.append(f'the taxonomy "{name}" is another one: load that of the release')
+    if problems:
+        raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)

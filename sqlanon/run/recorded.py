@@ -1,19 +1,38 @@
-"""A release with the policy that its provenance records, and the roles of its columns."""
+"""Tables with their records: releases and the roles of their columns, releases as runs would make them again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations, product
+from pathlib import Path
 
-from sqlanon.engines.duckdb import Engine
+from pydantic import ValidationError
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import EngineError
-from sqlanon.model.names import folded
+from sqlanon.errors import EngineError, PolicyError, TargetError
+from sqlanon.methods.base import method_of
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.names import enumerated, folded
 from sqlanon.model.policy.policy import Policy, policy_of
-from sqlanon.model.record import Record
+from sqlanon.model.record import Inputs, Record, RecordError, facts_of, readable_record
+from sqlanon.model.release import Guarantee, Release, Report, Result
+from sqlanon.model.release.measurement import PartialResult
+from sqlanon.publish.provenance import code_sha256
+from sqlanon.publish.targets import target_at
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.queries.source import ColumnOrigin
+from sqlanon.report.document import Part, Table, count, paragraph
 from sqlanon.verification.found_release import FoundRelease, find_release
+from sqlanon.verification.verify import misfits
 
 ROLES = {
     "quasi_identifiers": "quasi-identifier",
@@ -23,8 +42,7 @@ ROLES = {
 }
 """The role of the columns in each list of a policy whose columns are released."""
 
-PRESENT = "this policy"
-"""What a release that is yet to be made is called."""
+PRESENT = "this policy"  # what a release that is yet to be made is called
 
 IN_WORDS = {"sensitive": "sensitive in", "insensitive": "insensitive in", "pseudonyms": "a pseudonym in"}
 """The roles of columns that are published and not generalized."""
@@ -35,11 +53,7 @@ HELP = "joint classes count labels alone; generalize the column in each of them,
 def recorded_release(
     engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource], *, hashes_rows: bool = True
 ) -> tuple[FoundRelease, Record, Policy]:
-    """Find a release (:func:`find_release`), its record, and the policy that is recorded.
-
-    Raises:
-        EngineError: the release is missing, or lacks its provenance.
-    """
+    """Find a release (:func:`find_release`), its record, and the policy that is recorded; refuse one without these."""
     found = find_release(engine, release, resolve, hashes_rows=hashes_rows)
     record = found.record
     others = () if record is None else (record.companion, record.lattice, record.flattened, record.generalized)
@@ -77,14 +91,7 @@ class ShownColumn:
 def shown_columns(
     engine: Engine, policy: Policy, source: ResolvedSource, found: Iterable[str] = ()
 ) -> tuple[ShownColumn, ...]:
-    """Describe the columns of a release.
-
-    Args:
-        engine: the database.
-        policy: its policy.
-        source: what it is made from.
-        found: the columns that it has; those that the policy does not name have no role.
-    """
+    """Describe the columns that a policy releases of a source, and those that were ``found`` besides."""
     roles = {folded(name): None for name in policy.quasi_identifiers} | {
         folded(name): words for role, words in IN_WORDS.items() for name in getattr(policy, role)
     }
@@ -98,11 +105,7 @@ def shown_columns(
 
 # guarded: tests/unit/test_guarded_releases.py
 def of_several_roles(*releases: tuple[str, Sequence[ShownColumn]]) -> Iterator[str]:
-    """Name the columns that some releases generalize and others publish otherwise, a sentence for each.
-
-    Args:
-        releases: what each is called, and its columns.
-    """
+    """Name the columns that some releases, by their names, generalize and others publish otherwise, a sentence each."""
     for (other, others), (release, columns) in permutations(releases, 2):
         generalized = (each for each in others if each.role is None)
         kept = (each for each in columns if each.role is not None)
@@ -110,3 +113,176 @@ def of_several_roles(*releases: tuple[str, Sequence[ShownColumn]]) -> Iterator[s
             if shown.is_same_as(known):
                 spelled = "" if folded(shown.name) == folded(known.name) else f' as "{shown.name}"'
                 yield f'"{known.name}" is a quasi-identifier of {other} and {shown.role} {release}{spelled}: {HELP}'
+
+
+OTHER_VERSION = "made by another version of sqlanon"
+
+
+def made_from(
+    bound: BoundPolicy, read: Mapping[str, ResolvedSource], into: Destination, node: Mapping[str, int] | None = None
+) -> Inputs:
+    """Collect all that a release depends on; ``node`` is the one that was given, if it was."""
+    return Inputs(
+        policy_sha256=bound.policy.sha256(),
+        taxonomy_sha256=dict(bound.taxonomy_hashes),
+        files_sha256=snapshot(read),
+        node=None if node is None else {name: node[name] for name in bound.policy.quasi_identifiers},
+        rows_per_file=into.rows_per_file,
+        partition_by=into.partition_by,
+        csv_formulas=into.csv_formulas,
+        csv=None if bound.policy.csv is None else bound.policy.csv.model_dump(mode="json", exclude_unset=True),
+    )
+
+
+def snapshot(read: Mapping[str, ResolvedSource]) -> str | None:
+    """Hash the names, sizes and times of change of all files that are read; None if it is not only files."""
+    digest = hashlib.sha256()
+    for role, source in sorted(read.items()):
+        try:
+            paths = sorted(Path(file).absolute() for file in source.files)
+            common = os.path.commonpath([path.parent for path in paths])  # fails without any
+            states = [(path.relative_to(common).as_posix(), path.stat()) for path in paths]
+        except (OSError, ValueError):
+            return None  # files of another machine, or none
+        facts = [(name, state.st_size, state.st_mtime_ns) for name, state in states]
+        digest.update(json.dumps([role, facts]).encode())
+    return digest.hexdigest()
+
+
+def published_earlier(
+    engine: Engine, source: ResolvedSource, into: Destination, inputs: Inputs, *, replace: Replace
+) -> Release | None:
+    """Find the release that a target holds, if a run would make it of these inputs; None if the run may write there.
+
+    Raises:
+        TargetError: the target holds a release that was made from something else; says what differs.
+    """
+    if replace and replace != "changed":
+        return None
+    target = target_at(engine, into)
+    note = target.held_note()
+    if "made_from" not in facts_of(note):
+        return None
+    found = readable_record(note)
+    differences: list[str] = []
+    made = None
+    if found is not None and found.made_from is not None:
+        differences = [*_differences(found, found.made_from, inputs)]
+        made = None if differences else _earlier(found, source, into)
+    if made is None:
+        differences = differences or [OTHER_VERSION]
+    elif _is_altered(engine, target.uncompared(), *made[:2]):
+        differences = ["whose rows or columns were altered since it was made"]
+    else:
+        with suppress(OSError, EngineError):
+            target.settle()
+        _, report, promised = made
+        return Release(into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True)
+    if replace:
+        return None
+    reason = f"the {into.described} exists, {enumerated(differences)}; give another name, or replace=True"
+    raise TargetError(reason, step="target")
+
+
+def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
+    """The policy, the report and the guarantee of an earlier release; None if they are none that this version makes."""
+    if found.policy is None or found.report is None or found.promise is None:
+        return None
+    try:
+        policy = Policy(**found.policy.as_json)
+        facts = {**found.report.as_json, "source": source.description, "into": into.name}
+        return policy, method_of(policy).report_class(**facts), found.promise.guarantee
+    except (PolicyError, ValidationError):
+        return None
+
+
+def _is_altered(engine: Engine, relation: exp.Expr | None, policy: Policy, report: Report) -> bool:
+    """Whether a table or a Parquet file has other columns, or another number of rows, than were released.
+
+    Both are known without a scan.
+    """
+    if relation is None:
+        return False
+    columns = tuple(known.name for known in engine.describe(relation))
+    counted = engine.fetch(counted_rows(relation), "the earlier release")
+    return any(misfits(policy, columns)) or counted[0]["rows"] != (report.rows and report.rows.released)
+
+
+def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]:
+    if found.code_sha256 != code_sha256():
+        yield OTHER_VERSION
+    if before.policy_sha256 != inputs.policy_sha256:
+        yield "made by another policy"
+    elif before.taxonomy_sha256 != inputs.taxonomy_sha256:
+        yield "made with other taxonomies"
+    if before.node != inputs.node:
+        yield "made at another node" if inputs.node else "made at a node that was given"
+    if inputs.files_sha256 is None:
+        yield "made from a table or a query, which may have changed since"
+    elif (before.files_sha256, before.csv) != (inputs.files_sha256, inputs.csv):
+        yield "made from other files, or from files that have changed since or are read otherwise"
+    layouts = [(each.rows_per_file, each.partition_by, each.csv_formulas) for each in (before, inputs)]
+    if layouts[0] != layouts[1]:
+        yield "made with its rows laid out otherwise"
+
+
+class TableOverview(PartialResult):
+    """A table or view of the warehouse."""
+
+    name: str  # with its schema, unless that is the current one
+    rows: int | None  # about how many it has; None of a view
+    columns: int  # how many it has
+    kind: str  # what its provenance says that it is, or ``"view"``; empty of any other table
+
+
+class Overview(Result):
+    """The tables and views of a database, by name."""
+
+    database: str
+    tables: tuple[TableOverview, ...]
+
+    @property
+    def heading(self) -> str:
+        return f"Session on {self.database}"
+
+    def parts(self) -> Iterator[Part]:
+        yield paragraph(f"sqlanon session on {self.database}")
+        rows = [(each.name, count(each.rows), count(each.columns), each.kind) for each in self.tables]
+        yield Table(("table", "rows", "columns", ""), rows, numbers=(1, 2)) if rows else paragraph("no table yet")
+
+
+def overview(engine: Compute) -> Overview:
+    """List the tables and views of the current database, without those of sqlanon."""
+    found = engine.fetch(Queries("tables").query("overview"), "the tables of the database")
+    tables = tuple(
+        TableOverview(
+            name=row["table_name"],
+            rows=row["row_count"],
+            columns=row["column_count"],
+            kind="view" if row["row_count"] is None else _kind(row["comment"]),
+        )
+        for row in found
+        if row["table_name"] is not None
+    )
+    return Overview(database=found[0]["database_name"], tables=tables)
+
+
+def _kind(comment: str | None) -> str:
+    """Return what a table is by the provenance in its comment."""
+    try:
+        record = Record.parse(comment)
+    except RecordError:
+        return "of another version of sqlanon"
+    match record:
+        case None:
+            return ""
+        case Record(companion=companion) if companion is not None:
+            return f"{companion.name} of a release"
+        case Record(lattice=lattice) if lattice is not None:
+            return "nodes of a lattice"
+        case Record(flattened=flattened) if flattened is not None:
+            return "individuals, flattened"
+        case Record(generalized=generalized) if generalized is not None:
+            return "new rows with the labels of a release"
+        case _:
+            return "release"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,32 +49,31 @@ OTHER_SOURCE = (
 )
 
 
-@dataclass(frozen=True)
-class ReportRequest:
-    """The wishes for a report."""
-
-    policy: Policy | None = None  # with the files of the taxonomies, which the recorded one lacks
-    source: Source | None = None  # what the release was made from, if it is there
-    edition: Edition = "custodian"
-    alternatives: bool = False  # whether all nodes of the lattice are looked at
-
-
+# More than six parameters: a release and its source as the user names them, and what is asked for.
 def release_report(
-    engine: Engine, release: Source, asked: ReportRequest, resolve: Callable[[Source], ResolvedSource]
+    engine: Engine,
+    release: Source,
+    resolve: Callable[[Source], ResolvedSource],
+    given: Policy | None,
+    *,
+    made_from: Source | None,
+    edition: Edition,
+    wants_alternatives: bool,
 ) -> ReleaseReport:
-    """Report on a release, by what the user calls it; ``resolve`` finds what the user names.
+    """Report on a release; the given policy has the files of its taxonomies, which the recorded one lacks.
 
-    Raises:
-        EngineError: the release is missing, or lacks its provenance.
-        PolicyError, TaxonomyError: it lacks a column, or the policy or its taxonomies do not fit it.
+    ``resolve`` finds the release and what it was made from by what the user calls them.
     """
     found, record, recorded = recorded_release(engine, release, resolve)
-    policy = recorded if asked.policy is None else _with_places(recorded, asked.policy)
-    if asked.alternatives:
-        _refuse_alternatives(asked, policy, record)
+    policy = recorded if given is None else _with_places(recorded, given)
+    has_source = made_from is not None and edition != "public"
+    if wants_alternatives and (not isinstance(policy.method, FullDomain) or not isinstance(record.labels, NodeRecord)):
+        raise PolicyError(f'alternatives needs method "full-domain"; this release used the {policy.method}')
+    if wants_alternatives and not has_source:
+        raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
     _refuse_lost_columns(found, policy)
     engine.read_as(policy.csv, policy.timezone)
-    source = None if asked.source is None or asked.edition == "public" else resolve(asked.source)
+    source = None if made_from is None or not has_source else resolve(made_from)
     described = () if source is None else engine.describe(source.relation)
     table = ReportedRelease(
         engine,
@@ -93,16 +91,16 @@ def release_report(
             verification = with_joint_classes(engine, verification, str(release), policy, source)
         examined = examined_release(engine, found, record, policy, source)
         columns, examples = tuple(table.columns()), table.examples()
-        alternatives = table.alternatives() if asked.alternatives else None
+        alternatives = table.alternatives() if wants_alternatives else None
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
-    if asked.policy is None:  # it is the same, but for the places of files
+    if given is None:  # it is the same, but for the places of files
         notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
         verification = verification.model_copy(update={"notes": notes})
     facts = {} if record.report is None else record.report.as_json
     rows, exposure = record.rows, verification.measurement.exposure
     left_out = None if rows is None or rows.source is None else rows.source - rows.released
     report = ReleaseReport(
-        edition=asked.edition,
+        edition=edition,
         date=datetime.now(UTC).date().isoformat(),
         terms=recorded.release,
         release=found.source.description,
@@ -209,13 +207,6 @@ def _beside(
     names, rows = policy.quasi_identifiers, 0 if record.rows is None else record.rows.source or 0
     groups = groups_as_written(policy, names, found.source.relation)
     return examine(engine, GroupedRows(bound, rows, names, node=node, relation=groups)), problems
-
-
-def _refuse_alternatives(asked: ReportRequest, policy: Policy, record: Record) -> None:
-    if not isinstance(policy.method, FullDomain) or not isinstance(record.labels, NodeRecord):
-        raise PolicyError(f'alternatives needs method "full-domain"; this release used the {policy.method}')
-    if asked.source is None or asked.edition == "public":
-        raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
 
 
 def _refuse_lost_columns(found: FoundRelease, policy: Policy) -> None:

@@ -31,26 +31,19 @@ from sqlanon.verification.found_release import FoundRelease
 
 SQL = Queries("report")
 
-MAX_LABELS = 12
-"""The most labels of a column that are listed with their rows."""
-
-MAX_PIECES = 1_000
-"""The most labels of a level that are drawn."""
+MAX_LABELS = 12  # the most labels of a column that are listed with their rows
+MAX_PIECES = 1_000  # the most labels of a level that are drawn
 
 MAX_COMPARED_COLUMNS = 100
 """The most insensitive columns whose values are looked for in the release: each takes a GROUP BY of the source."""
 
-MAX_EXAMPLES = 5
-"""The most rows of the source that are shown beside their labels."""
+MAX_EXAMPLES = 5  # the most rows of the source that are shown beside their labels
 
 EXAMPLES_AMONG = 1_000
 """Rows among which they are looked for first: to label all rows took most of the time of a report."""
 
-ALL_ROWS = 2**40
-"""More rows than a source has."""
-
-MAX_EXAMPLE_COLUMNS = 10
-"""The most columns of such a row."""
+ALL_ROWS = 2**40  # more rows than a source has
+MAX_EXAMPLE_COLUMNS = 10  # the most columns of such a row
 
 
 @dataclass(frozen=True)
@@ -139,10 +132,7 @@ class ReportedRelease:
         return ReportedColumn(name=name, role=role, homogeneous_rows=homogeneous, **labels)
 
     def _shown_labels(
-        self,
-        vanished: Sequence[Mapping[str, Any]],
-        after: Mapping[str | None, int],
-        before: Mapping[str | None, int],
+        self, vanished: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], before: Mapping[str | None, int]
     ) -> dict[str, Any]:
         """List labels that vanished, of as many rows as may be shown, how many others did, and the most frequent."""
         k = self._min_shown_count

@@ -20,13 +20,7 @@ from sqlanon.model.release.measurement import with_notes
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.nodes.unknown import UnknownRows, unknown_notes
 from sqlanon.partitions import increment as queries
-from sqlanon.partitions.increment import (
-    NEW_CELLS,
-    PUBLISHED_CELLS,
-    UNION_CELLS,
-    Increment,
-    join,
-)
+from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (
     Partition,
     increment_of,
@@ -34,9 +28,6 @@ from sqlanon.partitions.partition import (
     labels_of,
     partition_of,
     refuse_changed_taxonomies,
-    refuse_other_rows,
-    refuse_rows_published_elsewhere,
-    rows_of,
     taxonomies_of_fit,
     uncovered_notes,
 )
@@ -70,32 +61,15 @@ def apply(
     before; else they are suppressed, which leaves what was published as good as it was, since each measure of a class
     follows from the rows of that class alone (and from the reference, which stays as it was).
 
-    Args:
-        resolve: finds the partition, once it is known how to read it.
-        sidecar: the file that :func:`fit` has made.
-        into: the target.
-        replace: whether what has that name may be replaced; the rows of a partition that was published there
-            with this fit then count no more.
-        progress: called at every stage.
-
-    Raises:
-        PolicyError: the columns do not fit, or the same rows were published with this fit already.
-        TaxonomyError: a taxonomy is not the one of the fit, or does not cover the partition.
-        UnsatisfiableError: too many rows would be suppressed, or what stays published would fall short without the
-            rows that are replaced.
-        VerificationError: what was written falls short; it was withdrawn.
-        EngineError: the sidecar is in use, or the database or the file system refused a step.
+    ``resolve`` finds the partition, once it is known how to read it.
     """
     stages = Stages(progress)
     with stages.watching(engine), opened(engine, sidecar) as known, taxonomies_of_fit(engine, known):
         engine.read_as(known.fit.policy.csv, known.fit.policy.timezone)
         source = resolve()
         partition = partition_of(engine, source, known, into, stages)
-        refuse_rows_published_elsewhere(partition)
-        if partition.replaced is not None and not replace:
-            refuse_other_rows(engine, partition)
         entry = partition.replaced
-        if entry is not None and is_published(engine, partition, replace):
+        if entry is not None and is_published(engine, partition, entry, replace):
             # The same rows are at the same place, and are measured again.
             with stages.stage("verify"):
                 measurement = _verified(engine, partition, engine.resolve(partition.place.name), entry)
@@ -141,13 +115,12 @@ def _staged(
 ) -> tuple[Entry, Measurement, int]:
     """Announce the partition, write it, and prove it; it is published when the block of the target ends.
 
-    Returns:
-        its entry, what was measured, and how many of its rows are in no class of the fit.
+    Return its entry, the measurement, and how many of its rows are in no class of the fit.
     """
     rows, uncovered = decided(engine, partition, increment, table.unknown)
     entry = partition.sidecar.announce(
         partition.place,
-        queries.kept_counts(increment, KEPT_CLASSES),
+        queries.kept_counts(increment),
         rows=rows,
         fingerprint=partition.fingerprint,
         replaces=partition.replaced,
@@ -176,7 +149,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
                 increment = increment_of(engine, table.encoding, fit, published)
                 steps = join(increment)
                 classes = queries.kept_classes(increment, every_partition=fit.every_partition)
-                steps += [Step(KEPT_CLASSES, classes, "kept classes"), queries.published_cells(increment, KEPT_CLASSES)]
+                steps += [Step(KEPT_CLASSES, classes, "kept classes"), queries.published_cells(increment)]
                 for step in steps:
                     # The shares of the partition give way to those of the reference.
                     engine.drop(step.makes)
@@ -188,7 +161,7 @@ def _written(
     engine: Compute, partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target
 ) -> ResolvedSource:
     attained = attained_measures(engine, increment.classes(PUBLISHED_CELLS))
-    rows = rows_of(entry)
+    rows = entry.row_counts
     part = PartitionRecord(
         release=entry.release,
         partitions=len(partition.others) + 1,
@@ -213,11 +186,7 @@ def _promised(partition: Partition, entry: Entry) -> Guarantee:
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
-    """Measure the written rows together with what was published before.
-
-    Raises:
-        VerificationError: they fall short of the policy, or are not those that were counted.
-    """
+    """Measure the written rows together with what was published before; refuse what falls short of the policy."""
     policy, sidecar = partition.fit.policy, partition.sidecar
     others = sidecar.counts([other.number for other in partition.others])
     union = ResolvedSource(
@@ -245,15 +214,10 @@ def _verified(engine: Engine, partition: Partition, written: ResolvedSource, ent
 
 
 def _release(
-    partition: Partition,
-    entry: Entry,
-    measurement: Measurement,
-    into: str,
-    stages: Stages,
-    unknown: UnknownRows | None,
+    partition: Partition, entry: Entry, measurement: Measurement, into: str, stages: Stages, unknown: UnknownRows | None
 ) -> PartitionRelease:
     """Make the release of a partition; rows with unknown values are not counted where nothing was written."""
-    fit, rows, partitions = partition.fit, rows_of(entry), len(partition.others) + 1
+    fit, rows, partitions = partition.fit, entry.row_counts, len(partition.others) + 1
     report = PartitionReport(
         source=partition.bound.description,
         into=into,
@@ -273,14 +237,9 @@ def _release(
 
 
 def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:
-    """Count the rows of the partition that are published, and those in no class of the fit.
-
-    Raises:
-        UnsatisfiableError: too few are published.
-        VerificationError: the partition is not what it was when its rows were counted first.
-    """
+    """Count the rows of the partition that are published, and those in no class of the fit; refuse too few."""
     policy = partition.fit.policy
-    found = engine.fetch(queries.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
+    found = engine.fetch(queries.kept_rows(increment), "rows of kept classes")[0]
     known, released, classed = (int(found[name]) for name in ("new_rows", "kept_rows", "classed_rows"))
     source = known + unknown.suppressed
     if source != partition.rows:

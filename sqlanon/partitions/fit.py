@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,7 @@ from sqlanon.model.extras import installed_version
 from sqlanon.model.fitted import Fit, refuse_unfit
 from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Findings
 from sqlanon.model.taxonomy.rules import Dates, Intervals
-from sqlanon.nodes.table import EncodedTable
 from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
 from sqlanon.publish.files import staged_file
@@ -46,24 +43,9 @@ from sqlanon.queries.published_rows import released_value
 from sqlanon.release.examined import examine
 
 # By the name of a method whose labels suit rows that are still to come, the run that finds them.
-FITTED: Mapping[str, type[AnyRun]] = {
-    "full-domain": FullDomainRun,
-    "local-recoding": LocalFitRun,
-}
+FITTED: Mapping[str, type[AnyRun]] = {"full-domain": FullDomainRun, "local-recoding": LocalFitRun}
 
 REPLACED = "anon_replaced_fit"  # the name under which a file that is replaced is attached
-
-
-@dataclass(frozen=True)
-class Found:
-    """A node, or classes, and how they were found."""
-
-    table: EncodedTable  # the cells of the source
-    node: Mapping[str, int]  # the level of each quasi-identifier; empty if classes have levels of their own
-    classes: exp.Query | None  # the list of these; None at a node
-    facts: Mapping[str, Any]  # the other fields of a fit that depend on the method, by name
-    notes: tuple[str, ...]  # anything that a reader should know
-    findings: Findings  # what the policy leaves open on the source
 
 
 # More than six parameters: those of a run, and the sidecar in place of a target.
@@ -83,24 +65,6 @@ def fit(
     """Find the node of a source that :func:`anonymize` would publish, or check a given one, and store it.
 
     A policy of local recoding has a list of classes in place of the node.
-
-    Args:
-        engine: the database.
-        source: what the node is to suit.
-        policy: what every release at the node is to guarantee.
-        sidecar: the file to store it in.
-        node: the level of every quasi-identifier, if there is nothing to search for.
-        every_partition: whether each partition is to meet the privacy models on its own, too.
-        accept_observed_domain: whether to take taxonomies whose values were read off the data.
-        replace: whether the sidecar may take the place of one that nothing was published with.
-        progress: called at every stage.
-        stopped: asked after every batch of nodes whether to make do with the best one so far.
-
-    Raises:
-        PolicyError, TaxonomyError: the policy, a taxonomy or the given node does not fit the source, the policy cannot
-            be applied to partitions, or the values of a taxonomy were observed, and that is not accepted.
-        UnsatisfiableError: no node meets the policy, or the given one does not.
-        EngineError: the sidecar exists, or the database or the file system refused a step.
     """
     refuse_unfit(policy)
     refuse_method(policy, "fit")
@@ -121,9 +85,8 @@ def fit(
             with stages.stage("encode"):
                 table = run.encode()
             made = run.make(table, run.search(table, stages))
-            found = _found_classes(engine, made) if isinstance(made, LocalPublication) else _found_node(engine, made)
-            fitted = _fit(found, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
-            _store(engine, found, fitted)
+            fitted = _fit(engine, made, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
+            _store(engine, made, fitted)
     return fitted
 
 
@@ -147,53 +110,50 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
-def _found_node(engine: Compute, made: NodePublication) -> Found:
-    """Collect what was chosen, with the findings on the rows that a run on the source would publish."""
+def _fit(
+    engine: Compute,
+    made: NodePublication | LocalPublication,
+    identifiers: tuple[str, ...],
+    *,
+    every_partition: bool,
+    seconds: Mapping[str, float],
+) -> Fit:
+    """Describe what was chosen, with the findings on the rows that a run on the source would publish."""
     assert made.groups is not None
     examined = examine(engine, made.groups)
-    outcome, table, node = made.choice.outcome, made.table, made.choice.node
-    policy, context = table.bound.policy, table.context
-    facts = {
-        "suppressed_rows": node.suppressed_rows,
-        "loss": policy.quality.loss(node, context),
-        "search": found_by(policy, outcome),
-        "checked_nodes": outcome.checked_nodes,
-        "proven_optimal": outcome.proven_optimal,
-        "gap": proven_gap(outcome.loss, outcome.lower_bound),
-    }
-    notes = (*made.notes, *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
-    return Found(table, context.lattice.named(node.levels), None, facts, notes, examined.findings)
-
-
-def _found_classes(engine: Compute, made: LocalPublication) -> Found:
-    assert made.groups is not None
-    examined = examine(engine, made.groups)
-    table, classes = made.table, made.choice.classes
-    policy = table.bound.policy
-    facts = {
-        "suppressed_rows": classes.left_out,
-        "loss": classes.loss,
-        "search": policy.method.name,
-        "checked_nodes": classes.checked_nodes,
-        "proven_optimal": False,
-        "gap": proven_gap(classes.loss, made.choice.lower_bound),
-        "class_count": classes.class_count,
-    }
-    notes = (*made.notes, *examined.notes, *table.bound.label_notes, *table.bound.value_notes)
-    return Found(table, {}, PerClass(table.encoding).class_list, facts, notes, examined.findings)
-
-
-def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
-    bound, context = found.table.bound, found.table.context
+    table, bound, context = made.table, made.table.bound, made.table.context
     policy, lattice = bound.policy.model_copy(update={"identifiers": identifiers}), context.lattice
+    facts: dict[str, Any]
+    if isinstance(made, LocalPublication):
+        classes = made.choice.classes
+        facts = {
+            "node": {},
+            "suppressed_rows": classes.left_out,
+            "loss": classes.loss,
+            "search": policy.method.name,
+            "checked_nodes": classes.checked_nodes,
+            "proven_optimal": False,
+            "gap": proven_gap(classes.loss, made.choice.lower_bound),
+            "class_count": classes.class_count,
+        }
+    else:
+        outcome, node = made.choice.outcome, made.choice.node
+        facts = {
+            "node": lattice.named(node.levels),
+            "suppressed_rows": node.suppressed_rows,
+            "loss": policy.quality.loss(node, context),
+            "search": found_by(policy, outcome),
+            "checked_nodes": outcome.checked_nodes,
+            "proven_optimal": outcome.proven_optimal,
+            "gap": proven_gap(outcome.loss, outcome.lower_bound),
+        }
     return Fit(
         source=bound.description,
-        rows=context.row_count + found.table.unknown.suppressed,
-        unknown_rows=dict(found.table.unknown.by_column),
+        rows=context.row_count + table.unknown.suppressed,
+        unknown_rows=dict(table.unknown.by_column),
         policy=policy,
         policy_sha256=policy.sha256(),
         every_partition=every_partition,
-        node=dict(found.node),
         heights=lattice.named(lattice.heights),
         domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
         taxonomy_sha256=bound.taxonomy_hashes,
@@ -202,15 +162,15 @@ def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, s
         lattice_nodes=lattice.size,
         version=installed_version(),
         seconds=dict(seconds),
-        notes=found.notes,
-        findings=found.findings,
-        **found.facts,
+        notes=(*made.notes, *examined.notes, *bound.label_notes, *bound.value_notes),
+        findings=examined.findings,
+        **facts,
     )
 
 
-def _store(engine: Engine, found: Found, fitted: Fit) -> None:
+def _store(engine: Engine, made: NodePublication | LocalPublication, fitted: Fit) -> None:
     """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
-    encoding = found.table.encoding
+    encoding = made.table.encoding
     columns = {known.name: known for known in encoding.spec.columns}
     labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
     values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
@@ -226,7 +186,7 @@ def _store(engine: Engine, found: Found, fitted: Fit) -> None:
         "releases": SQL.query("no_entries"),
         "counts": SQL.query("no_counts", shape=shape.limit(0)),
         "reference": reference,
-        **({} if found.classes is None else {"classes": found.classes}),
+        **({"classes": PerClass(encoding).class_list} if isinstance(made, LocalPublication) else {}),
         "taxonomy": taxonomies.SQL.query("rows_of", taxonomy=engine.taxonomy, attributes=used),
         "taxonomy_domain": taxonomies.SQL.query("rows_of", taxonomy=domains, attributes=used),
     }
@@ -276,11 +236,7 @@ def refuse_zoned_columns(bound: BoundPolicy) -> None:
 def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[None]:
     """Attach a new, empty sidecar; it appears under its name when the block ends, and not at all when it fails.
 
-    Args:
-        replace: whether it may take the place of a sidecar that nothing was published with.
-
-    Raises:
-        EngineError: there is a file of that name that may not be replaced, or none can be written.
+    It may ``replace`` a sidecar that nothing was published with.
     """
     possible(path, "sidecar")
     is_there = os.path.lexists(path) and not path.is_dir()

@@ -7,7 +7,7 @@ of a source, so that classes, measures and judgements are the ones of any run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -39,6 +39,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     union_by_name,
 )
+from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.queries.recodings import AtNode, Recoding
 
 SQL = Queries("partitions")
@@ -111,22 +112,14 @@ class Increment:
         return Relation(f"anon_union_values_{self.protected.index(name)}", "node")
 
 
-def lookups_at(recoding: AtNode) -> list[Lookup]:
-    """List the labels of a node with their codes, which :func:`node_labels` makes."""
-    keys = dict(recoding.code_columns())
-    return [
-        Lookup(Relation(f"anon_node_labels_{position}", "node"), keys.get(position), {position: "label"})
-        for position in range(len(recoding.levels))
-    ]
-
-
-def node_labels(recoding: AtNode) -> list[Step]:
-    encoding, steps = recoding.encoding, []
-    for (position, level), lookup in zip(enumerate(recoding.levels), lookups_at(recoding), strict=True):
+def node_labels(recoding: AtNode) -> Iterator[tuple[Lookup, Step]]:
+    """List the labels of a node with their codes, each with the step that makes them."""
+    encoding, keys = recoding.encoding, dict(recoding.code_columns())
+    for position, level in enumerate(recoding.levels):
+        lookup = Lookup(Relation(f"anon_node_labels_{position}", "node"), keys.get(position), {position: "label"})
         code = aliased(column("code"), encoding.code(position, level))
         query = at_level(encoding, position, level, [column("label"), code]).distinct(copy=False)
-        steps.append(Step(lookup.relation, query, "labels"))
-    return steps
+        yield lookup, Step(lookup.relation, query, "labels")
 
 
 def join(increment: Increment) -> list[Step]:
@@ -138,8 +131,9 @@ def join(increment: Increment) -> list[Step]:
     steps += [
         Step(increment.values(name), _values(increment, name), f'values of "{name}"') for name in increment.protected
     ]
+    own = select([column(key, "anon_counted") for key in increment.keys], named("anon_counted", COUNTS.table))
     steps += [
-        Step(NEW_CELLS, _new_cells(increment), "cells of the partition"),
+        Step(NEW_CELLS, _with_codes(increment, own), "cells of the partition"),
         Step(OLD_CELLS, _old_cells(increment), "cells published before"),
         Step(UNION_CELLS, union_by_name([cells_of(NEW_CELLS), cells_of(OLD_CELLS)]), "cells of both"),
     ]
@@ -209,16 +203,6 @@ def _sensitive_columns(increment: Increment, name: str) -> list[str]:
     return [encoding.sensitive(name), *(encoding.sensitive_label(name, level) for level in labels)]
 
 
-def cell_columns(increment: Increment) -> list[str]:
-    sensitive = [code for name in increment.protected for code in _sensitive_columns(increment, name)]
-    return [*increment.keys, *sensitive, ROW_COUNT]
-
-
-def _new_cells(increment: Increment) -> exp.Query:
-    query = select([column(key, "anon_counted") for key in increment.keys], named("anon_counted", COUNTS.table))
-    return _with_codes(increment, query).select(column(ROW_COUNT, "anon_counted"), copy=False)
-
-
 def _old_cells(increment: Increment) -> exp.Query:
     query = select([], named("anon_counted", increment.published))
     names = increment.encoding.spec.quasi_identifiers
@@ -233,15 +217,14 @@ def _old_cells(increment: Increment) -> exp.Query:
         table = exp.alias_(relation.table, relation.name, table=True)
         query = query.join(table, on=all_of([*is_same]), copy=False)
         query = query.select(column(lookup.code, relation.name), copy=False)
-    return _with_codes(increment, query).select(column(ROW_COUNT, "anon_counted"), copy=False)
+    return _with_codes(increment, query)
 
 
 def _reference_cells(increment: Increment) -> exp.Query:
     """The reference in the codes of the union, with a cell of no rows for every value that it lacks."""
     encoding = increment.encoding
     query = select([], named("anon_counted", increment.reference))
-    query = _with_codes(increment, query, encoding.spec.compared).select(column(ROW_COUNT, "anon_counted"), copy=False)
-    cells = [query]
+    cells = [_with_codes(increment, query, encoding.spec.compared)]
     for name in encoding.spec.compared:
         own = _sensitive_columns(increment, name)
         others = [
@@ -257,13 +240,14 @@ def cells_of(relation: Relation) -> exp.Query:
 
 
 def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | None = None) -> exp.Select:
+    """Add the codes of protected columns, all of them unless some are named, and the number of rows."""
     for name in increment.protected if names is None else names:
         relation = increment.values(name)
         lookup = exp.alias_(relation.table, relation.name, table=True)
         on = same(column("value", relation.name), column(name, "anon_counted"))
         query = query.join(lookup, on=on, copy=False)
         query = query.select(*(column(code, relation.name) for code in _sensitive_columns(increment, name)), copy=False)
-    return query
+    return query.select(column(ROW_COUNT, "anon_counted"), copy=False)
 
 
 def named(name: str, relation: exp.Expr) -> exp.Expr:
@@ -279,20 +263,20 @@ def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
     return SQL.query("classes_kept_twice", kept=kept, alone=alone, keys=increment.keys or (evaluate.ALL_ROWS,))
 
 
-def kept_counts(increment: Increment, kept: Relation) -> exp.Query:
+def kept_counts(increment: Increment) -> exp.Query:
     """Count the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
     names = (*increment.encoding.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
-    return _kept(increment, names, COUNTS, kept)
+    return _kept(increment, names, COUNTS)
 
 
-def kept_cells(increment: Increment, kept: Relation) -> exp.Query:
+def kept_cells(increment: Increment) -> exp.Query:
     """Select the keys of the partition's cells in kept classes, and ``anon_row_count``."""
-    return _kept(increment, [*increment.keys, ROW_COUNT], NEW_CELLS, kept)
+    return _kept(increment, [*increment.keys, ROW_COUNT], NEW_CELLS)
 
 
-def kept_rows(increment: Increment, kept: Relation) -> exp.Query:
+def kept_rows(increment: Increment) -> exp.Query:
     """One row: ``new_rows`` of the partition, ``classed_rows`` of them in classes, and ``kept_rows`` in kept ones."""
-    cells, counted = increment.encoding.cells, _kept(increment, [ROW_COUNT], NEW_CELLS, kept)
+    cells, counted = increment.encoding.cells, _kept(increment, [ROW_COUNT], NEW_CELLS)
     return SQL.query("kept_rows", cells=cells, classed=NEW_CELLS, kept_cells=counted)
 
 
@@ -308,10 +292,10 @@ def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
     return SQL.query("blocked_rows", classes=classes, cells=NEW_CELLS, keys=grouping.keys, blocked=blocked)
 
 
-def published_cells(increment: Increment, kept: Relation) -> Step:
+def published_cells(increment: Increment) -> Step:
     """Join the cells from before and the new ones of kept classes: what will be published then."""
-    names = cell_columns(increment)
-    new = _kept(increment, names, NEW_CELLS, kept)
+    sensitive = [code for name in increment.protected for code in _sensitive_columns(increment, name)]
+    new = _kept(increment, [*increment.keys, *sensitive, ROW_COUNT], NEW_CELLS)
     return Step(PUBLISHED_CELLS, union_by_name([cells_of(OLD_CELLS), new]), "cells published then")
 
 
@@ -322,5 +306,5 @@ def left_short(increment: Increment) -> exp.Query:
     return SQL.query("left_short", classes=class_relation(grouping, with_keys=True), is_met=met)
 
 
-def _kept(increment: Increment, columns: Sequence[str], cells: Relation, kept: Relation) -> exp.Select:
-    return SQL.query("kept_cells", cells=cells, kept=kept, keys=increment.keys, columns=columns)
+def _kept(increment: Increment, columns: Sequence[str], cells: Relation) -> exp.Select:
+    return SQL.query("kept_cells", cells=cells, kept=KEPT_CLASSES, keys=increment.keys, columns=columns)

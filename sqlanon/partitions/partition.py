@@ -26,10 +26,9 @@ from sqlanon.model.labels import ClassesRecord, LabelsRecord, NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.fit import refuse_other_types
-from sqlanon.partitions.increment import SQL, Increment, Lookup, kept_cells, lookups_at, node_labels
+from sqlanon.partitions.increment import SQL, Increment, Lookup, kept_cells, node_labels
 from sqlanon.partitions.sidecar import LISTED, REFERENCE, TAXONOMY, Entry, Place, Sidecar, place_of, release_at
 from sqlanon.queries.encoding import Encoding
-from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.queries.recodings import AtNode
 
 
@@ -37,13 +36,11 @@ from sqlanon.queries.recodings import AtNode
 def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
     """Let the taxonomies that the fit has kept hold within the block.
 
-    Raises:
-        TaxonomyError: the session has another one than the fit was made with: nobody knows which one is meant.
+    Those of the session are refused if they are others: nobody knows which ones are meant.
     """
     wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
-    _refuse_other_taxonomies(
-        sidecar.fit, {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
-    )
+    stored = taxonomies.shapes(engine, wanted)
+    _refuse_other_taxonomies(sidecar.fit, {name: shape.sha256 for name, shape in stored.items()})
     with reading_taxonomies(engine, TAXONOMY):
         yield
 
@@ -80,7 +77,7 @@ class Partition:
 
     def union(self, own: RowCounts) -> RowCounts:
         """Add up the rows of all partitions, this one included."""
-        parts = [own, *map(rows_of, self.others)]
+        parts = [own, *(entry.row_counts for entry in self.others)]
         return RowCounts(
             source=sum(part.source for part in parts),
             released=sum(part.released for part in parts),
@@ -107,32 +104,27 @@ def partition_of(
         query = SQL.query("fingerprint", rows=bound.whole, columns=columns)
         found = engine.fetch(query, "a fingerprint of the rows")[0]
     entries = sidecar.entries
-    replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
+    replaced = next((entry for entry in entries if entry.place.key == place.key), None)
     others = tuple(entry for entry in entries if entry is not replaced)
-    return Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
-
-
-def refuse_rows_published_elsewhere(partition: Partition) -> None:
-    """Refuse rows that count already, as rows of another partition of the fit, with a PolicyError."""
+    partition = Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
     for entry in filter(partition.has_rows_of, partition.others):
         raise PolicyError(
             f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
             "published twice, they would count twice"
         ).with_guide("partition-after-partition")
+    return partition
 
 
-def is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
-    """Whether the same rows are published at the place, so that they stay as they are."""
-    entry = partition.replaced
-    if entry is None or replace not in (False, "changed"):
-        return False
-    return partition.has_rows_of(entry) and release_at(engine, entry.place) == entry.release
+def is_published(engine: Engine, partition: Partition, entry: Entry, replace: Replace) -> bool:
+    """Whether the rows that were published at the place are there and the same, so that they stay as they are.
 
-
-def refuse_other_rows(engine: Engine, partition: Partition) -> None:
-    """Refuse to go on where a partition was published, unless it is the same one."""
-    entry, name = partition.replaced, partition.place.name
-    assert entry is not None
+    Raises:
+        EngineError: they are not, and may not be replaced.
+    """
+    name = partition.place.name
+    if replace:
+        has_same = replace == "changed" and partition.has_rows_of(entry)
+        return has_same and release_at(engine, entry.place) == entry.release
     if release_at(engine, entry.place) != entry.release:
         raise EngineError(
             f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
@@ -143,12 +135,7 @@ def refuse_other_rows(engine: Engine, partition: Partition) -> None:
         raise EngineError(
             f'"{name}" is published with this fit, from other rows; give another name, or replace=True', step="target"
         )
-
-
-def rows_of(entry: Entry) -> RowCounts:
-    """Count the rows of a partition that was published."""
-    dropped = entry.rows - entry.released - entry.unknown
-    return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=dropped, unknown=entry.unknown)
+    return True
 
 
 def increment_of(engine: Compute, encoding: Encoding, fit: Fit, published: exp.Expr) -> Increment:
@@ -158,9 +145,11 @@ def increment_of(engine: Compute, encoding: Encoding, fit: Fit, published: exp.E
     """
     if fit.class_count is None:
         node = AtNode(encoding, tuple(fit.node[name] for name in fit.policy.quasi_identifiers))
-        for step in node_labels(node):
+        lookups = []
+        for lookup, step in node_labels(node):
             engine.run(step)
-        return Increment(node, lookups_at(node), published, REFERENCE)
+            lookups.append(lookup)
+        return Increment(node, lookups, published, REFERENCE)
     classes = PerClass(encoding)
     classes.find_classes(engine, fit.policy, LISTED)
     lookup = Lookup(CLASS_LABELS, CLASS, dict(enumerate(encoding.label_columns)))
@@ -179,7 +168,7 @@ def labels_of(engine: Compute, fit: Fit, increment: Increment) -> LabelsRecord:
     for row in engine.fetch(LOCAL.query("distinct_labels", listed=LISTED), "labels of listed classes", "node"):
         of_column = labels[row["position"]]
         of_column[row["depth"], row["label"]] = len(of_column)
-    query = LOCAL.query("released_classes", listed=LISTED, cells=kept_cells(increment, KEPT_CLASSES))
+    query = LOCAL.query("released_classes", listed=LISTED, cells=kept_cells(increment))
     classes = []
     for row in engine.fetch(query, "classes of the partition", "class"):
         combination = zip(row["depths"], row["labels"], strict=True)

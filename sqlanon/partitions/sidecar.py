@@ -41,37 +41,26 @@ from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, numb
 
 
 class Place(BaseModel):
-    """The place of a release.
-
-    Attributes:
-        name: as the user spelled it.
-        file: the file or folder itself, or the file of the database that holds the table; None for one in memory.
-        table: database, schema and name of the table; empty for a file or folder.
-    """
+    """The place of a release."""
 
     model_config = ConfigDict(frozen=True)
 
-    name: str
-    file: str | None
-    table: tuple[str, ...] = ()
-
-    def same_as(self, other: Place) -> bool:
-        """Whether it is the same place, however it is spelled."""
-        return self._key == other._key
+    name: str  # as the user spelled it
+    file: str | None  # that itself, a folder, or the file of the database that holds the table; None for one in memory
+    table: tuple[str, ...] = ()  # database, schema and name of the table; empty for a file or folder
 
     @property
-    def _key(self) -> tuple[str | None, ...]:
-        """A database has another name in each session that attaches its file; only one in memory is found by name."""
+    def key(self) -> tuple[str | None, ...]:
+        """The place, however it is spelled.
+
+        A database has another name in each session that attaches its file; only one in memory is found by name.
+        """
         kept = self.table if self.file is None else self.table[1:]
         return (self.file, *map(folded, kept))
 
 
 def place_of(engine: Engine, into: Destination) -> Place:
-    """Find the place of a target.
-
-    Raises:
-        EngineError: the warehouse refuses the table, or it is one of a lake or a store.
-    """
+    """Find the place of a target, which is none in a lake or a store."""
     if into.kind in ("lake", "store"):
         reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"
         raise EngineError(reason, step="target")
@@ -153,30 +142,24 @@ HASHES = "hashes"  # the table with the hash of each other one
 
 
 class Entry(BaseModel):
-    """A partition that was published, or is about to be.
-
-    Attributes:
-        number: counts the entries of the file.
-        release: the identity of the release.
-        pending: whether it is not known yet to be published.
-        place: where it was published.
-        replaces: the number of the entry that it takes the place of, if any.
-        rows, released: of the partition, and how many of them were published.
-        unknown: how many of them were left out for a value that a taxonomy does not have.
-        fingerprint: of its rows.
-    """
+    """A partition that was published, or is about to be."""
 
     model_config = ConfigDict(frozen=True)
 
-    number: int
-    release: str
-    pending: bool
-    place: Place
-    replaces: int | None
-    rows: int
-    released: int
-    unknown: int
-    fingerprint: str
+    number: int  # counts the entries of the file
+    release: str  # the identity of the release
+    pending: bool  # whether it is not known yet to be published
+    place: Place  # where it was published
+    replaces: int | None  # the number of the entry that it takes the place of
+    rows: int  # of the partition
+    released: int  # how many of them were published
+    unknown: int  # how many of them were left out for a value that a taxonomy does not have
+    fingerprint: str  # of the rows
+
+    @property
+    def row_counts(self) -> RowCounts:
+        dropped = self.rows - self.released - self.unknown
+        return RowCounts(source=self.rows, released=self.released, masked=0, dropped=dropped, unknown=self.unknown)
 
 
 @dataclass(frozen=True)
@@ -199,13 +182,7 @@ class Sidecar:
         return subquery(query, "anon_published")
 
     def announce(
-        self,
-        place: Place,
-        counts: exp.Query,
-        *,
-        rows: RowCounts,
-        fingerprint: str,
-        replaces: Entry | None,
+        self, place: Place, counts: exp.Query, *, rows: RowCounts, fingerprint: str, replaces: Entry | None
     ) -> Entry:
         """Make a pending entry of a partition and its counts."""
         last = max((entry.number for entry in self.entries), default=0)
@@ -232,7 +209,8 @@ class Sidecar:
         published = release_at(self.engine, entry.place) == entry.release
         with self._written():
             if published:
-                self._drop(entry.replaces)
+                if entry.replaces is not None:
+                    self._drop(entry.replaces)
                 settled = exp.EQ(this=column("pending"), expression=exp.false())
                 chosen = column("number").eq(number(entry.number))
                 update = exp.Update(this=table_of("releases"), expressions=[settled], where=exp.Where(this=chosen))
@@ -247,9 +225,7 @@ class Sidecar:
             if entry.pending:
                 self.settle(entry)
 
-    def _drop(self, dropped: int | None) -> None:
-        if dropped is None:
-            return
+    def _drop(self, dropped: int) -> None:
         for table, key in (("counts", RELEASE), ("releases", "number")):
             chosen = exp.Where(this=column(key).eq(number(dropped)))
             self.engine.execute(exp.Delete(this=table_of(table), where=chosen), "the sidecar")
@@ -265,12 +241,7 @@ class Sidecar:
 
 @contextmanager
 def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
-    """Open a sidecar for one run; entries that a dead run has left pending are settled first.
-
-    Raises:
-        EngineError: it is not there, is not a sidecar or was changed, is in use, or a pending release cannot be looked
-            at.
-    """
+    """Open a sidecar for one run; entries that a dead run has left pending are settled first."""
     possible(path, "sidecar")
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise EngineError(f"the fit {path} does not exist; make it by `sqlanon fit` or partitions.fit", step="sidecar")
@@ -307,11 +278,7 @@ def refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> N
 
 
 def _read_fit(engine: Engine, path: Path) -> Fit:
-    """Read the fit of a file whose tables are as a run wrote them.
-
-    Raises:
-        EngineError: it is not a fit, is one of another version, or was changed.
-    """
+    """Read the fit of a file whose tables are as a run of this version wrote them."""
     try:
         [found] = engine.fetch(_all_of("fit"), "the fit")
         if found["format"] == FORMAT:

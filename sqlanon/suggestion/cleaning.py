@@ -160,6 +160,10 @@ class Cleaning:
     reason: str  # what is wrong with its values, in words that quote none of them
     value: exp.Expr  # what takes its place
 
+    @property
+    def advice(self) -> str:
+        return f'"{self.name}" {self.reason}: {self.value.sql(DIALECT)}'
+
 
 def cleanings(
     engine: Compute,
@@ -171,8 +175,7 @@ def cleanings(
 ) -> list[Cleaning]:
     """Return what to clean, in the order of the columns; nothing of columns that are dropped for good.
 
-    Args:
-        has_commas: whether numbers with a decimal comma are cleaned as well; settings of a CSV file read them, too.
+    If ``has_commas``, numbers with a decimal comma are cleaned as well, which settings of a CSV file read, too.
     """
     kept = [found for name, found in evidence.items() if decisions[name].role != "identifier"]
     kept += [found for name, found in evidence.items() if decisions[name].is_undecided]
@@ -184,12 +187,6 @@ def cleanings(
         forms |= {some[row["place"]].name: row for row in rows}
     found = {each.name: _cleaning(each, decisions[each.name], forms.get(each.name), has_commas) for each in kept}
     return [each for name in evidence if (each := found.get(name)) is not None]
-
-
-def advice_on(wanted: Sequence[Cleaning]) -> Iterator[str]:
-    """Yield a sentence on each column, with what takes its place."""
-    for each in wanted:
-        yield f'"{each.name}" {each.reason}: {each.value.sql(DIALECT)}'
 
 
 @dataclass(frozen=True)

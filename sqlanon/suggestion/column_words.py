@@ -269,12 +269,8 @@ def _of_sentence(sentence: str, without: Collection[str]) -> Word | None:
 def read_codebook(path: str | Path) -> dict[str, str]:
     """Read the descriptions in a codebook, by names of columns in lower case.
 
-    Args:
-        path: UTF-8, with a header that has ``column`` and ``description``, or as others call the two, separated by
-            commas, semicolons or tabs.
-
-    Raises:
-        PolicyError: it cannot be read, or lacks one of the two.
+    It has a header with ``column`` and ``description``, or what others call the two, separated by commas, semicolons or
+    tabs.
     """
     try:
         lines = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig").splitlines(keepends=True)

@@ -219,11 +219,6 @@ def _pairs_alike(found: Iterable[Evidence], key: Callable[[Evidence], object]) -
         yield from zip(itertools.repeat(name), later[key(each)], strict=False)
 
 
-def twins(counts: Counts, evidence: Mapping[str, Evidence]) -> list[Pair]:
-    """Find the pairs of columns with as many pairs of values as values."""
-    return [pair for pair, count in counts.items() if count == evidence[pair[0]].values == evidence[pair[1]].values]
-
-
 def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> list[Pair]:
     """Find pairs of nearly unique numbers that rise or fall with each other: a wage and its logarithm.
 

@@ -28,7 +28,7 @@ from sqlanon.queries.source import SourceColumn
 from sqlanon.suggestion import column_words as names
 from sqlanon.suggestion.evidence import Evidence, evidence_of
 from sqlanon.suggestion.roles import Decision, decided
-from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy, of_dates
+from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy, of_levels
 
 SQL = Queries("safe_harbor")
 
@@ -117,11 +117,7 @@ def is_birth(name: str) -> bool:
 def with_safe_harbor(
     engine: Engine, verification: Verification, release: ResolvedSource, policy: Policy
 ) -> Verification:
-    """Let a verification fall short where values are identifiers, and note columns that are called like some.
-
-    Raises:
-        PolicyError: the rows of the release are not in the database.
-    """
+    """Let a verification fall short where values are identifiers, and note columns that are called like some."""
     if engine.is_far(release.relation):
         raise PolicyError(
             f"Safe Harbor is checked by values, which stay where they are: copy {release.description} to check it"
@@ -151,8 +147,7 @@ def shown_kinds(
 ) -> dict[str, list[str]]:
     """Find the kinds of identifiers that values of some columns show, by column.
 
-    Args:
-        policy: of a release, whose values may be labels of taxonomies and bounds that stand for ages.
+    Values of a release, which has a policy, may be labels of taxonomies and bounds that stand for ages.
     """
     if not columns:
         return {}
@@ -256,7 +251,7 @@ def _generalized(found: Evidence, decision: Decision) -> Collection[str]:
 def taxonomy_of(found: Evidence, kind: str, values: Iterable[str]) -> SuggestedTaxonomy | None:
     """Make the taxonomy of dates, or of ZIP codes from their values; None of other columns."""
     if found.is_moment:
-        return of_dates(["year", "decade"])
+        return of_levels("dates", "units", ["year", "decade"])
     if kind == "zip":
         labels = tuple((value, area_of(value), "*") for value in values)
         return SuggestedTaxonomy({"kind": "file"}, "its first three digits, or 000", 1, labels)

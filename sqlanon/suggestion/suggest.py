@@ -22,7 +22,7 @@ from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.suggestion import roles, safe_harbor
 from sqlanon.suggestion import suggested_taxonomies as taxonomies
-from sqlanon.suggestion.cleaning import Proposed, advice_on, cleanings, query_of, totals
+from sqlanon.suggestion.cleaning import Proposed, cleanings, query_of, totals
 from sqlanon.suggestion.column_words import described_in
 from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets
 from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
@@ -142,7 +142,7 @@ class _Table:
         has_commas = self._source.csv is None
         mended = cleanings(self._engine, self._relation, self._evidence, decisions, has_commas=has_commas)
         left_out = totals(self._engine, self._relation, self._evidence)
-        advice = [*advice_on(mended), *([] if left_out is None else [left_out.advice])]
+        advice = [each.advice for each in (*mended, left_out) if each is not None]
         notes = [*self._notes(decisions, measured, fine, made), *advice]
         in_the_way = tuple(name for name in stored if made[name].rule)
         if in_the_way:
@@ -207,7 +207,9 @@ class _Table:
         names = (*self._evidence,)
         found = {name: roles.decided(each, names) for name, each in self._evidence.items()}
         counts = self._pair_counts(roles.twin_candidates(self._evidence))
-        twins = roles.twins(counts, self._evidence)
+        # Two columns with as many pairs of values as values have one value of it for each of the other.
+        values = {name: each.values for name, each in self._evidence.items()}
+        twins = [(one, other) for (one, other), count in counts.items() if count == values[one] == values[other]]
         found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self._relation, self._evidence)])
         self._numbers = {
             one: other for pair in twins for one, other in (pair, pair[::-1]) if self._evidence[other].is_number
@@ -254,7 +256,7 @@ class _Table:
 
         for name in texts:
             coarser = roles.coarser_columns(name, counts, self._evidence, within)
-            found[name] = taxonomies.of_columns(coarser) if coarser else self._of_texts(name)
+            found[name] = taxonomies.of_levels("columns", "columns", coarser) if coarser else self._of_texts(name)
         return found
 
     def _safe_harbor_taxonomy(self, name: str, kind: str) -> SuggestedTaxonomy | None:

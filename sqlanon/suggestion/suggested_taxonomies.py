@@ -60,13 +60,13 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
     """
     if found.is_moment:
         units = next((units for days, units in SPANS if found.days < days), ["year", "decade"])
-        return of_dates(["day", *units] if found.daytimes else units)
+        return of_levels("dates", "units", ["day", *units] if found.daytimes else units)
     if kind == "zip" and (found.is_whole or not found.is_number) and not found.column.traits.is_float:
         loses_zeros = found.is_whole and not found.column.traits.is_text
         hint = "read it as text, for zeros at its beginning" if loses_zeros else ""
-        return _made("prefixes", "keep", [4, 3, 2, 1], hint=hint)
+        return of_levels("prefixes", "keep", [4, 3, 2, 1], hint=hint)
     if kind == "age" and found.is_whole and found.minimum in YEARS_OF_AGE and found.maximum in YEARS_OF_AGE:
-        return _made("intervals", "widths", AGES, minimum=YEARS_OF_AGE[0], maximum=YEARS_OF_AGE[-1])
+        return of_levels("intervals", "widths", AGES, minimum=YEARS_OF_AGE[0], maximum=YEARS_OF_AGE[-1])
     if not found.is_number or found.minimum is None or found.maximum is None or found.values <= 2:
         return flat()
     if found.values <= FEW_VALUES:
@@ -85,12 +85,9 @@ def stored(levels: int) -> SuggestedTaxonomy:
     return SuggestedTaxonomy({}, "the taxonomy that the warehouse stores", levels)
 
 
-def of_dates(units: Sequence[str]) -> SuggestedTaxonomy:
-    return _made("dates", "units", units)
-
-
-def of_columns(columns: Sequence[str]) -> SuggestedTaxonomy:
-    return _made("columns", "columns", list(columns))
+def of_levels(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
+    """Make a taxonomy by a rule of a kind, with a setting that has its levels."""
+    return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, _words(kind, levels), len(levels), hint=hint)
 
 
 def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:
@@ -119,10 +116,6 @@ def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
     return SuggestedTaxonomy({"kind": "file"}, "frequent values, or other", 1, labels, hint)
 
 
-def _made(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
-    return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, _words(kind, levels), len(levels), hint=hint)
-
-
 def _words(kind: str, levels: Sequence[Any]) -> str:
     listed = ", ".join(map(str, levels))
     match kind:
@@ -141,7 +134,7 @@ def _of_grades(found: Evidence, low: float, high: float) -> SuggestedTaxonomy:
     if not found.is_whole or high - low + 1 > 2 * FEW_VALUES:
         return flat()
     widths = [2, 4] if high - low >= 4 else [2]
-    return _made("intervals", "widths", widths, origin=int(low), minimum=int(low), maximum=int(high))
+    return of_levels("intervals", "widths", widths, origin=int(low), minimum=int(low), maximum=int(high))
 
 
 def _of_numbers(found: Evidence, kind: str, tails: tuple[float, float]) -> SuggestedTaxonomy:
@@ -162,7 +155,7 @@ def _of_numbers(found: Evidence, kind: str, tails: tuple[float, float]) -> Sugge
     if found.is_whole and found.maximum - found.minimum + 2 * float(widths[-1]) < LARGEST_DOMAIN:
         more["minimum"] = int(_down(found.minimum, widths[-1]))
         more["maximum"] = int(_up(found.maximum, widths[-1])) - 1
-    return _made("intervals", "widths", [_number(each) for each in widths], **more)
+    return of_levels("intervals", "widths", [_number(each) for each in widths], **more)
 
 
 def _round_width(target: float) -> Decimal:

@@ -60,11 +60,7 @@ class Draft:
 
 
 def policy_of(draft: Draft) -> Policy:
-    """Make the policy of a draft, for full domains.
-
-    Raises:
-        PolicyError: the draft makes no policy.
-    """
+    """Make the policy of a draft, for full domains."""
     rules = {
         name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
         for name, taxonomy in draft.taxonomies.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 HEADING = "the accuracy cannot be measured:"
 
-MIN_LEAF_SHARE = 0.0005
-"""The smallest share of the training weight that a leaf of a tree has."""
+MIN_LEAF_SHARE = 0.0005  # the smallest share of the training weight that a leaf of a tree has
 
 MAX_ITERATIONS = 1000
 """L-BFGS needs 81 for raw UCI Adult. scikit-learn warns where they are not enough."""
@@ -49,14 +48,9 @@ MAX_DENSE_NUMBERS = 50_000_000
 Of 95,600 combinations in 37 features (`sqlanon reproduce diffgen`, h = 16): 0.5 s in place of 3.2, and the same tree.
 """
 
-MAX_SEED = 2**32 - 1
-"""The largest seed that scikit-learn takes."""
-
-SEEDS = range(10)
-"""Those that are taken if none are given."""
-
-Pair = tuple[Part, Part]
-"""A training table and its test table."""
+MAX_SEED = 2**32 - 1  # the largest seed that scikit-learn takes
+SEEDS = range(10)  # those that are taken if none are given
+Pair = tuple[Part, Part]  # a training table and its test table
 
 
 class Accuracy(Result):
@@ -192,40 +186,17 @@ class _Asked:
         return Roles(predictors, self.target, self.weight)
 
 
-@dataclass(frozen=True)
-class _Classifier:
-    """A kind of classifier."""
-
-    make: Callable[[int], Any]  # makes an untrained one from a seed
-    draws: bool  # whether what it learns depends on the seed
-    shape: Callable[[Any], Any]  # makes of a sparse matrix of features the one that it learns from
-
-
-def _tree(seed: int) -> Any:
-    """CART by Gini impurity; the seed decides between splits that are equally good."""
-    return _module("sklearn.tree").DecisionTreeClassifier(min_weight_fraction_leaf=MIN_LEAF_SHARE, random_state=seed)
-
-
-def _dense(features: Any) -> Any:
-    """Numbers as trees compare them, unless they are too many."""
-    rows, columns = features.shape
-    return features.astype("float32").toarray() if rows * columns <= MAX_DENSE_NUMBERS else features
-
-
-def _logistic(_: int) -> Any:
-    """Logistic regression with an L2 penalty of C = 1, by L-BFGS, which draws nothing."""
-    return _module("sklearn.linear_model").LogisticRegression(max_iter=MAX_ITERATIONS)
-
-
-CLASSIFIERS = {
-    "tree": _Classifier(_tree, draws=True, shape=_dense),
-    "logistic": _Classifier(_logistic, draws=False, shape=lambda features: features),
-}
-"""By the names that callers give."""
+CLASSIFIERS = ("tree", "logistic")
 
 
 def _module(name: str) -> Any:
     return extra_module(name, extra="eval", purpose="Classification accuracy")
+
+
+def _dense(features: Any) -> Any:
+    """Return numbers as trees compare them, unless they are too many."""
+    rows, columns = features.shape
+    return features.astype("float32").toarray() if rows * columns <= MAX_DENSE_NUMBERS else features
 
 
 def _accuracies(training: Combinations, test: Combinations, asked: _Asked) -> dict[str, Accuracy]:
@@ -234,17 +205,21 @@ def _accuracies(training: Combinations, test: Combinations, asked: _Asked) -> di
     learned, tested = matrices(training, test)
     codes, truth = label_codes(training.labels, known), label_codes(test.labels, known)
 
-    def shares(model: _Classifier) -> list[float]:
-        features, others = model.shape(learned), model.shape(tested)
-        found = []
-        for seed in asked.seeds if model.draws else asked.seeds[:1]:
-            trained = model.make(seed).fit(features, codes, sample_weight=training.weights)
-            found.append(_share(trained.predict(others) == truth, test.weights))
-        return found if model.draws else found * len(asked.seeds)
+    def share(model: Any, features: Any, others: Any) -> float:
+        model.fit(features, codes, sample_weight=training.weights)
+        return _share(model.predict(others) == truth, test.weights)
 
     found = {}
     for name in asked.models:
-        each = shares(CLASSIFIERS[name])
+        if name == "tree":
+            # CART by Gini impurity; the seed decides between splits that are equally good.
+            settings: dict[str, Any] = {"min_weight_fraction_leaf": MIN_LEAF_SHARE}
+            make, parts = _module("sklearn.tree").DecisionTreeClassifier, (_dense(learned), _dense(tested))
+            each = [share(make(random_state=seed, **settings), *parts) for seed in asked.seeds]
+        else:
+            # With an L2 penalty of C = 1, by L-BFGS, which draws nothing.
+            model = _module("sklearn.linear_model").LogisticRegression(max_iter=MAX_ITERATIONS)
+            each = [share(model, learned, tested)] * len(asked.seeds)
         sd = statistics.stdev(each) if len(each) > 1 else None
         found[name] = Accuracy(mean=statistics.fmean(each), sd=sd, each=tuple(each))
     return found

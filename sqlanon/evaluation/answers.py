@@ -61,8 +61,7 @@ def stroke_queries(
     )
 
 
-CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)
-"""The columns of a catalog beside the sensitive one."""
+CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)  # the columns of a catalog beside the sensitive one
 
 ERRORS = pa.schema(
     [
@@ -81,12 +80,9 @@ ANSWERS = pa.schema(
 )
 
 ROWS = "anon_rows"
-CHANCE = "anon_chance"
-"""The column with the probability that a released row is true and meets all conditions."""
-MASK = "*"
-"""What stands in every quasi-identifier of a masked row."""
-TRUTH = "anon_truth"
-"""The column of ``anon.row_truths``."""
+CHANCE = "anon_chance"  # the column with the probability that a released row is true and meets all conditions
+MASK = "*"  # what stands in every quasi-identifier of a masked row
+TRUTH = "anon_truth"  # the column of ``anon.row_truths``
 WEIGHTED = Relation("anon_weighted_rows", "row")
 """The rows of a release with the column :data:`TRUTH`, made once for all queries."""
 
@@ -184,19 +180,24 @@ def _prepared(
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
     problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
-    listed = None if catalog is None else session._opened.resolve(catalog)
-    sensitive = "" if listed is None else _sensitive_column(engine, listed)
-    problems += [] if listed is None else _missing(engine, shown, [CLASS_ID, sensitive])
+    if catalog is not None:
+        listed = session._opened.resolve(catalog)
+        sensitive = _sensitive_column(engine, listed)
+        problems += _missing(engine, shown, [CLASS_ID, sensitive])
     if problems:
         raise PolicyError("the queries cannot be asked:", problems)
     if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
     with engine.transaction(), engine.scratch():
         rows = shown.relation
-        if listed is not None:
+        if catalog is not None:
             engine.run(weighted(rows, listed.relation, sensitive))
             rows = WEIGHTED.table
-        yield engine, _Tables(true.relation, _unmasked(rows, without_masked), is_weighted=listed is not None)
+        if without_masked:
+            masked = all_of([same(text(column(name)), string(MASK)) for name in without_masked])
+            unmasked = select([exp.Star()], rows.copy()).where(exp.not_(masked), copy=False)
+            rows = subquery(unmasked, "anon_unmasked")
+        yield engine, _Tables(true.relation, rows, is_weighted=catalog is not None)
 
 
 def _sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
@@ -229,29 +230,16 @@ def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
     return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
 
 
-def _unmasked(released: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-    """The rows of a release but those with a mask in all of some columns."""
-    if not columns:
-        return released
-    masked = all_of([same(text(column(name)), string(MASK)) for name in columns])
-    return subquery(select([exp.Star()], released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
-
-
 def _compared(macro: str, tables: _Tables, query: GroupQuery) -> exp.Query:
     """A macro over the true answers, those from the release, and the answer for a group without rows."""
     kind, without_row = ("counts", double(0)) if query.averaged is None else ("averages", exp.null())
     width = exp.null() if query.width is None else exp.convert(query.width)
     asked = [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
-    true = table_call(f"grouped_{kind}", _true_rows(tables, query), *asked)
+    conditions = [same(text(column(name, ROWS)), _value(value)) for name, value in query.where.items()]
+    meeting = subquery(_read(tables.original, query).where(all_of(conditions), copy=False), "anon_true_rows")
+    true = table_call(f"grouped_{kind}", meeting, *asked)
     estimated = table_call(f"estimated_{kind}", _chances(tables, query), *asked, string(CHANCE))
     return table_call(macro, subquery(true, "anon_truth"), subquery(estimated, "anon_estimate"), without_row)
-
-
-def _true_rows(tables: _Tables, query: GroupQuery) -> exp.Subquery:
-    """The rows of the original that meet the conditions."""
-    conditions = [same(text(column(name, ROWS)), _value(value)) for name, value in query.where.items()]
-    rows = _read(tables.original, query).where(all_of(conditions), copy=False)
-    return subquery(rows, "anon_true_rows")
 
 
 def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:

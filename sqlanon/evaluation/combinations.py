@@ -29,20 +29,13 @@ WEIGHT = "anon_weight"
 
 @dataclass(frozen=True)
 class Part:
-    """A table that a classifier is trained or tested on.
+    """A table that a classifier is trained or tested on."""
 
-    Attributes:
-        role: which one it is, in words.
-        source: where its rows are.
-        columns: its columns by their folded names, since to DuckDB names are the same in whatever case.
-    """
-
-    role: str
+    role: str  # which one it is, in words
     source: ResolvedSource
-    columns: Mapping[str, SourceColumn]
+    columns: Mapping[str, SourceColumn]  # by their folded names, since to DuckDB names are the same in whatever case
 
     def __str__(self) -> str:
-        """In words, for messages."""
         return f"{self.role} ({self.source.description})"
 
     def has(self, name: str) -> bool:
@@ -69,18 +62,12 @@ class Roles:
 
 @dataclass(frozen=True)
 class Combinations:
-    """Combinations of values in their order, each once.
+    """Combinations of values in their order, each once."""
 
-    Attributes:
-        predictors: the values of each predictor, by its name: numbers, texts, or items as sorted tuples of texts; None
-            where a value is missing.
-        labels: the value of the target.
-        weights: how many rows there are, above 0; shape (combinations,).
-    """
-
+    # The values of each predictor: numbers, texts, or items as sorted tuples of texts; None where a value is missing.
     predictors: Mapping[str, list[Any]]
-    labels: list[Any]
-    weights: NDArray[np.float64]
+    labels: list[Any]  # the value of the target
+    weights: NDArray[np.float64]  # (combinations,), how many rows there are, above 0
 
 
 def columns_of(engine: Compute, role: str, source: ResolvedSource) -> Part:
@@ -155,8 +142,7 @@ def _double(read: SourceColumn) -> exp.Cast:
     return cast_value(column(read.name, ROWS), "DOUBLE")
 
 
-UNKNOWN = -1
-"""The code of a label that the training part does not have."""
+UNKNOWN = -1  # the code of a label that the training part does not have
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -167,13 +153,8 @@ def matrices(training: Combinations, test: Combinations) -> tuple[Any, Any]:
 
     A text is one-hot, a list the one-hot of its items, present or not; a value that the training part does not have is
     all zeros. A number is standardized by the mean and the standard deviation of the training rows. What is missing is
-    first taken to be the mode of the training rows; the smallest, if there are several.
-
-    Returns:
-        matrices of shape (combinations of the part, features). Without values in training rows they have no feature.
-
-    Raises:
-        EngineError: scipy is not installed.
+    first taken to be the mode of the training rows; the smallest, if there are several. Without values in training rows
+    it makes no feature. The matrices have the shape (combinations of the part, features).
     """
     blocks = [_block(values, test.predictors[name], training.weights) for name, values in training.predictors.items()]
     learned, asked = (_sparse().hstack(parts, format="csr") for parts in zip(*blocks, strict=True))
@@ -187,20 +168,15 @@ def label_codes(labels: Iterable[Any], known: Sequence[Any]) -> Codes:
 
 
 def _block(training: list[Any], test: list[Any], weights: Floats) -> tuple[Any, Any]:
-    usual = _mode(training, weights)
+    codes, distinct = _codes(training)
+    totals = dict(zip(distinct, np.bincount(codes, weights=weights), strict=True))
+    usual = min(totals.keys() - {None}, key=lambda value: (-totals[value], value), default=None)
     if usual is None:
         return _one_hot([()] * len(training), [()] * len(test))
     learned, asked = ([usual if value is None else value for value in values] for values in (training, test))
     if isinstance(usual, float):
         return _standardized(np.array(learned), np.array(asked), weights)
     return _one_hot(learned, asked)
-
-
-def _mode(values: Sequence[Any], weights: Floats) -> Any:
-    """The value of the greatest weight; None if none is known."""
-    codes, distinct = _codes(values)
-    totals = dict(zip(distinct, np.bincount(codes, weights=weights), strict=True))
-    return min(totals.keys() - {None}, key=lambda value: (-totals[value], value), default=None)
 
 
 def _standardized(training: Floats, test: Floats, weights: Floats) -> tuple[Any, Any]:

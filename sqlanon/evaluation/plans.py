@@ -26,14 +26,9 @@ from sqlanon.report.document import Bar, Cell, Part, Table, notes, paragraph
 
 INVALID = "the plan is not valid:"
 
-LIKELY = 0.95
-"""With which probability a class is called shown, or lost."""
-
-STEPS = (1, 2, 5, 10, 20, 50, 100)
-"""By how many parts of :data:`SHARES` the β of a plan may differ."""
-
-MAX_SAMPLES = 20
-"""How many β a plan has at most, besides the largest."""
+LIKELY = 0.95  # with which probability a class is called shown, or lost
+STEPS = (1, 2, 5, 10, 20, 50, 100)  # by how many parts of ``SHARES`` the β of a plan may differ
+MAX_SAMPLES = 20  # how many β a plan has at most, besides the largest
 
 
 class PlannedSample(Result):
@@ -132,9 +127,19 @@ def plan_epsilon_safe(
         PolicyError: an argument is out of its range; or ε of the sampling admits no β of 1/1000.
         EngineError: scipy is not installed.
     """
-    budget = Budget(epsilon, delta)
-    node = _node(epsilon_node)
-    _refuse(rows, budget, node)
+    budget, problems = Budget(epsilon, delta), []
+    try:
+        node = exact(epsilon_node)
+    except PydanticCustomError as error:
+        raise PolicyError(INVALID, [f"epsilon_node: {error.message()}"]) from None
+    if not isinstance(rows, int) or rows < 1:
+        problems.append("rows: must be a whole number of at least 1")
+    if budget.delta == 0:
+        problems.append("delta: must be above 0, for no sample has none")
+    if node >= budget.epsilon:
+        problems.append("epsilon_node: must be below epsilon, which is what the node and the sampling cost in all")
+    if problems:
+        raise PolicyError(INVALID, problems)
     sampling = budget.epsilon - node
     samples = tuple(_planned(beta, rows, sampling, budget.delta, tight=tight) for beta in shares(sampling))
     return EpsilonSafePlan(
@@ -143,11 +148,7 @@ def plan_epsilon_safe(
 
 
 def shares(sampling: Fraction) -> list[Fraction]:
-    """The β of a plan: multiples of a round number, and the largest multiple of 1/1000 with ε >= -ln(1 - β).
-
-    Raises:
-        PolicyError: there is none.
-    """
+    """List the β of a plan: multiples of a round number, and the largest multiple of 1/1000 with ε >= -ln(1 - β)."""
     largest = min(SHARES - 1, math.floor(-SHARES * math.expm1(-as_float(sampling)) + 1e-9))
     if largest < 1:
         raise PolicyError(
@@ -181,27 +182,7 @@ def _rows(k: int, beta: Fraction, probability: float) -> int:
     return found
 
 
-def _node(epsilon: Exact) -> Fraction:
-    try:
-        return exact(epsilon)
-    except PydanticCustomError as error:
-        raise PolicyError(INVALID, [f"epsilon_node: {error.message()}"]) from None
-
-
-def _refuse(rows: int, budget: Budget, node: Fraction) -> None:
-    problems = []
-    if not isinstance(rows, int) or rows < 1:
-        problems.append("rows: must be a whole number of at least 1")
-    if budget.delta == 0:
-        problems.append("delta: must be above 0, for no sample has none")
-    if node >= budget.epsilon:
-        problems.append("epsilon_node: must be below epsilon, which is what the node and the sampling cost in all")
-    if problems:
-        raise PolicyError(INVALID, problems)
-
-
-NAME = "plan-epsilon-safe"
-"""What the files are called."""
+NAME = "plan-epsilon-safe"  # what the files are called
 
 SHOWN = {
     "beta": "β",
@@ -283,16 +264,11 @@ LINES = {
 
 BETWEEN = "#c6dbef"
 PLAN_WIDTH, PLAN_HEIGHT = 560, 320
-MARGIN = 1.25
-"""How far the axis of rows goes beyond what is drawn."""
+MARGIN = 1.25  # how far the axis of rows goes beyond what is drawn
 
 
 def plan_chart(plan: EpsilonSafePlan) -> Any:
-    """The chart as altair has it.
-
-    Raises:
-        EngineError: altair is not installed.
-    """
+    """Make the chart as altair has it."""
     altair = required_altair()
     shown = [{**sample.model_dump(), "beta": float(sample.beta)} for sample in plan.samples]
     names = [name for name, _, _ in LINES.values()]
@@ -353,19 +329,17 @@ def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
     """A mark at the sample that shows the smallest classes, with words above it."""
     best = plan.best
     k = best.tight_k if plan.tight else best.k
+    # To the side of the mark, so that words stay within the chart.
+    place = best.beta / plan.samples[-1].beta
+    align = "left" if place < Fraction(1, 4) else "right" if place > Fraction(3, 4) else "center"
     words = f"smallest: {best.shown_from:,} rows, with β = {spelled(best.beta)} and k = {k:,}"
     mark = altair.Chart(
         altair.InlineData([{"beta": float(best.beta), "rows": best.shown_from, "words": words}])
     ).encode(x="beta:Q", y=altair.Y("rows:Q", scale=scale))
     return [
         mark.mark_point(filled=True, size=90, color=LINES["shown_from"][1], opacity=1),
-        mark.mark_text(dy=-32, align=_align(best.beta / plan.samples[-1].beta), color=BLACK).encode(text="words:N"),
+        mark.mark_text(dy=-32, align=align, color=BLACK).encode(text="words:N"),
     ]
-
-
-def _align(place: Fraction) -> str:
-    """To which side words are of a place from 0 to 1, so that they stay within the chart."""
-    return "left" if place < Fraction(1, 4) else "right" if place > Fraction(3, 4) else "center"
 
 
 def _round(least: int, most: int) -> list[int]:
@@ -382,5 +356,5 @@ def _subtitle_of_plan(plan: EpsilonSafePlan) -> list[str]:
     node = f"{spelled(plan.epsilon_node)} for the node" if plan.epsilon_node else "the node is public"
     return [
         f"ε = {spelled(plan.budget.epsilon)} ({node}, {spelled(plan.epsilon_sampling)} for the sampling), "
-        f"δ = {float(plan.budget.delta):g}; a table of {plan.rows:,} rows; {'tight k' if plan.tight else 'least k'}",
+        f"δ = {float(plan.budget.delta):g}; a table of {plan.rows:,} rows; {'tight k' if plan.tight else 'least k'}"
     ]

@@ -14,15 +14,11 @@ from sqlanon.model.extras import extra_module
 from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
 from sqlanon.report.document import Table
 
-Row = Mapping[str, Any]
-"""A text, a number or None by column."""
-
-DIGITS = 10
-"""After the point, of all figures."""
+Row = Mapping[str, Any]  # a text, a number or None by column
+DIGITS = 10  # after the point, of all figures
 
 ENDINGS = (".csv", ".md", ".svg")
-FORMATS = ("html", "svg", "png", "json")
-"""Of charts, by the endings of their files."""
+FORMATS = ("html", "svg", "png", "json")  # of charts, by the endings of their files
 
 BLACK = "#222222"
 
@@ -62,11 +58,7 @@ def rounded(row: Row) -> Row:
 
 
 def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
-    """Refuse what cannot be written, before the work is done.
-
-    Raises:
-        EngineError: a file is there already, the folder is none or cannot be written, or altair is not installed.
-    """
+    """Refuse what cannot be written, before the work is done."""
     required_altair()
     if folder.exists() and not folder.is_dir():
         raise EngineError(f"{folder} is not a folder; give the name of one", step="target")
@@ -78,11 +70,7 @@ def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
 
 
 def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) -> dict[str, Path]:
-    """Write all files, which get their names when the last of them is complete.
-
-    Raises:
-        EngineError: as :func:`refuse_targets`, or the disk is full.
-    """
+    """Write all files, which get their names when the last of them is complete."""
     writers: Mapping[str, Callable[[Path], object]] = {
         ".csv": lambda path: _write_csv(path, found),
         ".md": lambda path: path.write_text(markdown(found, f"{name}.svg"), encoding="utf-8"),
@@ -138,12 +126,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 
 def save(draw: Callable[[], Any], target: Path, *, replace: bool) -> None:
-    """Write a chart as the file that its ending asks for.
-
-    Raises:
-        EngineError: altair is not installed, or the file exists or cannot be written.
-        PolicyError: the file ends in none of .html, .svg, .png and .json.
-    """
+    """Write a chart as the file that its ending asks for."""
     kind = refuse_format(target)
     drawn = draw()
     with staged_file(target, replace=replace) as staged:
@@ -152,11 +135,7 @@ def save(draw: Callable[[], Any], target: Path, *, replace: bool) -> None:
 
 
 def refuse_format(path: Path) -> str:
-    """The format that a file's ending asks for.
-
-    Raises:
-        PolicyError: no format has that ending.
-    """
+    """Return the format that a file's ending asks for; refuse any other ending."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise PolicyError("the chart cannot be drawn:", [f"{path} ends in none of .{', .'.join(FORMATS)}"])
@@ -164,9 +143,5 @@ def refuse_format(path: Path) -> str:
 
 
 def required_altair() -> Any:
-    """The module that draws.
-
-    Raises:
-        EngineError: it is not installed.
-    """
+    """Import the module that draws."""
     return extra_module("altair", extra="report", purpose="A chart")

@@ -50,7 +50,7 @@ SELECT count(*) AS keys, CAST(coalesce(sum(anon_row_count), 0) AS BIGINT) AS row
 FROM :parts AS anon_parts
 WHERE anon_class IN (:classes);
 
--- name: levels_of_classes
+-- name: levels
 -- levels of classes
 -- The finest level of each quasi-identifier at which all keys of a class have one label, and the bits of that.
 -- :parts (anon_key_0 BIGINT, anon_class INTEGER, anon_number BIGINT)
@@ -91,7 +91,7 @@ FROM (
 ) AS anon_finest
 INNER JOIN :masks AS anon_masks ON anon_masks.position = anon_finest.position AND anon_masks.depth = anon_finest.depth;
 
--- name: class_losses
+-- name: losses
 -- losses of classes
 -- What the labels of a class lose of a row, its mass and its rows, and the numbers of its labels.
 -- :levels (anon_class INTEGER, anon_number BIGINT, position INTEGER, depth INTEGER, anon_key_0 BIGINT)
@@ -164,7 +164,7 @@ SELECT anon_parts.anon_class, anon_parts.anon_number AS :joint, anon_cells.:carr
 FROM :cells AS anon_cells
 INNER JOIN :parts AS anon_parts ON anon_parts.anon_key = anon_cells.anon_key;
 
--- name: equal_classes
+-- name: equal
 -- classes of equal labels
 -- :losses (anon_class INTEGER, anon_number BIGINT, anon_labels BIGINT[])
 SELECT anon_class, min(anon_class) OVER (PARTITION BY anon_labels, anon_number) AS anon_first
@@ -205,7 +205,7 @@ SELECT *, row_number() OVER (ORDER BY anon_key ASC) AS anon_place FROM :parts AS
 
 -- name: left_values
 -- values of keys in no class
--- :left (anon_key BIGINT, anon_place BIGINT, anon_key_0 BIGINT, anon_number BIGINT, anon_mass BIGINT)
+-- :left_keys (anon_key BIGINT, anon_place BIGINT, anon_key_0 BIGINT, anon_number BIGINT, anon_mass BIGINT)
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
 -- :keys anon_key_0
 -- :bits anon_mask_0
@@ -217,7 +217,7 @@ SELECT
     anon_left.anon_mass,
     anon_masks.position,
     anon_left.:keys & anon_masks.:bits AS :values
-FROM :left AS anon_left
+FROM :left_keys AS anon_left
 CROSS JOIN :masks AS anon_masks
 WHERE anon_masks.depth = 0;
 
@@ -328,7 +328,7 @@ FROM :candidates AS anon_candidates
 ANTI JOIN :moves AS anon_moves ON anon_moves.anon_key = anon_candidates.anon_key
 ANTI JOIN :changed AS anon_changed ON anon_changed.anon_class = anon_candidates.anon_class;
 
--- name: chosen_classes
+-- name: chosen
 -- classes that keys choose
 -- The class of the least rise for each key, and the place of the key among those of its class.
 -- :candidates (anon_key BIGINT, anon_class INTEGER, anon_rise HUGEINT)
@@ -415,7 +415,7 @@ INNER JOIN :excesses AS anon_excesses ON anon_excesses.anon_top = anon_tops.anon
 WHERE anon_parts.anon_class = 0
 QUALIFY sum(anon_parts.anon_row_count) OVER (ORDER BY anon_tops.anon_top ASC, anon_parts.anon_key ASC) <= :allowed;
 
--- name: classes_at_top
+-- name: at_top
 -- classes at the top
 -- The other keys in no class make a new class for each label of the top.
 -- :parts (anon_key BIGINT, anon_class INTEGER)
@@ -431,9 +431,9 @@ WHERE anon_parts.anon_class = 0;
 -- name: failing
 -- classes that fail
 -- :excesses (anon_class INTEGER, anon_excess DOUBLE)
--- :moves (anon_class INTEGER, anon_top BIGINT)
+-- :at_top (anon_class INTEGER, anon_top BIGINT)
 SELECT DISTINCT anon_moves.anon_class, anon_moves.anon_top, anon_excesses.anon_excess
-FROM :moves AS anon_moves
+FROM :at_top AS anon_moves
 INNER JOIN :excesses AS anon_excesses ON anon_excesses.anon_class = anon_moves.anon_class
 WHERE anon_excesses.anon_excess > 0;
 
@@ -451,7 +451,7 @@ SEMI JOIN :failing AS anon_failing ON anon_failing.anon_class = anon_parts.anon_
 LEFT JOIN (SELECT DISTINCT anon_class FROM :near AS anon_all_near) AS anon_near
     ON anon_near.anon_class = anon_parts.anon_class;
 
--- name: near_classes
+-- name: near
 -- classes under labels of the top
 -- For each class that fails the others under its label of the top (anon_other), and what it adds to the loss to give them that label.
 -- :failing (anon_class INTEGER, anon_top BIGINT)
@@ -494,7 +494,7 @@ GROUP BY anon_failing.anon_class, anon_losses.anon_class;
 -- :near (anon_class INTEGER, anon_other INTEGER)
 SELECT anon_class, anon_other, unnest([anon_class, anon_other]) AS anon_member FROM :near AS anon_near;
 
--- name: nearest_classes
+-- name: nearest
 -- classes in the order of their gain
 -- The others by how much nearer to its bounds a class comes with them for what it adds to the loss, and by that where nothing gains.
 -- :near (anon_class INTEGER, anon_other INTEGER, anon_added HUGEINT)

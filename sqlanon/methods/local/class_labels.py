@@ -38,26 +38,17 @@ from sqlanon.queries.recodings import Recoding, as_label
 from sqlanon.queries.source_rows import with_persons
 from sqlanon.release.publishing import keep_classes
 
-CLASS_KEYS = Relation("anon_class_of_key", "cell")
-"""The keys of the cells that are published, each once, with the number of their class."""
-
-CLASS_LABELS = Relation("anon_labels_of_classes", "class")
-"""The labels of each class."""
-
 SQL = Queries("local")
+
+CLASS_KEYS = Relation("anon_class_of_key", "cell")  # the keys of published cells, each once, with their class
+CLASS_LABELS = Relation("anon_labels_of_classes", "class")  # the labels of each class
+OF_KEY = exp.alias_(CLASS_KEYS.table, "anon_of_key", table=True)
+OF_CLASS = exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
 
 
 def aggregates_of(position: int) -> Relation:
-    """List the aggregates that are published of the values of a quasi-identifier in each class."""
+    """The aggregates that are published of the values of a quasi-identifier in each class."""
     return Relation(f"anon_aggregates_{position}", "class")
-
-
-def _of_key() -> exp.Expr:
-    return exp.alias_(CLASS_KEYS.table, "anon_of_key", table=True)
-
-
-def _of_class() -> exp.Expr:
-    return exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
 
 
 @dataclass(frozen=True)
@@ -79,13 +70,6 @@ class PerClass(Recoding):
         """The columns of :data:`CLASS_KEYS` with the words of keys."""
         return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
 
-    def make_labels(self, engine: Compute) -> None:
-        """Make the labels of all classes; class 0 is masked."""
-        listed = self.class_list
-        listed.set("order", None)  # which grouped rows do not need
-        texts, mask = self.encoding.label_columns, string(MASK)
-        engine.run(SQL.step(CLASS_LABELS, "class_labels", classes=self._listed_labels(listed), texts=texts, mask=mask))
-
     @property
     def class_list(self) -> exp.Query:
         """The list of the classes: by class and quasi-identifier (``position``) the level and the label."""
@@ -99,14 +83,15 @@ class PerClass(Recoding):
             policy: the policy of the list.
             listed: the list (:attr:`class_list`), made with the same taxonomies.
         """
-        encoding, width = self.encoding, len(self.encoding.spec.shapes)
-        engine.run(Step(CLASS_LABELS, self._listed_labels(listed), "labels of listed classes"))
-        sql = SQL.given(**key_roles(encoding), **loss_roles(policy), listed=listed, width=width)
+        encoding = self.encoding
+        engine.run(Step(CLASS_LABELS, self.labels_of(listed), "labels of listed classes"))
+        sql = SQL.given(**key_roles(encoding), **loss_roles(policy), listed=listed, width=len(self._positions))
         keys = sql.query("keys", cells=with_words(encoding, encoding.cells))
         labels = sql.query("listed_labels", labels=with_words(encoding, encoding.labels))
         engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
-    def _listed_labels(self, listed: Relation | exp.Expr) -> exp.Query:
+    def labels_of(self, listed: Relation | exp.Expr) -> exp.Query:
+        """The labels of listed classes, a row each."""
         places, names = [*map(number, self._positions)], self.encoding.label_columns
         return SQL.query("labels_of_listed", listed=listed, positions=places, texts=names)
 
@@ -124,13 +109,12 @@ class PerClass(Recoding):
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
         """Join codes (:meth:`Recoding.join_codes`); cells that are left out are in no class and in no row."""
         keys = [column(word, table) for word in self.words]
-        return query.join(_of_key(), on=self._has_key(keys), copy=False).select(
-            column(CLASS, "anon_of_key"), copy=False
-        )
+        joined = query.join(OF_KEY.copy(), on=self._has_key(keys), copy=False)
+        return joined.select(column(CLASS, "anon_of_key"), copy=False)
 
     def join_classes(self, query: exp.Select, table: str) -> exp.Select:
         """The query of a table with the keys of cells, joined with ``anon_of_key``, which has their classes if any."""
-        return left_join(query, _of_key(), self._has_key([column(word, table) for word in self.words]))
+        return left_join(query, OF_KEY.copy(), self._has_key([column(word, table) for word in self.words]))
 
     def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
         return self.join_codes(query, table)
@@ -144,32 +128,28 @@ class PerClass(Recoding):
         encoding = replace(self.encoding, spec=replace(self.encoding.spec, earlier=self.earlier))
         query = with_persons(self.earlier, with_leaves(encoding, query, table), table)
         keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.words))]
-        return left_join(query, _of_key(), self._has_key(keys))
+        return left_join(query, OF_KEY.copy(), self._has_key(keys))
 
     def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:
         return all_of([column(word, "anon_of_key").eq(key) for word, key in zip(self.words, keys, strict=True)])
 
     def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
-        query = left_join(query, _of_class(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
+        query = left_join(query, OF_CLASS.copy(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
         shown = [column(CLASS, table), *map(self._label, self._positions)]
         for name, columns in self.encoding.beside.items():
             relation = aggregates_of(self.encoding.spec.quasi_identifiers.index(name))
-            query = left_join(
-                query,
-                exp.alias_(relation.table, relation.name, table=True),
-                column(CLASS, relation.name).eq(column(CLASS, table)),
-            )
+            of_class = column(CLASS, relation.name).eq(column(CLASS, table))
+            query = left_join(query, exp.alias_(relation.table, relation.name, table=True), of_class)
             shown += [column(each, relation.name) for each in columns]
         return query.select(*shown, copy=False)
 
     def labels_by_code(self, position: int) -> exp.Select:
-        return select([column(CLASS, "anon_of_class"), self._label(position)], _of_class())
+        return select([column(CLASS, "anon_of_class"), self._label(position)], OF_CLASS.copy())
 
     def texts(self, position: int) -> exp.Select:
         label = column(self.encoding.label(position))
-        return select([aliased(label, "label")], CLASS_LABELS.table).where(
-            label.copy().is_(exp.null()).not_(), copy=False
-        )
+        labels = select([aliased(label, "label")], CLASS_LABELS.table)
+        return labels.where(label.copy().is_(exp.null()).not_(), copy=False)
 
     def label_count(self, position: int) -> int:
         return sum(self.encoding.spec.shapes[position].label_counts)
@@ -180,12 +160,9 @@ class PerClass(Recoding):
 
 
 def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> exp.Query:
-    """Keys that a class covers, with the one of the least loss (``anon_class``), of several the first.
+    """Keys, each once, that a class covers, with the one of the least loss, of several the first.
 
-    Args:
-        encoding: that of the keys.
-        keys: the keys, each once.
-        labels: the labels of classes by position, with their words and what they lose.
+    ``labels`` are those of the classes by position, with their words and what they lose.
     """
     sql = SQL.given(**key_roles(encoding))
     masked = [f"anon_masked_{word}" for word, _ in enumerate(key_words(encoding))]
@@ -193,10 +170,10 @@ def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> 
 
 
 def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: bool) -> bool:
-    """Make the tables of a recoding, and the classes that are kept (``KEPT_CLASSES``).
+    """Make the tables of a recoding from :data:`PARTS` and :data:`LEVELS`, and its kept classes (``KEPT_CLASSES``).
 
     Args:
-        engine: the database, with the classes (:data:`PARTS`, :data:`LEVELS`).
+        engine: the database.
         recoding: the recoding.
         left_out: how many rows are in no class.
         masks: whether these are to be masked, if they meet the privacy models as one class.
@@ -204,7 +181,10 @@ def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: b
     Returns:
         whether they are masked.
     """
-    recoding.make_labels(engine)
+    listed, texts = recoding.class_list, recoding.encoding.label_columns
+    listed.set("order", None)  # which grouped rows do not need
+    labels = recoding.labels_of(listed)
+    engine.run(SQL.step(CLASS_LABELS, "class_labels", classes=labels, texts=texts, mask=string(MASK)))
     is_masked = masks and left_out > 0
     while True:
         query = SQL.query("published_keys", parts=PARTS, keys=recoding.words, first=0 if is_masked else 1)
@@ -220,12 +200,12 @@ def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: b
 
 def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> ClassesRecord:
     """The record of the classes that are published, with the labels that the database has for them."""
-    names, roles = recoding.encoding.spec.quasi_identifiers, SQL.given(listed=recoding.class_list, kept=KEPT_CLASSES)
-    query = roles.query("recorded_labels")
+    names, sql = recoding.encoding.spec.quasi_identifiers, SQL.given(listed=recoding.class_list, kept=KEPT_CLASSES)
+    query = sql.query("recorded_labels")
     labels: dict[str, list[tuple[int | None, str | None]]] = {name: [] for name in names}
     for row in engine.fetch(query, "labels of classes", "node"):
         labels[names[row["position"]]].append((row["depth"], row["label"]))
-    query = roles.query("recorded_classes", labels=query.copy(), parts=PARTS)
+    query = sql.query("recorded_classes", labels=query.copy(), parts=PARTS)
     classes = [tuple(row["recorded"]) for row in engine.fetch(query, "classes", "class")]
     if masked_rows:
         classes.append((masked_rows, *map(len, labels.values())))

@@ -25,12 +25,8 @@ from sqlanon.queries.class_measures import class_relation, within
 from sqlanon.queries.grouping import NODE, by_keys, mask_column, masked_nodes
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, f, given_lists, number, select, subquery
 
-MAX_BOX_NODES = 16
-"""The most nodes of a box: of more, more keys may have cheaper labels somewhere in it."""
-
-BOXES_AT_ONCE = 16
-"""The boxes of a statement."""
-
+MAX_BOX_NODES = 16  # of a box: of more, more keys may have cheaper labels somewhere in it
+BOXES_AT_ONCE = 16  # the boxes of a statement
 LADDERS = Relation("anon_ladders", "cell")  # the keys, and what their labels lose, level by level (``anon_losses``)
 CHEAPEST = Relation("anon_cheapest", "cell")  # what keys lose at the cheapest labels that are known to be shared
 
@@ -45,14 +41,9 @@ from. For ARX's Adult, 30,162 rows, k = 5, the estimate is .056 where local reco
 occupations .030 where it loses .035; of 160 nodes it would be .043 and .022.
 """
 
-DIGITS = 9
-"""How many digits of losses put nodes in order."""
-
-MAX_NODES = 100_000
-"""The most nodes of a lattice: all are put in order."""
-
-MAX_CELLS = 50_000
-"""The most cells of a table: of more the estimate takes a tenth of a second and longer."""
+MAX_NODES = 100_000  # of a lattice that is estimated: all are put in order
+MAX_CELLS = 50_000  # of a table: of more the estimate takes a tenth of a second and longer
+DIGITS = 9  # of losses that put nodes in order: the last ones of a mean depend on the order in which rows were added
 
 
 def lower_bound(table: LocalTable) -> float:
@@ -120,7 +111,6 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
     if is_large or not has_classes or judges_no_classes(encoding.criteria.bounds):
         return None
     losses = level_losses(source)
-    # The last digits of a mean depend on the order in which its rows were added.
     ordered = sorted(lattice.nodes(), key=lambda node: (round(total(losses, node), DIGITS), node))
     steps = (step / (SAMPLED_NODES - 1) for step in range(SAMPLED_NODES))
     sample = [ordered[place] for place in dict.fromkeys(round(step**3 * (len(ordered) - 1)) for step in steps)]

@@ -10,11 +10,10 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.joint.persons import EarlierRelease
-from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass, make_classes
+from sqlanon.methods.local.class_labels import OF_CLASS, PerClass, make_classes
 from sqlanon.methods.local.local_table import CLASS, UNITS, LocalTable
-from sqlanon.methods.local.parts import Parts
-from sqlanon.methods.local.peeling import Minimality, Peeling, Watch
-from sqlanon.methods.local.settling import settle, settle_or_stay
+from sqlanon.methods.local.peeling import TAKEN, Peeling, Watch
+from sqlanon.methods.local.settling import Parts, settle, settle_or_stay
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
@@ -36,18 +35,13 @@ class LocalClasses:
     used_nodes: int  # how many combinations of levels classes have
     level_shares: Sequence[Sequence[float]]  # by quasi-identifier and level, the share of rows in classes
     label_counts: Sequence[int]  # by quasi-identifier
-    minimality: Minimality
+    minimality: tuple[int, int]  # rows that peeling has given away (:meth:`Peeling.take`)
     checked_nodes: int
     is_final: bool  # False if peeling was stopped, so that labels could be finer
 
 
 def found_classes(engine: Compute, source: EncodedTable, watch: Watch) -> LocalClasses:
     """Make the classes of a table; beside earlier releases several may have the same labels.
-
-    Args:
-        engine: the database.
-        source: the cells.
-        watch: follows the search.
 
     Raises:
         UnsatisfiableError: none meet the policy within its suppression limit.
@@ -58,10 +52,12 @@ def found_classes(engine: Compute, source: EncodedTable, watch: Watch) -> LocalC
         heading = f"no classes meet the privacy models with at most {context.allowed_rows:,} rows suppressed:"
         return UnsatisfiableError(heading, [f"required: {', '.join(map(str, policy.privacy))}", *reasons])
 
-    table = LocalTable.of(engine, source)
+    table = LocalTable(engine, source)
     table.make()
     minimality = Peeling(table, watch).take()
-    parts = Parts.of_taken(table)
+    parts = Parts(table)
+    parts.make("parts", "classes_of_keys", taken=TAKEN)
+    parts.describe()
     if stuck := settle(parts, context.allowed_rows, watch):
         rows = f"{stuck:,} of {context.row_count:,} rows do not meet them even all together"
         raise no_classes(f"{rows} with others of the same joint class", HELP) if has_earlier else no_classes(rows)
@@ -87,9 +83,10 @@ def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> 
     the key goes there, its own class may fall short. Such classes are left out, and what no class covers then is put
     into classes as after peeling. More rows than are allowed are left out if no better classes are found.
 
-    Args and errors are those of :func:`found_classes`.
+    Raises:
+        UnsatisfiableError: no classes meet the policy.
     """
-    minimality, parts = found_classes(engine, source, watch).minimality, Parts(LocalTable.of(engine, source))
+    minimality, parts = found_classes(engine, source, watch).minimality, Parts(LocalTable(engine, source))
     allowed_rows = source.context.allowed_rows
     for turn in range(ROUNDS):
         uncovered = parts.cover()
@@ -102,7 +99,7 @@ def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> 
     return classes
 
 
-def described(parts: Parts, minimality: Minimality, watch: Watch) -> LocalClasses:
+def described(parts: Parts, minimality: tuple[int, int], watch: Watch) -> LocalClasses:
     """Count the classes of a table, and what they lose."""
     engine, heights = parts.engine, parts.table.lattice.heights
     row = engine.fetch(parts.sql.query("described_classes"), "what classes lose", "count")[0]
@@ -149,11 +146,7 @@ class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
 def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, classes: ListedClasses) -> exp.Select:
     """The rows of the source of a release with the number of their class, for which its classes are made again.
 
-    Args:
-        engine: the database.
-        release: the release.
-        spec: its cells, by what earlier releases show.
-        classes: the classes that it shows, which there is a table of.
+    Its cells are by what earlier releases show; there is a table of the classes that it shows.
 
     Raises:
         UnsatisfiableError: no classes meet its policy, so that its source is another one.
@@ -169,8 +162,7 @@ def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, cl
 
 def _with_number(classes: ReleasedClasses, query: exp.Select) -> exp.Select:
     """A query that is joined with the classes of keys, and the number that a release shows for these."""
-    of_class = exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
-    query = left_join(query, of_class, column(CLASS, "anon_of_class").eq(column(CLASS, "anon_of_key")))
+    query = left_join(query, OF_CLASS.copy(), column(CLASS, "anon_of_class").eq(column(CLASS, "anon_of_key")))
     name = classes.relation.name
     labels = (same(column(label, name), column(label, "anon_of_class")) for label in classes.labels.values())
     is_in_one = exp.Not(this=column(CLASS, "anon_of_class").is_(exp.null()))

@@ -124,7 +124,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
         is_quick = classes.is_final and table.cell_count * self.bound.lattice.size <= BOUNDED_WORK
         if not (is_quick if wanted is None else wanted):
             return None
-        return lower_bound(LocalTable.of(self.engine, table))
+        return lower_bound(LocalTable(self.engine, table))
 
     def make(self, table: EncodedTable, choice: LocalChoice) -> LocalPublication:
         engine, left_out = self.engine, choice.classes.left_out
@@ -195,8 +195,8 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
             after=measured.measurement.exposure,
             level_shares=dict(zip(names, map(tuple, classes.level_shares), strict=True)),
             used_nodes=classes.used_nodes,
-            minimality_rows=classes.minimality.rows or None,
-            minimality_cell_rows=classes.minimality.finest_rows or None,
+            minimality_rows=classes.minimality[0] or None,
+            minimality_cell_rows=classes.minimality[1] or None,
             **joint_facts(measured, choice.loss_alone),
         )
 

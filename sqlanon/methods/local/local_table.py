@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.bounds import CLASS_SIZE, Bound
-from sqlanon.model.lattice import Lattice, Levels, Table, total
+from sqlanon.model.lattice import Levels, Table
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
@@ -39,45 +38,45 @@ from sqlanon.queries.source_rows import number_of_key
 UNITS = 2**30
 """Losses of labels, and masses of keys, are integers in units of 1 / 2^30: their products and sums are exact."""
 
-KEYS = Relation("anon_weighed_keys", "cell")
-"""The keys, each once, with a number from 1 in their order (``anon_key``), their words, rows and mass.
+KEY = "anon_key"  # the number of a key, from 1 in the order of keys
+CLASS = "anon_class"  # the number of a class, from 1; among rows that are published 0 is that of masked ones
+NUMBER = "anon_number"  # the number of the joint class in earlier releases, or 0
 
-``anon_number`` is the number of the joint class in earlier releases, or 0.
-"""
-
-CELLS = Relation("anon_peeled_cells", "cell")
-"""The cells, with the number and the words of their key and what classes are judged by, if that is more than rows."""
-
-LABELS = Relation("anon_weighed_labels", "node")
-"""By position, depth and words of keys the number of the label, and what it loses of a row in :data:`UNITS`."""
-
-PARTS = Relation("anon_parts", "cell")
-"""The keys, and the class of each: 0 if it is in none yet, -1 if it is left out."""
-
-LEVELS = Relation("anon_levels_of_classes", "class")
-"""By class and quasi-identifier (``position``) the level (``depth``), and the bits of the label in words of keys."""
-
-CLASS = "anon_class"
-"""The column with the number of a class, from 1; among rows that are published 0 is that of masked ones."""
-
-KEY = "anon_key"
-NUMBER = "anon_number"
+KEYS = Relation("anon_weighed_keys", "cell")  # the keys, each once, with their numbers, words, rows and mass
+CELLS = Relation("anon_peeled_cells", "cell")  # the cells with their keys, if classes are judged by more than rows
+LABELS = Relation("anon_weighed_labels", "node")  # by position, depth and words of keys, what a label loses of a row
+PARTS = Relation("anon_parts", "cell")  # the keys, and the class of each: 0 if it is in none yet, -1 if it is left out
+LEVELS = Relation("anon_levels_of_classes", "class")  # by class and position the depth, and the bits of the label
 
 
-@dataclass(frozen=True)
 class LocalTable:
     """A table that is peeled; :meth:`make` makes its keys, cells and labels."""
 
-    engine: Compute
-    source: EncodedTable  # the cells of the run
-    encoding: Encoding  # of these, without values if no model looks at them
-
-    @classmethod
-    def of(cls, engine: Compute, source: EncodedTable) -> LocalTable:
-        """Find out what classes of some cells are judged by."""
-        looks = source.encoding.criteria.looks_at_values or source.encoding.spec.earlier is not None
-        encoding = (source if looks else source.without_values()).encoding
-        return cls(engine, source, replace(encoding, spec=replace(encoding.spec, row_weight=None)))
+    def __init__(self, engine: Compute, source: EncodedTable) -> None:
+        has_earlier = source.encoding.spec.earlier is not None
+        looks_at_cells = source.encoding.criteria.looks_at_values or has_earlier
+        encoding = (source if looks_at_cells else source.without_values()).encoding
+        encoding = replace(encoding, spec=replace(encoding.spec, row_weight=None))
+        bounds = encoding.criteria.class_bounds
+        shares = settings_of(source.bound.policy).shares(source.bound.policy)
+        losses = zip(level_losses(source), (share * len(shares) * UNITS for share in shares), strict=True)
+        self.engine = engine
+        self.source = source
+        self.policy = source.bound.policy
+        self.lattice = source.bound.lattice
+        # What the whole table loses of a row, in UNITS, by quasi-identifier and level.
+        self.level_losses: Table = tuple(tuple(round(loss * scale) for loss in of) for of, scale in losses)
+        self.encoding = encoding  # of the cells, without values if no model looks at them
+        self.words = key_words(encoding)
+        self.bits = mask_columns(encoding)
+        self.cells = CELLS if encoding.distinguishing else KEYS  # by which classes are judged
+        self.numbered = [NUMBER] if has_earlier else []
+        self.carried = [*encoding.carried, *self.numbered]  # the columns of cells that classes are judged by
+        # The rows, or individuals, that every class has at least.
+        self.least_size = max((int(each.threshold) for each in bounds if each.measure == CLASS_SIZE), default=1)
+        # Whether a class that meets all bounds meets them with any other cells, too.
+        self.is_monotonic = not has_earlier and all(each.monotonic for each in bounds)
+        self.sql = Queries("peeling", {**key_roles(encoding), "weighed": KEYS, "labels": LABELS, "units": UNITS})
 
     def make(self) -> None:
         """Make :data:`KEYS`, :data:`LABELS`, and :data:`CELLS` if classes are judged by these."""
@@ -87,61 +86,13 @@ class LocalTable:
             weight = WEIGHT
             mass = f.greatest(f.round(mass * UNITS / exp.Window(this=exp.Sum(this=c.anon_mass))), 1)
         sql = self.sql.given(cells=with_words(encoding, encoding.cells))
-        joint = number_of_key(encoding) if self._numbered else 0
+        joint = number_of_key(encoding) if self.numbered else 0
         self.engine.run(sql.step(KEYS, "numbered_keys", weight=weight, mass=mass, number=joint))
         if self.cells is CELLS:
             names, labels = encoding.distinguishing, encoding.sensitive_labels
             self.engine.run(sql.step(CELLS, "cells_with_keys", distinguishing=names, labels=labels))
         labelled = with_words(encoding, encoding.labels)
         self.engine.run(sql.step(LABELS, "weighed_labels", labels=labelled, **loss_roles(self.policy)))
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that its classes meet."""
-        return self.source.bound.policy
-
-    @cached_property
-    def lattice(self) -> Lattice:
-        """The levels that may be published."""
-        return self.source.bound.lattice
-
-    @cached_property
-    def cells(self) -> Relation:
-        """The cells by which classes are judged; the keys if by their rows alone."""
-        return CELLS if self.encoding.distinguishing else KEYS
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The words of a key, by :func:`key_words`."""
-        return key_words(self.encoding)
-
-    @cached_property
-    def bits(self) -> list[str]:
-        """The columns with the bits of masks, by :func:`mask_columns`."""
-        return mask_columns(self.encoding)
-
-    @cached_property
-    def roles(self) -> dict[str, Role]:
-        """The roles that queries of peeling and settling share."""
-        return {**key_roles(self.encoding), "weighed": KEYS, "labels": LABELS, "units": UNITS}
-
-    @cached_property
-    def sql(self) -> Queries:
-        """The queries of peeling."""
-        return Queries("peeling", self.roles)
-
-    @cached_property
-    def least_size(self) -> int:
-        """The rows, or individuals, that every class has at least."""
-        bounds = self.encoding.criteria.class_bounds
-        return max((int(bound.threshold) for bound in bounds if bound.measure == CLASS_SIZE), default=1)
-
-    @cached_property
-    def is_monotonic(self) -> bool:
-        """Whether a class that meets all bounds meets them with any other cells, too."""
-        return self.encoding.spec.earlier is None and all(
-            bound.monotonic for bound in self.encoding.criteria.class_bounds
-        )
 
     def masks(self, levels: Levels) -> list[int]:
         """The bits of each word that distinguish the classes of a node."""
@@ -170,28 +121,7 @@ class LocalTable:
         """Cells that are grouped by some of their columns, and by the number of their joint class if there is one."""
         earlier, relation = self.encoding.spec.earlier, subquery(cells, "anon_judged_cells")
         gaps = earlier is not None and earlier.is_by_person
-        return Grouping(self.encoding, (*keys, *self._numbered), relation.copy, relation.copy, gaps=gaps)
-
-    @cached_property
-    def carried(self) -> list[str]:
-        """The columns of cells that classes are judged by."""
-        return [*self.encoding.carried, *self._numbered]
-
-    @property
-    def _numbered(self) -> list[str]:
-        """The column of the number of a joint class, if earlier releases make such."""
-        return [] if self.encoding.spec.earlier is None else [NUMBER]
-
-    @cached_property
-    def level_losses(self) -> Table:
-        """By quasi-identifier and level, what the whole table loses of a row, in :data:`UNITS`."""
-        shares = settings_of(self.policy).shares(self.policy)
-        scaled = zip(level_losses(self.source), (share * len(shares) * UNITS for share in shares), strict=True)
-        return tuple(tuple(round(loss * scale) for loss in of) for of, scale in scaled)
-
-    def ordered_nodes(self) -> list[Levels]:
-        """The nodes by what the table loses at them, the least first, and then in lexicographic order."""
-        return sorted(self.lattice.nodes(), key=partial(total, self.level_losses))
+        return Grouping(self.encoding, (*keys, *self.numbered), relation.copy, relation.copy, gaps=gaps)
 
 
 def key_words(encoding: Encoding) -> list[str]:
@@ -199,16 +129,16 @@ def key_words(encoding: Encoding) -> list[str]:
     return [encoding.key(word) for word in range(max(encoding.keys.word_count, 1))]
 
 
+def mask_columns(encoding: Encoding) -> list[str]:
+    """The columns with the bits that a mask shows of each of :func:`key_words`."""
+    return [mask_column(word) for word, _ in enumerate(key_words(encoding))]
+
+
 def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
     """A relation with keys, with a word of zeros if these have none."""
     if encoding.keys.word_count:
         return relation
     return select([exp.Star(), aliased(cast(number(0), "BIGINT"), encoding.key(0))], relation.table)
-
-
-def mask_columns(encoding: Encoding) -> list[str]:
-    """The columns with the bits that a mask shows of each of :func:`key_words`."""
-    return [mask_column(word) for word, _ in enumerate(key_words(encoding))]
 
 
 def key_roles(encoding: Encoding) -> dict[str, Role]:

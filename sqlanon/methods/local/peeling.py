@@ -17,27 +17,21 @@ the method is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
 from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty, settings_of
 from sqlanon.methods.progress import Stopped, never
+from sqlanon.model.lattice import total
 from sqlanon.queries.encoding import INDIVIDUAL, ROW_COUNT, row_sum
 from sqlanon.queries.grouping import CLASS_ROWS, NODE
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, column, count_distinct, given_lists, number
 
-BATCH_ROWS = 2_000_000
-"""How many cells are read for a batch of nodes: each cell that is left once for each node."""
-
+BATCH_ROWS = 2_000_000  # the cells that are read for a batch of nodes: each cell that is left once for each node
 MAX_BATCH_NODES = 512
-"""The most nodes of a batch."""
-
-MAX_JUDGED_NODES = 32
-"""The same where a class may fail a model that a part of it meets: what nodes take depends on those before them."""
-
-SHRUNK = 0.7
-"""The share of the cells that are left below which the others are put aside."""
+MAX_JUDGED_NODES = 32  # if a class may fail a model that a part meets: what nodes take depends on those before them
+SHRUNK = 0.7  # the share of the cells that are left below which the others are put aside
 
 LEFT = Relation("anon_left_cells", "cell")  # the cells that were left when others were put aside
 TRIED = Relation("anon_tried_classes", "class")  # classes of enough rows, by trial, and whether they meet the models
@@ -86,31 +80,28 @@ class Watch:
         self._observer(self.checked_nodes, left_rows)
 
 
-@dataclass(frozen=True)
-class Minimality:
-    """Rows that the order of the nodes gives away to whoever knows it, if only in part.
-
-    A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
-    rows, it failed a bound on its sensitive values: that is known of it. A class that fails when it is the turn of its
-    node has failed in some trial of its batch, with these rows and maybe more.
-    """
-
-    rows: int  # how many rows were in such a class
-    finest_rows: int  # how many were in one at the least general node
-
-
 class Peeling:
     """Cells that are peeled, node by node."""
 
     def __init__(self, table: LocalTable, watch: Watch) -> None:
         self._table, self._engine, self._watch = table, table.engine, watch
-        self._nodes = table.ordered_nodes()
-        self._left, self._since, self._cell_count = table.cells, 0, 0
+        self._nodes = sorted(table.lattice.nodes(), key=partial(total, table.level_losses))
+        self._left, self._cell_count = table.cells, 0
+        self._sql = table.sql.given(tried=TRIED, taken=TAKEN, failed=FAILED, since=0)
         self._looks_at_values = table.policy.criteria.looks_at_values
         self._least_rows = max(settings_of(table.policy).min_share * table.source.context.row_count, 1)
 
-    def take(self) -> Minimality:
-        """Take classes that meet the bounds out of the table (:data:`TAKEN`)."""
+    def take(self) -> tuple[int, int]:
+        """Take classes that meet the bounds out of the table (:data:`TAKEN`), and count what the order gives away.
+
+        A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
+        rows, it failed a bound on its sensitive values: whoever knows the method knows that of it, if only in part. A
+        class that fails when it is the turn of its node has failed in some trial of its batch, with these rows and
+        maybe more.
+
+        Returns:
+            how many rows were in such a class, and how many in one at the least general node.
+        """
         tried = ["anon_trial", CLASS, NODE, *self._table.words, CLASS_ROWS, "anon_is_met"]
         for relation, columns in ((TRIED, tried), (TAKEN, [KEY, NODE, "anon_first_key"]), (FAILED, [KEY])):
             make_empty(self._engine, relation, columns, "classes of nodes")
@@ -126,9 +117,10 @@ class Peeling:
             self._count_left()
             if self._cell_count < SHRUNK * kept:
                 self._engine.run(Step(LEFT, self._live, "cells that are left", is_again=True))
-                self._left, self._since, kept = LEFT, batch[-1] + 1, self._cell_count
+                self._left, kept = LEFT, self._cell_count
+                self._sql = self._sql.given(since=batch[-1] + 1)
                 self._prepare()
-        return Minimality(self._failed_rows(), finest)
+        return self._failed_rows(), finest
 
     def _batch_size(self) -> int:
         most = MAX_BATCH_NODES if self._table.is_monotonic else MAX_JUDGED_NODES
@@ -139,7 +131,7 @@ class Peeling:
         nodes, trial = [*batch], 0
         while nodes:
             self._execute("tried", nodes, trial)
-            query = self._table.sql.query("rows_of_nodes", tried=TRIED, trial=trial)
+            query = self._sql.query("rows_of_nodes", trial=trial)
             found = {row["node"]: row["rows"] for row in self._engine.fetch(query, "rows of nodes", "node")}
             nodes = [place for place in nodes if found.get(place, 0) >= self._least_rows]
             taking = nodes if self._least_rows == 1 else nodes[:1]  # a node may have too few rows after those before it
@@ -158,24 +150,22 @@ class Peeling:
     @property
     def _live(self) -> exp.Select:
         """The cells that are left."""
-        return self._table.sql.query("left_cells", cells=self._left, taken=TAKEN, since=self._since)
+        return self._sql.query("left_cells", cells=self._left)
 
     def _count_left(self) -> None:
-        query = self._table.sql.query("left_counts", cells=self._live)
+        query = self._sql.query("left_counts", cells=self._live)
         row = self._engine.fetch(query, "rows that are left", "count")[0]
         self._cell_count, self._watch.left_rows = int(row["cells"]), int(row["rows"])
 
     def _failed_rows(self) -> int:
         if not self._looks_at_values:
             return 0
-        query = self._table.sql.query("failed_rows", failed=FAILED)
-        return int(self._engine.fetch(query, "rows of failed classes", "count")[0]["rows"])
+        return int(self._engine.fetch(self._sql.query("failed_rows"), "rows of failed classes", "count")[0]["rows"])
 
     def _prepare(self) -> None:
         """Plan the statements over the cells that are left: they are given nodes with their masks, and the trial."""
         table, names = self._table, [NODE, *self._table.bits]
-        trial = exp.Placeholder(this=str(len(names) + 1))
-        sql = table.sql.given(nodes=given_lists(names), trial=trial, tried=TRIED, taken=TAKEN, since=self._since)
+        sql = self._sql.given(nodes=given_lists(names), trial=exp.Placeholder(this=str(len(names) + 1)))
         cells = sql.query("at_nodes", cells=self._live, carried=table.carried)
         classes = table.classes(cells, [NODE, *table.words])
         found = sql.query("tried_classes", classes=classes, is_met=table.is_met(), is_large=table.is_large())
@@ -188,7 +178,7 @@ class Peeling:
             pairs = sql.query("at_nodes", cells=cells, carried=[KEY, "anon_turn", *table.carried])
             size = count_distinct(column(INDIVIDUAL)) if table.encoding.spec.individual else row_sum().this
             large = exp.GTE(this=size, expression=number(table.least_size))
-            self._plan("failed", FAILED, sql.query("keys_of_failed", pairs=pairs, failed=FAILED, is_large=large))
+            self._plan("failed", FAILED, sql.query("keys_of_failed", pairs=pairs, is_large=large))
 
     def _plan(self, name: str, relation: Relation, query: exp.Query) -> None:
         self._engine.prepare(f"anon_{name}", exp.Insert(this=relation.table, expression=query), "peeling")

@@ -1,29 +1,32 @@
-"""The keys that peeling leaves: they join classes, or are left out, or make a class at the top with some of these.
+"""The classes of keys, and the keys that peeling leaves: they join classes, or are left out, or make one at the top.
 
-They join in rounds. In each round every key chooses the class whose loss rises least. A class that may have any keys
-takes all, but few classes do so at once. Of others each takes as many as it can, those of the least rise first. Then
-the rises are computed anew for the classes that have changed.
+A class has the finest labels that all its rows share. Keys join classes in rounds. In each round every key chooses the
+class whose loss rises least. A class that may have any keys takes all, but few classes do so at once. Of others each
+takes as many as it can, those of the least rise first. Then the rises are computed anew for the classes that changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.methods.local.local_table import CLASS, KEY, LEVELS, PARTS
-from sqlanon.methods.local.parts import CHANGED, LOSSES, MEMBERS, OUT, Parts
+from sqlanon.methods.local.class_labels import covering_classes
+from sqlanon.methods.local.local_table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.queries.class_measures import class_relation, measure_of, within
-from sqlanon.queries.encoding import Encoding
+from sqlanon.queries.encoding import EARLIER
+from sqlanon.queries.joint_classes import IS_SHOWN, with_shown
+from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, f, number, select, subquery, union_all
 
-FIRST_TRIALS = 32
-"""How many classes a key is tried in at first, the ones that lose least; then in ever more at once."""
-
-GROWTH = 8
-"""By what factor the classes that are tried at once become more."""
+FIRST_TRIALS = 32  # the classes that a key is tried in at first, the ones that lose least; then in ever more at once
+GROWTH = 8  # the factor by which the classes that are tried at once become more
+PAIR_ROWS = 20_000_000  # the most keys times classes times quasi-identifiers that are compared in one statement
+MAX_DISSOLVED = 16  # the most classes that are dissolved at once: which come next depends on what these bring
+LARGEST_EXCESS = 1e6  # the excess over a bound that stands for an infinite one
 
 TOGETHER = 16
 """Of how many keys that are in no class one more class takes keys at once, where it may have any.
@@ -31,33 +34,180 @@ TOGETHER = 16
 Others may lose less in a class that these have made more general: at k = 50 ARX's Adult loses .1596 in place of .1600.
 """
 
-PAIR_ROWS = 20_000_000
-"""The most keys times classes times quasi-identifiers that are compared in one statement."""
-
-MAX_DISSOLVED = 16
-"""The most classes that are dissolved at once: which come next depends on what the ones before bring."""
-
-LARGEST_EXCESS = 1e6
-"""The excess over a bound that stands for an infinite one."""
-
-ALL = Relation("anon_all_classes", "class")
-LEFT_KEYS = Relation("anon_left_keys", "cell")  # the keys that are in no class, with places from 1 in their order
-LEFT_VALUES = Relation("anon_left_values", "cell")  # by such a key, and quasi-identifier, the bits of its value
-MEETINGS = Relation("anon_meetings", "node")  # by label of a class and value of a key, the loss of the label above both
-CANDIDATES = Relation("anon_candidates", "cell")  # such keys, and classes that they may join, with the rise of the loss
-CHOSEN = Relation("anon_chosen", "cell")  # the class of the least rise for each key, and its place among those of that
-
-TOPS = Relation("anon_tops_of_keys", "cell")  # by key the first key of the same label of the top (``anon_top``)
-EXCESSES = Relation("anon_excesses", "class")  # how far groups are from the bounds, relative to these and summed
-AT_TOP = Relation("anon_keys_at_top", "cell")  # the keys that make a class at a label of the top
-FAILING = Relation("anon_failing_classes", "class")  # the classes at the top that exceed a bound
-NEAR = Relation("anon_near_classes", "class")  # by such a class the others under its label of the top
-NEAREST = Relation("anon_nearest_classes", "class")  # a few of these, in the order in which they are dissolved
+OUT = -1
+"""The class of keys that are left out; that of keys that are not in a class yet is 0."""
 
 LENGTH = "anon_length"
 TOP = "anon_top"
 OTHER = "anon_other"
 MEMBER = "anon_member"
+
+TABLES = {
+    "parts": PARTS,
+    "levels": LEVELS,
+    "losses": Relation("anon_class_losses", "class"),  # by class mass, rows, the loss of its labels, and their numbers
+    "moves": Relation("anon_moves", "cell"),  # keys that change their class, and their new one
+    "changed": Relation("anon_changed_classes", "class"),  # the classes that keys leave or join
+    "members": Relation("anon_members", "cell"),  # the cells of classes without their keys
+    "equal": Relation("anon_equal_classes", "class"),  # classes whose labels others have, and the first of these
+    "every": Relation("anon_all_classes", "class"),
+    "left_keys": Relation("anon_left_keys", "cell"),  # the keys that are in no class, with places from 1 in their order
+    "left_values": Relation("anon_left_values", "cell"),  # by such a key, and quasi-identifier, the bits of its value
+    "meetings": Relation("anon_meetings", "node"),  # by label of a class and value, the loss of the label above both
+    "candidates": Relation("anon_candidates", "cell"),  # keys and classes that they may join, with the rise of the loss
+    "chosen": Relation("anon_chosen", "cell"),  # the class of the least rise for each key, and its place among others
+    "tops": Relation("anon_tops_of_keys", "cell"),  # by key the first key of the same label of the top
+    "excesses": Relation("anon_excesses", "class"),  # how far groups are from bounds, relative to these and summed
+    "at_top": Relation("anon_keys_at_top", "cell"),  # the keys that make a class at a label of the top
+    "failing": Relation("anon_failing_classes", "class"),  # the classes at the top that exceed a bound
+    "near": Relation("anon_near_classes", "class"),  # by such a class the others under its label of the top
+    "nearest": Relation("anon_nearest_classes", "class"),  # a few of these, in the order in which they are dissolved
+}
+"""The tables of classes, by the roles that they have in queries."""
+
+
+class Parts:
+    """The keys of a table in their classes, in the database: the first tables of :data:`TABLES`."""
+
+    def __init__(self, table: LocalTable) -> None:
+        self.table, self.engine = table, table.engine
+        words, roles = range(len(table.words)), dict[str, Role](TABLES)
+        self.sql = Queries("settling", {**table.sql.roles, **roles}).given(
+            cells=table.cells,
+            values=[f"anon_value_{word}" for word in words],
+            differences=[f"anon_difference_{word}" for word in words],
+            bottom=number([*table.lattice.bottom]),
+            top=number([*table.lattice.top]),
+            width=len(table.lattice.heights),
+        )
+
+    def make(self, name: str, query: str = "", **roles: Role) -> None:
+        """Make a table anew by the query of its name, or another one, which may read what was there before."""
+        self.engine.run(replace(self.sql.step(TABLES[name], query or name, **roles), is_again=True))
+
+    def put(self, name: str, query: exp.Query, purpose: str) -> None:
+        """Make a table by a query in the same way."""
+        self.engine.run(Step(TABLES[name], query, purpose, is_again=True))
+
+    def add(self, name: str, query: exp.Query, purpose: str) -> None:
+        """Add rows to a table."""
+        self.engine.execute(exp.Insert(this=TABLES[name].table, expression=query), purpose)
+
+    def describe(self, *names: str) -> None:
+        """Find out the finest labels of all classes, and what they lose; or one of both alone."""
+        self.make("changed", "all_classes")
+        for name in names or ("levels", "losses"):
+            self.make(name)
+
+    def move(self, moves: exp.Query) -> tuple[int, int]:
+        """Give keys other classes (``moves``), and describe the classes that change (``changed``).
+
+        Args:
+            moves: each key once (``anon_key``), with its new class.
+
+        Returns:
+            how many keys these are, and how many rows they have.
+        """
+        self.put("moves", moves, "keys that move")
+        moved = self.engine.fetch(self.sql.query("moved_rows"), "keys that move", "count")[0]
+        if not moved["keys"]:
+            return 0, 0
+        self.make("changed", "changed_classes")
+        self.make("parts", "moved")
+        for name in ("levels", "losses"):
+            is_changed = exp.Where(this=column(CLASS).isin(query=select([column(CLASS)], TABLES["changed"].table)))
+            self.engine.execute(exp.Delete(this=TABLES[name].table, where=is_changed), "classes that change")
+            self.add(name, self.sql.query(name), "classes that change")
+        return int(moved["keys"]), int(moved["rows"])
+
+    def count(self, name: str) -> int:
+        """Count the classes of a table."""
+        query = self.sql.query("class_count", classes=TABLES[name])
+        return int(self.engine.fetch(query, "classes", "count")[0]["classes"])
+
+    def rows_of(self, *classes: int) -> tuple[int, int]:
+        """Count the keys and the rows of some classes."""
+        query = self.sql.query("rows_of_class", classes=list(map(number, classes)))
+        row = self.engine.fetch(query, "rows of classes", "count")[0]
+        return int(row["keys"]), int(row["rows"])
+
+    # Classes that are judged
+
+    def make_members(self) -> exp.Select:
+        """Make ``members``, and return the cells of all classes."""
+        encoding = self.table.encoding
+        others = [name for name in self.table.carried if name in (*encoding.sensitive_labels, NUMBER)]
+        self.make("members", distinguishing=encoding.distinguishing, others=others)
+        return select([column(CLASS), *map(column, self.table.carried)], TABLES["members"].table)
+
+    def cells_of(self, groups: exp.Query, keys: Sequence[str], member: str = CLASS) -> exp.Select:
+        """Cells of groups, which some columns identify; a group has the classes of another one, or keys."""
+        members, key = (self.table.cells, KEY) if member == KEY else (TABLES["members"], CLASS)
+        sql = self.sql.given(groups=groups, group_keys=keys, members=members, member=member, key=key)
+        return sql.query("cells_of_groups", carried=self.table.carried)
+
+    def met(self, keys: Sequence[str], *cells: exp.Query) -> exp.Select:
+        """The groups of cells that meet all bounds, by their keys."""
+        classes = self.table.classes(union_all(cells), keys)
+        return select(map(column, keys), subquery(classes, "anon_classes")).where(self.table.is_met(), copy=False)
+
+    def measure(self, keys: Sequence[str], cells: exp.Query) -> None:
+        """Make the ``excesses`` of groups of cells."""
+        encoding = self.table.encoding
+        excess: exp.Expr = exp.case().when(self.table.is_met(), double(0.0)).else_(double(1e-9))
+        for bound in encoding.criteria.class_bounds:
+            measure, threshold = measure_of(encoding, bound), double(float(bound.threshold))
+            if bound.measure == CLASS_SIZE:
+                excess += f.greatest(threshold - measure, double(0.0)) / threshold
+                continue
+            distance = f.abs(measure - threshold) / threshold
+            limited = f.coalesce(f.least(distance, double(LARGEST_EXCESS)), double(LARGEST_EXCESS))
+            met = f.coalesce(within(encoding, [bound]), exp.false())
+            excess += exp.case().when(met, double(0.0)).else_(limited)
+        classes = subquery(class_relation(self.table.grouping(cells, keys), with_keys=True), "anon_classes")
+        query = select([*map(column, keys), aliased(excess, "anon_excess")], classes)
+        self.put("excesses", query, "excesses over bounds")
+
+    # Classes that become one, classes that are hidden, and classes that are listed
+
+    def merge(self) -> None:
+        """Make one class of all that have the same labels; if it fails a bound, its keys are in no class again."""
+        self.make("equal")
+        if not self.count("equal"):
+            return
+        met = self.sql.query("all_equal")
+        if not self.table.is_monotonic:
+            self.make_members()
+            equal = select([column(CLASS), column("anon_first")], TABLES["equal"].table)
+            met = self.met(["anon_first"], self.cells_of(equal, ["anon_first"]))
+        self.move(self.sql.query("merges", met=met))
+
+    def hide(self) -> None:
+        """Leave the smallest class of each joint class of earlier releases out, or all, if those whom it hides fail."""
+        cells = self.sql.query("cells_of_classes", carried=self.table.encoding.carried, joint=EARLIER)
+        grouping = replace(self.table.grouping(cells, []), keys=(CLASS, EARLIER))
+        is_in = exp.GT(this=column(CLASS), expression=number(0))
+        classes = class_relation(grouping, with_keys=True)
+        shown = with_shown(grouping, classes, is_in, lambda of: [aliased(column(EARLIER, of), EARLIER)])
+        hidden = select([column(CLASS)], subquery(shown, "anon_shown"))
+        hidden.where(is_in.copy(), exp.not_(column(IS_SHOWN)), copy=False)
+        self.move(self.sql.query("hidden", hidden=hidden))
+
+    def cover(self) -> int:
+        """Put each key into the class that covers it with the least loss; leave out classes that fail a bound then.
+
+        Returns:
+            the rows that no class covers.
+        """
+        before, now = -1, self.count("levels")
+        while now != before:
+            keys = select(map(column, self.table.words), KEYS.table)
+            covered = covering_classes(self.table.encoding, keys, self.sql.query("labels_of_levels"))
+            self.make("parts", "covered_keys", covered=covered)
+            self.make("levels", "held_levels", met=self.met([CLASS], self.make_members()))
+            before, now = now, self.count("levels")
+        self.describe("losses")
+        return self.rows_of(0, OUT)[1]
 
 
 def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
@@ -81,20 +231,16 @@ def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
 
 
 def settle_or_stay(parts: Parts, allowed_rows: int, watch: Watch) -> bool:
-    """Settle, or do nothing if some rows find no place.
-
-    Returns:
-        whether keys have found a place.
-    """
+    """Settle, or do nothing if some rows find no place; return whether keys have found a place."""
     kept = {each: Relation(f"{each.name}_kept", each.grain) for each in (PARTS, LEVELS)}
     for relation, copy in kept.items():
-        parts.put(Step(copy, select([exp.Star()], relation.table), "classes of keys"))
+        parts.engine.run(Step(copy, select([exp.Star()], relation.table), "classes of keys", is_again=True))
     parts.describe()
     if not settle(parts, allowed_rows, watch):
         return True
     for relation, copy in kept.items():
-        parts.put(Step(relation, select([exp.Star()], copy.table), "classes of keys"))
-    parts.describe(LOSSES)
+        parts.engine.run(Step(relation, select([exp.Star()], copy.table), "classes of keys", is_again=True))
+    parts.describe("losses")
     return False
 
 
@@ -103,54 +249,53 @@ def _join(parts: Parts, watch: Watch) -> None:
     left, _ = parts.rows_of(0)
     if not left:
         return
-    parts.make(ALL, "all_classes")
-    count, last = parts.count(ALL), FIRST_TRIALS
-    parts.put(Step(CANDIDATES, _candidates(parts, left, ALL, count, 0, last), "classes for keys"))
+    parts.make("every", "all_classes")
+    count, last = parts.count("every"), FIRST_TRIALS
+    parts.put("candidates", _candidates(parts, left, "every", count, 0, last), "classes for keys")
     while left and not (watch.is_stopped and not parts.table.is_monotonic):
         keys, rows = parts.move(_choices(parts, left))
         if keys:
             left -= keys
             watch.left_rows -= rows
-            parts.make(CANDIDATES, "other_candidates", candidates=CANDIDATES)
-            found = _candidates(parts, left, CHANGED, parts.count(CHANGED), 0, last)
+            parts.make("candidates", "other_candidates")
+            found = _candidates(parts, left, "changed", parts.count("changed"), 0, last)
         elif last >= count:
             return
         else:
-            found = _candidates(parts, left, ALL, count, last, last * GROWTH)
+            found = _candidates(parts, left, "every", count, last, last * GROWTH)
             last *= GROWTH
-        parts.add(CANDIDATES, found, "classes for keys")
+        parts.add("candidates", found, "classes for keys")
         watch.look()
 
 
-def _candidates(parts: Parts, left: int, classes: Relation, count: int, first: int, last: int) -> exp.Query:
+def _candidates(parts: Parts, left: int, classes: str, count: int, first: int, last: int) -> exp.Query:
     """The classes that keys may join, from one place to another in the order of the rise of the loss."""
-    width = len(parts.table.lattice.heights)
-    sql = parts.sql.given(left=LEFT_KEYS, left_values=LEFT_VALUES, meetings=MEETINGS, classes=classes)
-    for relation, name in ((LEFT_KEYS, "left_keys"), (LEFT_VALUES, "left_values"), (MEETINGS, "meetings")):
-        parts.put(sql.step(relation, name))
-    sql = sql.given(first=first, last=last)
-    per = max(PAIR_ROWS // max(count * width, 1), 1)
+    among = TABLES[classes]
+    parts.make("left_keys")
+    parts.make("left_values")
+    parts.make("meetings", classes=among)
+    sql = parts.sql.given(classes=among, first=first, last=last)
+    per = max(PAIR_ROWS // max(count * len(parts.table.lattice.heights), 1), 1)
     return union_all(sql.query("candidates", after=at, until=at + per) for at in range(0, max(left, 1), per))
 
 
 def _choices(parts: Parts, left: int) -> exp.Query:
     """The keys that join the class of their choice."""
-    table, sql = parts.table, parts.sql.given(candidates=CANDIDATES, chosen=CHOSEN)
+    if parts.table.is_monotonic:
+        parts.make("chosen")
+        return parts.sql.query("first_choices", most=1 + left // TOGETHER)
 
     def met(classes: exp.Query, by: Sequence[str], keys: exp.Query) -> exp.Query:
         """The groups that meet all bounds: classes, each with some keys."""
         return parts.met(by, parts.cells_of(classes, by), parts.cells_of(keys, by, KEY))
 
-    if table.is_monotonic:
-        parts.put(sql.step(CHOSEN, "chosen_classes"))
-        return sql.query("first_choices", most=1 + left // TOGETHER)
     parts.make_members()
-    pairs = select([column(KEY), column(CLASS)], CANDIDATES.table)
-    parts.put(sql.step(CANDIDATES, "fitting_candidates", fits=met(pairs, [KEY, CLASS], pairs.copy())))
-    parts.put(sql.step(CHOSEN, "chosen_classes"))
-    lengths = sql.query("lengths")
-    keys = sql.query("in_lengths", lengths=lengths, member=[KEY])
-    return sql.query("longest_choices", met=met(lengths, [CLASS, LENGTH], keys))
+    pairs = select([column(KEY), column(CLASS)], TABLES["candidates"].table)
+    parts.make("candidates", "fitting_candidates", fits=met(pairs, [KEY, CLASS], pairs.copy()))
+    parts.make("chosen")
+    lengths = parts.sql.query("lengths")
+    keys = parts.sql.query("in_lengths", lengths=lengths, member=[KEY])
+    return parts.sql.query("longest_choices", met=met(lengths, [CLASS, LENGTH], keys))
 
 
 def _gather(parts: Parts, allowed_rows: int) -> int:
@@ -159,47 +304,25 @@ def _gather(parts: Parts, allowed_rows: int) -> int:
     Returns:
         the rows under labels of the top whose rows do not even meet the bounds all together.
     """
-    table, sql = parts.table, parts.sql.given(tops=TOPS, excesses=EXCESSES, failing=FAILING, near=NEAR)
-    parts.put(sql.step(TOPS, "tops", top_masks=[*map(number, table.masks(table.lattice.top))]))
-    _measure(parts, sql.query("cells_at_top", carried=table.carried), [TOP])
+    table, sql = parts.table, parts.sql
+    parts.make("tops", top_masks=[*map(number, table.masks(table.lattice.top))])
+    parts.measure([TOP], sql.query("cells_at_top", carried=table.carried))
     parts.move(sql.query("left_out", allowed=allowed_rows - parts.rows_of(OUT)[1]))
-    parts.put(sql.step(AT_TOP, "classes_at_top"))
-    parts.move(select([column(KEY), column(CLASS)], AT_TOP.table))
+    parts.make("at_top")
+    parts.move(select([column(KEY), column(CLASS)], TABLES["at_top"].table))
     while True:
-        parts.make_members()
-        _measure(parts, select([column(CLASS), *map(column, table.carried)], MEMBERS.table), [CLASS])
-        parts.put(sql.step(FAILING, "failing", moves=AT_TOP))
-        parts.put(sql.step(NEAR, "near_classes"))
+        parts.measure([CLASS], parts.make_members())
+        parts.make("failing")
+        parts.make("near")
         found = parts.engine.fetch(sql.query("failing_rows"), "classes that fail", "count")[0]
         if found["rows"] or not found["classes"]:
             return int(found["rows"])
         # Classes of the least loss added per closeness gained are added to those that fail.
         pairs = sql.query("pairs_with_others")
-        _measure(parts, parts.cells_of(pairs, [CLASS, OTHER], MEMBER), [CLASS, OTHER])
-        parts.put(sql.step(NEAREST, "nearest_classes", most=MAX_DISSOLVED))
-        lengths = sql.query("lengths", chosen=NEAREST)
-        others = sql.query("in_lengths", lengths=lengths, chosen=NEAREST, member=[OTHER])
+        parts.measure([CLASS, OTHER], parts.cells_of(pairs, [CLASS, OTHER], MEMBER))
+        parts.make("nearest", most=MAX_DISSOLVED)
+        lengths = sql.query("lengths", chosen=TABLES["nearest"])
+        others = sql.query("in_lengths", lengths=lengths, chosen=TABLES["nearest"], member=[OTHER])
         together = sql.query("with_itself", together=others, lengths=lengths)
-        _measure(parts, parts.cells_of(together, [CLASS, LENGTH], MEMBER), [CLASS, LENGTH])
-        parts.move(sql.query("dissolved", nearest=NEAREST))
-
-
-def _measure(parts: Parts, cells: exp.Query, keys: list[str]) -> None:
-    """Make :data:`EXCESSES` of groups of cells."""
-    table = parts.table
-    total: exp.Expr = exp.case().when(table.is_met(), double(0.0)).else_(double(1e-9))
-    for bound in table.encoding.criteria.class_bounds:
-        total += _excess_over(bound, table.encoding)
-    classes = subquery(class_relation(table.grouping(cells, keys), with_keys=True), "anon_classes")
-    query = select([*map(column, keys), aliased(total, "anon_excess")], classes)
-    parts.put(Step(EXCESSES, query, "excesses over bounds"))
-
-
-def _excess_over(bound: Bound, encoding: Encoding) -> exp.Expr:
-    measure, threshold = measure_of(encoding, bound), double(float(bound.threshold))
-    if bound.measure == CLASS_SIZE:
-        return f.greatest(threshold - measure, double(0.0)) / threshold
-    distance = f.abs(measure - threshold) / threshold
-    limited = f.coalesce(f.least(distance, double(LARGEST_EXCESS)), double(LARGEST_EXCESS))
-    met = f.coalesce(within(encoding, [bound]), exp.false())
-    return exp.case().when(met, double(0.0)).else_(limited)
+        parts.measure([CLASS, LENGTH], parts.cells_of(together, [CLASS, LENGTH], MEMBER))
+        parts.move(sql.query("dissolved"))

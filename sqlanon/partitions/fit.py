@@ -125,7 +125,7 @@ def _fit(
     policy, lattice = bound.policy.model_copy(update={"identifiers": identifiers}), context.lattice
     facts: dict[str, Any]
     if isinstance(made, LocalPublication):
-        classes = made.choice.classes
+        classes = made.classes
         facts = {
             "node": {},
             "suppressed_rows": classes.left_out,
@@ -133,7 +133,7 @@ def _fit(
             "search": policy.method.name,
             "checked_nodes": classes.checked_nodes,
             "proven_optimal": False,
-            "gap": proven_gap(classes.loss, made.choice.lower_bound),
+            "gap": proven_gap(classes.loss, classes.lower_bound),
             "class_count": classes.class_count,
         }
     else:

@@ -15,6 +15,7 @@ from sqlanon.methods.local.local_table import CLASS, LEVELS, PARTS, key_roles, k
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.policy.policy import Policy
+from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.coded_labels import at_level, has_bits
 from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import ROW_COUNT, VALUE, EarlierClasses, Encoding
@@ -28,6 +29,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     left_join,
     number,
+    own_type,
     select,
     string,
     subquery,
@@ -62,10 +64,6 @@ class PerClass(Recoding):
     earlier: EarlierClasses | None = None  # what earlier releases show of the persons, which keys have beside labels
 
     @property
-    def _positions(self) -> range:
-        return range(len(self.encoding.spec.shapes))
-
-    @property
     def words(self) -> list[str]:
         """The columns of :data:`CLASS_KEYS` with the words of keys."""
         return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
@@ -78,25 +76,22 @@ class PerClass(Recoding):
     def find_classes(self, engine: Compute, policy: Policy, listed: Relation | exp.Expr) -> None:
         """Make the tables of the recoding for cells that go to listed classes: each to the one of the least loss.
 
-        Args:
-            engine: the database.
-            policy: the policy of the list.
-            listed: the list (:attr:`class_list`), made with the same taxonomies.
+        The list (:attr:`class_list`) was made under the policy, with the same taxonomies.
         """
         encoding = self.encoding
         engine.run(Step(CLASS_LABELS, self.labels_of(listed), "labels of listed classes"))
-        sql = SQL.given(**key_roles(encoding), **loss_roles(policy), listed=listed, width=len(self._positions))
+        sql = SQL.given(**key_roles(encoding), **loss_roles(policy), listed=listed, width=len(encoding.spec.shapes))
         keys = sql.query("keys", cells=with_words(encoding, encoding.cells))
         labels = sql.query("listed_labels", labels=with_words(encoding, encoding.labels))
         engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
     def labels_of(self, listed: Relation | exp.Expr) -> exp.Query:
         """The labels of listed classes, a row each."""
-        places, names = [*map(number, self._positions)], self.encoding.label_columns
-        return SQL.query("labels_of_listed", listed=listed, positions=places, texts=names)
+        names = self.encoding.label_columns
+        return SQL.query("labels_of_listed", listed=listed, positions=[*map(number, range(len(names)))], texts=names)
 
     def code_columns(self) -> list[tuple[int, str]]:
-        return [(place, CLASS) for place in self._positions]
+        return [(place, CLASS) for place, _ in enumerate(self.encoding.spec.shapes)]
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -135,7 +130,7 @@ class PerClass(Recoding):
 
     def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
         query = left_join(query, OF_CLASS.copy(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
-        shown = [column(CLASS, table), *map(self._label, self._positions)]
+        shown = [column(CLASS, table), *map(self._label, range(len(self.encoding.spec.shapes)))]
         for name, columns in self.encoding.beside.items():
             relation = aggregates_of(self.encoding.spec.quasi_identifiers.index(name))
             of_class = column(CLASS, relation.name).eq(column(CLASS, table))
@@ -159,6 +154,12 @@ class PerClass(Recoding):
         return aliased(as_label(self.encoding, position, column(name, "anon_of_class")), name)
 
 
+def without_numbers(table: EncodedTable) -> EncodedTable:
+    """Return cells for queries of labels alone: the key of a cell, which has the number in it, finds its class."""
+    spec = replace(table.encoding.spec, earlier=None, shown_values=())
+    return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))
+
+
 def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> exp.Query:
     """Keys, each once, that a class covers, with the one of the least loss, of several the first.
 
@@ -172,14 +173,8 @@ def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> 
 def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: bool) -> bool:
     """Make the tables of a recoding from :data:`PARTS` and :data:`LEVELS`, and its kept classes (``KEPT_CLASSES``).
 
-    Args:
-        engine: the database.
-        recoding: the recoding.
-        left_out: how many rows are in no class.
-        masks: whether these are to be masked, if they meet the privacy models as one class.
-
-    Returns:
-        whether they are masked.
+    ``masks`` asks for the rows that are left out to be masked, if they meet the privacy models as one class. Returns
+    whether they are.
     """
     listed, texts = recoding.class_list, recoding.encoding.label_columns
     listed.set("order", None)  # which grouped rows do not need
@@ -216,31 +211,18 @@ def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> C
 
 def make_aggregates(engine: Compute, recoding: PerClass, settings: LocalRecoding) -> None:
     """Make the tables of aggregates (:func:`aggregates_of`), from the values of cells and their rows."""
+    encoding = recoding.encoding
+    types = {found.name: found.type for found in encoding.spec.columns}
     for name, columns in settings.aggregates.items():
-        position = recoding.encoding.spec.quasi_identifiers.index(name)
-        relation, values = aggregates_of(position), _values(recoding, position)
-        match settings.aggregate[name]:
-            case "mean":
-                step = SQL.step(relation, "class_means", values=values, mean=columns[0])
-            case "median":
-                step = SQL.step(relation, "class_medians", values=values, median=columns[0])
-            case "range":
-                step = SQL.step(relation, "class_ranges", values=values, least=columns[0], greatest=columns[1])
-        engine.run(step)
-
-
-def _values(recoding: PerClass, position: int) -> exp.Subquery:
-    """The number that a quasi-identifier has in each cell, beside its class and its rows."""
-    encoding, name = recoding.encoding, recoding.encoding.spec.quasi_identifiers[position]
-    (type_name,) = (found.type for found in encoding.spec.columns if found.name == name)
-    masks = encoding.keys.label_masks(position, 0)
-    words = [column(encoding.key(word)) for word in masks]
-    number = exp.TryCast(this=as_read(column(VALUE)), to=exp.DataType.build(type_name, udt=True))
-    lookup = at_level(encoding, position, 0, [*words, aliased(number, "anon_value")])
-    cells = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
-    cells = left_join(
-        recoding.join_to_cells(cells, "anon_cells"),
-        subquery(lookup, "anon_numbers"),
-        has_bits(encoding, masks, "anon_cells", "anon_numbers"),
-    )
-    return subquery(cells.select(column("anon_value", "anon_numbers"), copy=False), "anon_values")
+        # The number that the quasi-identifier has in each cell, beside its class and its rows.
+        position = encoding.spec.quasi_identifiers.index(name)
+        masks = encoding.keys.label_masks(position, 0)
+        words = [column(encoding.key(word)) for word in masks]
+        value = exp.TryCast(this=as_read(column(VALUE)), to=own_type(types[name]))
+        numbers = subquery(at_level(encoding, position, 0, [*words, aliased(value, "anon_value")]), "anon_numbers")
+        cells = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
+        cells = recoding.join_codes(cells, "anon_cells")
+        cells = left_join(cells, numbers, has_bits(encoding, masks, "anon_cells", "anon_numbers"))
+        values = subquery(cells.select(column("anon_value", "anon_numbers"), copy=False), "anon_values")
+        sql = SQL.given(values=values, mean=columns[0], median=columns[0], least=columns[0], greatest=columns[-1])
+        engine.run(sql.step(aggregates_of(position), f"class_{settings.aggregate[name]}s"))

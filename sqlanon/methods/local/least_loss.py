@@ -30,9 +30,6 @@ BOXES_AT_ONCE = 16  # the boxes of a statement
 LADDERS = Relation("anon_ladders", "cell")  # the keys, and what their labels lose, level by level (``anon_losses``)
 CHEAPEST = Relation("anon_cheapest", "cell")  # what keys lose at the cheapest labels that are known to be shared
 
-Box = Sequence[Levels]
-"""All nodes between its first and its last one."""
-
 SAMPLED_NODES = 60
 """The most nodes that are looked at, most of them fine.
 
@@ -81,8 +78,8 @@ def lower_bound(table: LocalTable) -> float:
     return int(row["lost"]) / (UNITS * max(int(row["mass"]), 1))
 
 
-def _boxes(table: LocalTable) -> list[Box]:
-    """The lattice in boxes over the quasi-identifiers whose levels lose least, by what the table loses at the least."""
+def _boxes(table: LocalTable) -> list[Sequence[Levels]]:
+    """The nodes in boxes over the quasi-identifiers whose levels lose least, by what the table loses at the least."""
     lattice, losses = table.lattice, table.level_losses
     levels = [range(least, most + 1) for least, most in zip(lattice.bottom, lattice.top, strict=True)]
     size, sides = 1, set[int]()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.joint.persons import EarlierRelease
-from sqlanon.methods.local.class_labels import OF_CLASS, PerClass, make_classes
+from sqlanon.methods.local.class_labels import OF_CLASS, PerClass, make_classes, without_numbers
 from sqlanon.methods.local.local_table import CLASS, UNITS, LocalTable
 from sqlanon.methods.local.peeling import TAKEN, Peeling, Watch
 from sqlanon.methods.local.settling import Parts, settle, settle_or_stay
@@ -21,8 +21,8 @@ from sqlanon.queries.released_classes import ClassesOfKeys, ListedClasses, Relea
 
 HELP = "what can help: a larger suppression_limit, a smaller k, or fewer releases in earlier"
 
+# How often classes are tried for rows to come: rows that none covers join some, whose labels then cover others too.
 ROUNDS = 10
-"""How often classes are tried for rows to come: rows that none covers join some, whose labels then cover others too."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class LocalClasses:
     minimality: tuple[int, int]  # rows that peeling has given away (:meth:`Peeling.take`)
     checked_nodes: int
     is_final: bool  # False if peeling was stopped, so that labels could be finer
+    lower_bound: float | None = None  # of the loss of any recoding
+    loss_alone: float | None = None  # without the earlier releases
 
 
 def found_classes(engine: Compute, source: EncodedTable, watch: Watch) -> LocalClasses:
@@ -120,24 +122,11 @@ def described(parts: Parts, minimality: tuple[int, int], watch: Watch) -> LocalC
     )
 
 
-def without_numbers(table: EncodedTable) -> EncodedTable:
-    """Return cells for queries of labels alone: the key of a cell, which has the number in it, finds its class."""
-    spec = replace(table.encoding.spec, earlier=None, shown_values=())
-    return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))
-
-
 @dataclass(frozen=True)
-class LocalReleasedClasses(ListedClasses, ClassesOfKeys):
+class KeyedClasses(ListedClasses, ClassesOfKeys):
     """The classes of a release by local recoding, and those of keys."""
 
     recoding: PerClass  # the classes of keys, with their labels
-
-    @classmethod
-    def of(cls, recoding: PerClass, released: exp.Expr, place: int) -> LocalReleasedClasses:
-        """Return the classes of the rows of a release."""
-        spec = recoding.encoding.spec
-        listed = ListedClasses.of_release(spec.quasi_identifiers, spec.source, released, place)
-        return cls(listed.counted, place, listed.names, listed.source, recoding)
 
     def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
         return _with_number(self, self.recoding.join_classes(query, table))

@@ -6,21 +6,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from pydantic import Field
+
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.local.class_labels import PerClass, make_aggregates, make_classes, recorded_classes
-from sqlanon.methods.local.least_loss import lower_bound
-from sqlanon.methods.local.local_classes import (
-    LocalClasses,
-    LocalReleasedClasses,
-    covering_classes_of,
-    found_classes,
+from sqlanon.methods.local.class_labels import (
+    PerClass,
+    make_aggregates,
+    make_classes,
+    recorded_classes,
     without_numbers,
 )
-from sqlanon.methods.local.local_report import PRIVATE, LocalReport, guarantee, run_notes
+from sqlanon.methods.local.least_loss import lower_bound
+from sqlanon.methods.local.local_classes import KeyedClasses, LocalClasses, covering_classes_of, found_classes
 from sqlanon.methods.local.local_table import LocalTable, judges_no_classes, settings_of
 from sqlanon.methods.local.peeling import Watch
 from sqlanon.methods.run_reports import joint_facts, report_of_classes, row_counts
@@ -30,19 +31,22 @@ from sqlanon.model.events import proven_gap
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.local import LocalRecoding
 from sqlanon.model.names import folded
-from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
+from sqlanon.model.release.measurement import models_table
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import refuse_too_many
+from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.released_classes import labels_by_place, released_labels
 from sqlanon.release import publishing
+from sqlanon.release.guarantee import CHOSEN_NODE
+from sqlanon.report.document import Part, Table, paragraph, percent
 from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.measure import Beside
 
-MAX_NODES = 10**6
-"""The most nodes that are looked at: all are put in order, and each takes some ten microseconds at least."""
+MAX_NODES = 10**6  # that are looked at: all are put in order, and each takes some ten microseconds at least
 
 BOUNDED_WORK = 1e8
 """The most cells times nodes for which the least loss is bounded unless a policy says so: it takes a second.
@@ -51,13 +55,43 @@ Of ARX's Adult (2.5e8) it takes 3 CPU seconds, and the rest of the run 5 (tests.
 """
 
 
-@dataclass(frozen=True)
-class LocalChoice:
-    """Classes of the cells, and what is known of others."""
+class LocalReport(Report):
+    """The numbers of a run of local recoding.
 
-    classes: LocalClasses
-    lower_bound: float | None  # of the loss of any recoding
-    loss_alone: float | None  # without the earlier releases
+    Attributes:
+        level_shares: by quasi-identifier the share of the released rows whose label is of each level, from 0 to the
+            top, where all rows have one label.
+        used_nodes: how many nodes of the lattice have classes in the release.
+        minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of its
+            size; whoever knows the method can conclude that the class had too few values, or too alike ones. None if
+            there are none.
+        minimality_cell_rows: those of them at the bottom of the lattice, in classes of equal rows.
+    """
+
+    level_shares: dict[str, tuple[float, ...]]
+    used_nodes: int = Field(title="nodes of the lattice with classes")
+    minimality_rows: int | None = Field(None, title="rows once in large classes that violated a model")
+    minimality_cell_rows: int | None = Field(None, title="of these, rows of equal quasi-identifiers")
+
+    @property
+    def search_in_words(self) -> str:
+        """The number of classes, the nodes that they are at, and the gap of their loss."""
+        seconds = f"{sum(self.seconds.values()):.2f} s"
+        found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
+        return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
+
+    def summary(self) -> Iterator[Part]:
+        """Show how the classes were found, how fine columns are, the privacy models, and what minimality gives away."""
+        yield paragraph(self.search_in_words)
+        highest = max(map(len, self.level_shares.values()))
+        rows = []
+        for name, shares in self.level_shares.items():
+            below = [percent(share) for share in shares[:-1]]
+            rows.append((name, *below, *[""] * (highest - len(shares)), percent(shares[-1])))
+        levels = [f"level {level}" for level in range(highest - 1)]
+        yield Table(("quasi-identifier", *levels, "top"), rows, numbers=tuple(range(1, highest + 1)))
+        yield models_table(self.models)
+        yield from self.of_method()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,18 +101,20 @@ class LocalPublication(SyntacticPublication):
     numbered: Encoding  # with the numbers of persons of earlier releases
     table: EncodedTable  # without them
     recoding: PerClass
-    choice: LocalChoice
+    classes: LocalClasses
     class_list: ClassesRecord
 
 
-class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
+class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
     """Peel classes off the cells, and publish every row at the labels of its class."""
 
     takes_far_rows = True
     instead_of_node = "each class has levels of its own"
     is_repeatable = True
     report_class = LocalReport
-    custodian_fields = PRIVATE
+    find = staticmethod(found_classes)
+    # How many rows were in classes that no release shows does not travel with one.
+    custodian_fields = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         """Refuse wide lattices, models of one node, and aggregates of texts or in columns that are there already."""
@@ -87,66 +123,58 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
         if others := judges_no_classes(bound.policy.criteria.bounds):
             measures = ", ".join(other.measure.name for other in others)
             raise PolicyError(f"{method} judges classes by their rows and values alone, not by {measures}")
-        if problems := [*_misfits(bound, method)]:
+        types, problems = {found.name: found for found in bound.columns}, []
+        there = {*map(folded, types)}
+        for name, columns in method.aggregates.items():
+            if not types[name].traits.is_number:
+                problems.append(f'"{name}" is of type {types[name].type}, not of numbers')
+            taken = (added for added in columns if folded(added) in there)
+            problems += [f'the source has a column "{added}" already: rename it in a view' for added in taken]
+        if problems:
             raise PolicyError(f"{method} cannot publish these aggregates:", problems)
         return bound
 
-    @property
-    def settings(self) -> LocalRecoding:
-        """The settings of the method."""
-        return settings_of(self.bound.policy)
-
     def encode(self) -> EncodedTable:
-        may_be_empty = self.request.is_dry_run
-        spec = cells_beside(self.engine, self.bound, self.request.earlier)
-        table = encode_table(self.engine, self.bound, spec, label_losses=(), may_be_empty=may_be_empty)
-        refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
+        engine, bound, request = self.engine, self.bound, self.request
+        spec = cells_beside(engine, bound, request.earlier)
+        table = encode_table(engine, bound, spec, label_losses=(), may_be_empty=request.is_dry_run)
+        refuse_too_many(engine, bound, table.unknown, table.context.row_count)
         return table
 
-    def search(self, table: EncodedTable, stages: Stages) -> LocalChoice:
-        loss_alone = None
+    def search(self, table: EncodedTable, stages: Stages) -> LocalClasses:
+        loss_alone = least_loss = None
         with stages.stage("search"):
             if self.request.earlier:
                 with self.engine.scratch():
                     loss_alone = found_classes(self.engine, table.alone(), Watch(stopped=self.stopped)).loss
-            classes = self.classes(table, Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped))
-            return LocalChoice(classes, self._least_loss(table, classes), loss_alone)
+            watch = Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped)
+            classes = self.find(self.engine, table, watch)
+            is_bounded = settings_of(self.bound.policy).lower_bound
+            if is_bounded is None:
+                is_bounded = classes.is_final and table.cell_count * self.bound.lattice.size <= BOUNDED_WORK
+            if is_bounded and not self.request.earlier:
+                least_loss = lower_bound(LocalTable(self.engine, table))
+        return replace(classes, lower_bound=least_loss, loss_alone=loss_alone)
 
-    def classes(self, table: EncodedTable, watch: Watch) -> LocalClasses:
-        """Find the classes of the cells."""
-        return found_classes(self.engine, table, watch)
-
-    def _least_loss(self, table: EncodedTable, classes: LocalClasses) -> float | None:
-        """Bound the loss of any recoding from below, if that is wanted, or else if it takes seconds."""
-        wanted = self.settings.lower_bound
-        if self.request.earlier:
-            return None
-        is_quick = classes.is_final and table.cell_count * self.bound.lattice.size <= BOUNDED_WORK
-        if not (is_quick if wanted is None else wanted):
-            return None
-        return lower_bound(LocalTable(self.engine, table))
-
-    def make(self, table: EncodedTable, choice: LocalChoice) -> LocalPublication:
-        engine, left_out = self.engine, choice.classes.left_out
+    def make(self, table: EncodedTable, choice: LocalClasses) -> LocalPublication:
+        engine, settings, left_out = self.engine, settings_of(self.bound.policy), choice.left_out
         numbered, table = table.encoding, without_numbers(table)
-        encoding = replace(table.encoding, beside=self.settings.aggregates)
+        encoding = replace(table.encoding, beside=settings.aggregates)
         table, recoding = replace(table, encoding=encoding), PerClass(encoding, numbered.spec.earlier)
         masked = make_classes(engine, recoding, left_out, masks=self.bound.policy.suppression == "mask")
-        make_aggregates(engine, recoding, self.settings)
-        class_list = recorded_classes(engine, recoding, left_out if masked else 0)
-        attained = publishing.attained_at(engine, recoding)
+        make_aggregates(engine, recoding, settings)
         return LocalPublication(
             bound=self.bound,
             encoding=encoding,
+            class_list=recorded_classes(engine, recoding, left_out if masked else 0),
+            attained=publishing.attained_at(engine, recoding),
             groups=publishing.make_rows(engine, table, recoding, self.request.pseudonym_key, masked=False),
             rows=row_counts(table, left_out, masked=masked),
-            attained=attained,
-            notes=tuple(run_notes(table, choice.classes)),
+            notes=tuple(_notes(table, choice)),
             numbered=numbered,
             table=table,
             recoding=recoding,
-            choice=choice,
-            class_list=class_list,
+            classes=choice,
         )
 
     def reference(self, made: LocalPublication) -> Beside:
@@ -162,14 +190,15 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
         differences = [*unlisted_classes(self.engine, written.relation, made.class_list)]
         if not (earlier := self.request.earlier):
             return Comparison(differences)
-        present = LocalReleasedClasses.of(made.recoding, written.relation, len(earlier))
+        spec = made.recoding.encoding.spec
+        counted = released_labels(written.relation, labels_by_place(spec.quasi_identifiers))
+        present = KeyedClasses(counted, len(earlier), spec.quasi_identifiers, spec.source, made.recoding)
         persons = persons_of_rows(present, made.numbered)
         joint, of_joint = joint_shortfalls(self.engine, earlier, made.bound, made.numbered.spec, present, persons)
         return Comparison([*differences, *of_joint], joint)
 
     def report(self, made: LocalPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
-        bound, table, choice = made.bound, made.table, made.choice
-        classes, lattice = choice.classes, table.context.lattice
+        bound, classes, lattice = made.bound, made.classes, made.table.context.lattice
         names, quality = bound.policy.quasi_identifiers, bound.policy.quality.measure
         return report_of_classes(
             LocalReport,
@@ -184,44 +213,70 @@ class LocalRun(SyntacticRun[EncodedTable, LocalChoice, LocalPublication]):
             losses={quality: classes.loss},
             rows=made.rows,
             suppressed_rows=classes.left_out,
-            unknown_rows=dict(table.unknown.by_column),
-            search=self.settings.name,
+            unknown_rows=dict(made.table.unknown.by_column),
+            search=bound.policy.method.name,
             lattice_nodes=lattice.size,
             checked_nodes=classes.checked_nodes,
             proven_optimal=False,
-            lower_bound=choice.lower_bound,
-            gap=proven_gap(classes.loss, choice.lower_bound),
+            lower_bound=classes.lower_bound,
+            gap=proven_gap(classes.loss, classes.lower_bound),
             notes=made.notes,
             after=measured.measurement.exposure,
             level_shares=dict(zip(names, map(tuple, classes.level_shares), strict=True)),
             used_nodes=classes.used_nodes,
             minimality_rows=classes.minimality[0] or None,
             minimality_cell_rows=classes.minimality[1] or None,
-            **joint_facts(measured, choice.loss_alone),
+            **joint_facts(measured, classes.loss_alone),
         )
 
     def labels_record(self, made: LocalPublication, report: Report) -> ClassesRecord:
         return made.class_list
 
     def guarantee(self, made: LocalPublication, report: Report) -> Guarantee:
+        """State what its classes promise, and what the order in which they were taken gives away."""
         assert isinstance(report, LocalReport)
-        return guarantee(made.bound.policy, report)
+        plain = super().guarantee(made, report)
+        not_covered = (each for each in plain.not_covered if each != CHOSEN_NODE)
+        return Guarantee(
+            claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
+            conditions=plain.conditions,
+            not_covered=(*not_covered, *_not_covered(settings_of(made.bound.policy), report)),
+        )
 
 
 class LocalFitRun(LocalRun):
     """A run for partitions, whose classes hold for rows that are still to come."""
 
-    def classes(self, table: EncodedTable, watch: Watch) -> LocalClasses:
-        return covering_classes_of(self.engine, table, watch)
+    find = staticmethod(covering_classes_of)
 
 
-def _misfits(bound: BoundPolicy, settings: LocalRecoding) -> Iterator[str]:
-    """Aggregates of columns that are not of numbers, and those whose columns the source has already."""
-    types = {found.name: found for found in bound.columns}
-    there = {*map(folded, types)}
-    for name, columns in settings.aggregates.items():
-        if not types[name].traits.is_number:
-            yield f'"{name}" is of type {types[name].type}, not of numbers'
-        for added in columns:
-            if folded(added) in there:
-                yield f'the source has a column "{added}" already: rename it in a view'
+def _notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
+    """Write notes on the classes of a run."""
+    policy = table.bound.policy
+    if not classes.is_final:
+        yield "the search was stopped: rows that were in no class by then have more general labels than they could have"
+    yield from unknown_notes(policy, table.unknown)
+    if policy.row_weight is not None:
+        yield f'the loss counts the weights of "{policy.row_weight}"; all other measures count rows'
+
+
+def _not_covered(settings: LocalRecoding, report: LocalReport) -> Iterator[str]:
+    yield "that a row is in a coarse class says that no finer one of its rows met the privacy models (minimality)"
+    yield (
+        "every label is the finest that all rows of its class share, so that these rows stand under two or more finer "
+        "labels: each of two rows under another one, and who knows all rows of a class but one may learn that of the "
+        "last (downcoding); a larger k makes that rare"
+    )
+    if report.minimality_rows:
+        yield (
+            f"{report.minimality_rows:,} rows were in a class of enough rows that violated another privacy model: who "
+            "knows the method can conclude that the sensitive values of such a class were too few or too alike"
+        )
+    for name, kind in settings.aggregate.items():
+        if kind == "range":
+            yield f'the least and the greatest "{name}" of each class are published: they are values of single rows'
+        else:
+            yield (
+                f'the {kind} of "{name}" is published of each class as it is: who knows that value in all rows of a '
+                "class but one can work it out for that one, or narrow it down"
+            )

@@ -16,23 +16,10 @@ from sqlanon.model.quality import NCP
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.class_measures import class_relation, within
 from sqlanon.queries.encoding import ROW_COUNT, WEIGHT, Encoding
-from sqlanon.queries.grouping import Grouping, mask_column, measure_column
+from sqlanon.queries.grouping import Grouping, mask_column
 from sqlanon.queries.joint_classes import with_values_within
 from sqlanon.queries.kit.named import Queries, Role
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    c,
-    cast,
-    column,
-    double,
-    f,
-    number,
-    select,
-    subquery,
-    values,
-)
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, double, f, number, select, subquery, values
 from sqlanon.queries.source_rows import number_of_key
 
 UNITS = 2**30
@@ -60,15 +47,13 @@ class LocalTable:
         bounds = encoding.criteria.class_bounds
         shares = settings_of(source.bound.policy).shares(source.bound.policy)
         losses = zip(level_losses(source), (share * len(shares) * UNITS for share in shares), strict=True)
-        self.engine = engine
-        self.source = source
-        self.policy = source.bound.policy
-        self.lattice = source.bound.lattice
+        self.engine, self.source = engine, source
+        self.policy, self.lattice = source.bound.policy, source.bound.lattice
         # What the whole table loses of a row, in UNITS, by quasi-identifier and level.
         self.level_losses: Table = tuple(tuple(round(loss * scale) for loss in of) for of, scale in losses)
         self.encoding = encoding  # of the cells, without values if no model looks at them
         self.words = key_words(encoding)
-        self.bits = mask_columns(encoding)
+        self.bits = [*map(mask_column, range(len(self.words)))]
         self.cells = CELLS if encoding.distinguishing else KEYS  # by which classes are judged
         self.numbered = [NUMBER] if has_earlier else []
         self.carried = [*encoding.carried, *self.numbered]  # the columns of cells that classes are judged by
@@ -81,10 +66,10 @@ class LocalTable:
     def make(self) -> None:
         """Make :data:`KEYS`, :data:`LABELS`, and :data:`CELLS` if classes are judged by these."""
         encoding, weight = self.encoding, ROW_COUNT
-        mass: exp.Expr = c.anon_mass
+        mass: exp.Expr = column("anon_mass")
         if self.source.encoding.spec.row_weight is not None:
             weight = WEIGHT
-            mass = f.greatest(f.round(mass * UNITS / exp.Window(this=exp.Sum(this=c.anon_mass))), 1)
+            mass = f.greatest(f.round(mass * UNITS / exp.Window(this=exp.Sum(this=column("anon_mass")))), 1)
         sql = self.sql.given(cells=with_words(encoding, encoding.cells))
         joint = number_of_key(encoding) if self.numbered else 0
         self.engine.run(sql.step(KEYS, "numbered_keys", weight=weight, mass=mass, number=joint))
@@ -108,10 +93,6 @@ class LocalTable:
             met = exp.and_(met, with_values_within(encoding, changed, [column(NUMBER)]), copy=False)
         return exp.func("coalesce", met, exp.false())
 
-    def is_large(self) -> exp.Expr:
-        """Whether a class has the rows, or individuals, that every class has at least."""
-        return exp.GTE(this=column(measure_column(self.encoding, CLASS_SIZE)), expression=number(self.least_size))
-
     def classes(self, cells: exp.Query, keys: Sequence[str]) -> exp.Select:
         """Classes of cells with their keys and measures; small ones need not have their values measured."""
         measured_from = 1 if self.encoding.criteria.counts_individuals else self.least_size
@@ -129,11 +110,6 @@ def key_words(encoding: Encoding) -> list[str]:
     return [encoding.key(word) for word in range(max(encoding.keys.word_count, 1))]
 
 
-def mask_columns(encoding: Encoding) -> list[str]:
-    """The columns with the bits that a mask shows of each of :func:`key_words`."""
-    return [mask_column(word) for word, _ in enumerate(key_words(encoding))]
-
-
 def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
     """A relation with keys, with a word of zeros if these have none."""
     if encoding.keys.word_count:
@@ -143,13 +119,13 @@ def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
 
 def key_roles(encoding: Encoding) -> dict[str, Role]:
     """The words of keys, and ``masks``: by position and depth the bits of each word that distinguish labels there."""
-    names, rows = mask_columns(encoding), []
+    keys, rows = key_words(encoding), []
+    bits = [*map(mask_column, range(len(keys)))]
     for place, shape in enumerate(encoding.spec.shapes):
         for depth in range(shape.height + 1):
             masks = encoding.keys.label_masks(place, depth)
-            rows.append([*map(number, (place, depth, *(masks.get(word, 0) for word, _ in enumerate(names))))])
-    masks_of_labels = values("anon_masks", ("position", "depth", *names), rows)
-    return {"keys": key_words(encoding), "bits": names, "masks": masks_of_labels}
+            rows.append([*map(number, (place, depth, *(masks.get(word, 0) for word in range(len(keys)))))])
+    return {"keys": keys, "bits": bits, "masks": values("anon_masks", ("position", "depth", *bits), rows)}
 
 
 def loss_roles(policy: Policy) -> dict[str, Role]:

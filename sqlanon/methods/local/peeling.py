@@ -16,16 +16,17 @@ the method is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from sqlglot import exp
 
 from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty, settings_of
 from sqlanon.methods.progress import Stopped, never
+from sqlanon.model.bounds import CLASS_SIZE
 from sqlanon.model.lattice import total
 from sqlanon.queries.encoding import INDIVIDUAL, ROW_COUNT, row_sum
-from sqlanon.queries.grouping import CLASS_ROWS, NODE
+from sqlanon.queries.grouping import CLASS_ROWS, NODE, measure_column
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, column, count_distinct, given_lists, number
 
 BATCH_ROWS = 2_000_000  # the cells that are read for a batch of nodes: each cell that is left once for each node
@@ -38,36 +39,19 @@ TRIED = Relation("anon_tried_classes", "class")  # classes of enough rows, by tr
 TAKEN = Relation("anon_taken_keys", "cell")  # the keys that are in a class, the place of its node, and its first key
 FAILED = Relation("anon_failed_keys", "cell")  # the keys of large classes that failed a bound on values before
 
-Observer = Callable[[int, int], None]
-"""Called with the number of nodes that were looked at, and of the rows that are in no class."""
-
 
 class Watch:
     """Follows peeling, and ends it early.
 
-    ``observer`` is called after each batch of nodes, and after each round in which keys join classes; ``stopped`` is
-    asked as often whether to make do with the classes so far.
+    ``observer`` is called with the number of nodes that were looked at, and of the rows that are in no class, after
+    each batch of nodes, and after each round in which keys join classes. ``stopped`` is asked as often whether to make
+    do with the classes so far.
     """
 
-    def __init__(self, observer: Observer = lambda *_: None, stopped: Stopped = never) -> None:
+    def __init__(self, observer: Callable[[int, int], None] = lambda *_: None, stopped: Stopped = never) -> None:
         self._observer, self._stopped = observer, stopped
         self.left_rows = self.checked_nodes = 0
         self.is_stopped = False  # whether ``stopped`` has said so
-
-    def batches(self, count: int, size: Callable[[], int]) -> Iterator[range]:
-        """The places of nodes in their order: the first one, then batches, and after a stop single ones, ever sparser.
-
-        The last place is always among them: all labels are the most general ones there, so that few rows are in no
-        class after it.
-        """
-        place, step = 0, 1
-        while place < count:
-            batch = range(place, place + 1 if place == 0 or self.is_stopped else min(place + size(), count))
-            yield batch
-            self.checked_nodes += len(batch)
-            self.look()
-            step = 2 * step if self.is_stopped else 1
-            place = min(batch[-1] + step, count - 1) if batch[-1] < count - 1 else count
 
     def look(self) -> None:
         """Report how far it is, and ask whether to stop."""
@@ -108,11 +92,16 @@ class Peeling:
         self._prepare()
         self._count_left()
         finest, kept = 0, self._cell_count
-        for batch in self._watch.batches(len(self._nodes), self._batch_size):
-            if not self._cell_count:
-                break
+        most = MAX_BATCH_NODES if self._table.is_monotonic else MAX_JUDGED_NODES
+        # The first node, then batches, and after a stop single nodes, ever sparser. The last one is always among them:
+        # all labels are the most general ones there, so that few rows are in no class after it.
+        place, step, last = 0, 1, len(self._nodes) - 1
+        while place <= last and self._cell_count:
+            is_single = place == 0 or self._watch.is_stopped
+            size = 1 if is_single else min(max(BATCH_ROWS // self._cell_count, 1), most)
+            batch = range(place, min(place + size, last + 1))
             self._take_from(batch)
-            if batch[0] == 0:
+            if place == 0:
                 finest = self._failed_rows()
             self._count_left()
             if self._cell_count < SHRUNK * kept:
@@ -120,11 +109,11 @@ class Peeling:
                 self._left, kept = LEFT, self._cell_count
                 self._sql = self._sql.given(since=batch[-1] + 1)
                 self._prepare()
+            self._watch.checked_nodes += len(batch)
+            self._watch.look()
+            step = 2 * step if self._watch.is_stopped else 1
+            place = min(batch[-1] + step, last) if batch[-1] < last else last + 1
         return self._failed_rows(), finest
-
-    def _batch_size(self) -> int:
-        most = MAX_BATCH_NODES if self._table.is_monotonic else MAX_JUDGED_NODES
-        return min(max(BATCH_ROWS // max(self._cell_count, 1), 1), most)
 
     def _take_from(self, batch: Sequence[int]) -> None:
         """Take classes of a batch of nodes until there are none."""
@@ -168,7 +157,8 @@ class Peeling:
         sql = self._sql.given(nodes=given_lists(names), trial=exp.Placeholder(this=str(len(names) + 1)))
         cells = sql.query("at_nodes", cells=self._live, carried=table.carried)
         classes = table.classes(cells, [NODE, *table.words])
-        found = sql.query("tried_classes", classes=classes, is_met=table.is_met(), is_large=table.is_large())
+        large = exp.GTE(this=column(measure_column(table.encoding, CLASS_SIZE)), expression=number(table.least_size))
+        found = sql.query("tried_classes", classes=classes, is_met=table.is_met(), is_large=large)
         self._plan("tried", TRIED, found)
         keys = sql.query("rows_of_keys", cells=self._live)
         pairs = sql.query("at_nodes", cells=keys, carried=[KEY, ROW_COUNT])

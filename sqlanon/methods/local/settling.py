@@ -34,11 +34,9 @@ TOGETHER = 16
 Others may lose less in a class that these have made more general: at k = 50 ARX's Adult loses .1596 in place of .1600.
 """
 
-OUT = -1
-"""The class of keys that are left out; that of keys that are not in a class yet is 0."""
+OUT = -1  # the class of keys that are left out; that of keys that are not in a class yet is 0
 
 LENGTH = "anon_length"
-TOP = "anon_top"
 OTHER = "anon_other"
 MEMBER = "anon_member"
 
@@ -51,6 +49,8 @@ TABLES = {
     "members": Relation("anon_members", "cell"),  # the cells of classes without their keys
     "equal": Relation("anon_equal_classes", "class"),  # classes whose labels others have, and the first of these
     "every": Relation("anon_all_classes", "class"),
+    "kept_parts": Relation("anon_parts_kept", "cell"),
+    "kept_levels": Relation("anon_levels_of_classes_kept", "class"),
     "left_keys": Relation("anon_left_keys", "cell"),  # the keys that are in no class, with places from 1 in their order
     "left_values": Relation("anon_left_values", "cell"),  # by such a key, and quasi-identifier, the bits of its value
     "meetings": Relation("anon_meetings", "node"),  # by label of a class and value, the loss of the label above both
@@ -100,10 +100,7 @@ class Parts:
             self.make(name)
 
     def move(self, moves: exp.Query) -> tuple[int, int]:
-        """Give keys other classes (``moves``), and describe the classes that change (``changed``).
-
-        Args:
-            moves: each key once (``anon_key``), with its new class.
+        """Give keys, each once, other classes (``moves``), and describe the classes that change (``changed``).
 
         Returns:
             how many keys these are, and how many rows they have.
@@ -196,8 +193,7 @@ class Parts:
     def cover(self) -> int:
         """Put each key into the class that covers it with the least loss; leave out classes that fail a bound then.
 
-        Returns:
-            the rows that no class covers.
+        Returns the rows that no class covers.
         """
         before, now = -1, self.count("levels")
         while now != before:
@@ -211,12 +207,7 @@ class Parts:
 
 
 def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
-    """Find a place for keys that are in no class, and make classes of equal labels one.
-
-    Args:
-        parts: the classes.
-        allowed_rows: how many rows may be left out if they fit into no class.
-        watch: follows it.
+    """Find a place for keys that are in no class, or leave some out, and make classes of equal labels one.
 
     Returns:
         how many rows meet the bounds neither in a class nor all together at the top; keys are in no class then.
@@ -232,14 +223,13 @@ def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
 
 def settle_or_stay(parts: Parts, allowed_rows: int, watch: Watch) -> bool:
     """Settle, or do nothing if some rows find no place; return whether keys have found a place."""
-    kept = {each: Relation(f"{each.name}_kept", each.grain) for each in (PARTS, LEVELS)}
-    for relation, copy in kept.items():
-        parts.engine.run(Step(copy, select([exp.Star()], relation.table), "classes of keys", is_again=True))
+    for name in ("parts", "levels"):
+        parts.put(f"kept_{name}", select([exp.Star()], TABLES[name].table), "classes of keys")
     parts.describe()
     if not settle(parts, allowed_rows, watch):
         return True
-    for relation, copy in kept.items():
-        parts.engine.run(Step(relation, select([exp.Star()], copy.table), "classes of keys", is_again=True))
+    for name in ("parts", "levels"):
+        parts.put(name, select([exp.Star()], TABLES[f"kept_{name}"].table), "classes of keys")
     parts.describe("losses")
     return False
 
@@ -306,7 +296,7 @@ def _gather(parts: Parts, allowed_rows: int) -> int:
     """
     table, sql = parts.table, parts.sql
     parts.make("tops", top_masks=[*map(number, table.masks(table.lattice.top))])
-    parts.measure([TOP], sql.query("cells_at_top", carried=table.carried))
+    parts.measure(["anon_top"], sql.query("cells_at_top", carried=table.carried))
     parts.move(sql.query("left_out", allowed=allowed_rows - parts.rows_of(OUT)[1]))
     parts.make("at_top")
     parts.move(select([column(KEY), column(CLASS)], TABLES["at_top"].table))

@@ -22,7 +22,7 @@ from sqlanon.model.sampled_classes import (
     maximum_beta as maximum_beta,
     minimum_k as minimum_k,
 )
-from sqlanon.chance.word_sources import SeededSource as SeededSource
+from sqlanon.chance.random_source import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fitted import Fit as Fit, PartitionRelease as PartitionRelease

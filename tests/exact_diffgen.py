@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.accountant import Accountant, Charge, Portions
-from sqlanon.chance.word_sources import SeededSource
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.methods.cuts.diffgen.draws import (
     CHOICES,
     ITEM_SETS,

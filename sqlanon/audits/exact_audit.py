@@ -17,8 +17,8 @@ from sqlanon.audits.mechanisms import AuditedPolicy
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.chance.accountant import Accountant, Charge
 from sqlanon.chance.exact import Floats, Integers
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.chance.scales import difference_sensitivity, scale_for
-from sqlanon.chance.word_sources import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError

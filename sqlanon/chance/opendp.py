@@ -9,8 +9,8 @@ import numpy as np
 
 from sqlanon.chance.accountant import Charge, RhoCharge, require_covered, require_rho
 from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import SystemSource, without_opendp
 from sqlanon.chance.scales import difference_sensitivity, scale_for, scale_in_rho
-from sqlanon.chance.word_sources import SystemSource, without_opendp
 
 DRAWS_AT_ONCE = 100_000  # OpenDP takes and gives lists, which are some ten times as large as arrays
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from typer import BadParameter, Option
 
 if TYPE_CHECKING:
-    from sqlanon.chance.word_sources import SeededSource
+    from sqlanon.chance.random_source import SeededSource
     from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -111,7 +111,7 @@ def _pairs(given: Sequence[str], option: str, spelled: str) -> dict[str, str]:
 
 
 def _seeded(seed: int) -> SeededSource:
-    from sqlanon.chance.word_sources import SeededSource
+    from sqlanon.chance.random_source import SeededSource
 
     return SeededSource(seed)
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from sqlanon.chance.accountant import Expense
+from sqlanon.chance.random_source import nonce
 from sqlanon.chance.scales import rho_of
-from sqlanon.chance.word_sources import nonce
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.locks import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError, Refusal

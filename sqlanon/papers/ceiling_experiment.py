@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.chance.word_sources import SeededSource
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.answers import TRUTH, query_errors, weighted

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.word_sources import SeededSource
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.methods.cuts.diffgen.diffgen_run import DiffGenReport

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sqlanon.audits.exact_audit import permute_and_flip
 from sqlanon.chance.exact import Floats, Integers
-from sqlanon.chance.word_sources import SeededSource
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.evaluation.results import Row
 from sqlanon.methods.noisy_node.epsilon_safe import sampled_table, samples, scores

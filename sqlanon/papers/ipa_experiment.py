@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.word_sources import SeededSource
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.answers import query_errors, stroke_queries
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
 from sqlanon.model.budget import Budget

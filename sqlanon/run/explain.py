@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
-from sqlanon.chance.word_sources import SeededSource
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of

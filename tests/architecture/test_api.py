@@ -24,7 +24,7 @@ MAX_PARAMETERS = 6
 REASON = "# More than six parameters: "
 SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
 CASTS = ("cast", "Cast", "TryCast")
-SOURCES_OF_CHANCE = {f"sqlanon/chance/{name}.py" for name in ("opendp", "word_sources")}
+SOURCES_OF_CHANCE = {f"sqlanon/chance/{name}.py" for name in ("opendp", "random_source")}
 MODULES_OF_CHANCE = re.compile(r"(random|secrets|uuid|opendp|numpy\.random)(\.|$)")
 CHANCE_IN_PYTHON = re.compile(
     r"\b(urandom|getrandom|np\.random|numpy\.random|exp\.(?:Rand|Randn|Uuid|TableSample))\b"
@@ -37,7 +37,6 @@ CHANCE_IN_SQL = re.compile(
 NO_DRAWS = {
     "sqlanon/engines/relations.py": ['"UUID"'],  # the name of a type
     "sqlanon/engines/duckdb/writer.py": ['"UUID"'],  # the name of a type
-    "sqlanon/chance/random_source.py": ["np.random"],  # the type of a generator
     "sqlanon/partitions/sidecar.py": ["f.uuid"],  # the name of an entry, which says nothing of any row
 }
 SQL_KEYWORDS = re.compile(

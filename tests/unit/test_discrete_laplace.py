@@ -19,7 +19,7 @@ from opendp.mod import enable_features
 
 import sqlanon as sa
 from sqlanon.chance import opendp
-from sqlanon.chance import word_sources as seeded
+from sqlanon.chance import random_source as seeded
 from sqlanon.chance.accountant import Charge, require_covered
 from sqlanon.chance.discrete_laplace import (
     Mass,

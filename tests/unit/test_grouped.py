@@ -272,7 +272,7 @@ class TestCosts:
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("0"), sensitivity=1)
         with pytest.raises(ValueError, match="sensitivity"):
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("1"), sensitivity=0)
-        monkeypatch.setattr("sqlanon.chance.word_sources.scale_for", lambda _, doubled: doubled / 2)
+        monkeypatch.setattr("sqlanon.chance.random_source.scale_for", lambda _, doubled: doubled / 2)
         with pytest.raises(sa.BudgetError, match=r"it would cost ε = 2, but 1.9 was paid"):
             sa.SeededSource(1).grouped_exponential_mechanism(*one, charge("1.9"), sensitivity=3)
 

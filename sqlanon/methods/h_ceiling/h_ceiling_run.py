@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
-from sqlanon.chance.random_source import RandomSource
-from sqlanon.chance.word_sources import SystemSource
+from sqlanon.chance.random_source import RandomSource, SystemSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError

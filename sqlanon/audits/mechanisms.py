@@ -221,11 +221,11 @@ class AuditedPolicy:
         """Draw nodes, each with the cells, and with how its counts are drawn."""
         method = method_of(bound.policy)
         assert issubclass(method, noisy_node.NoisyNodeRun)
-        wanted, algorithm = noisy_node.node_method(bound.policy), method.algorithm
+        wanted = noisy_node.node_method(bound.policy)
         draws = noisy_node.Draws(wanted, self._source, accountant.charge(wanted.budgets))
         rows = noisy_node.bounded(engine, bound, self._source)
-        encoded = encode_table(engine, bound, rows, label_losses=algorithm.label_losses, may_be_empty=True)
-        for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
+        encoded = encode_table(engine, bound, rows, label_losses=method.label_losses, may_be_empty=True)
+        for node in method.drawn_nodes(engine, encoded, draws, method.public_domains(engine, encoded), runs):
             yield encoded, node
 
 

@@ -20,7 +20,6 @@ from sqlanon.chance.exact import Floats, Integers
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.noisy_node.epsilon_safe import (
     EpsilonSafeRun,
-    SampledClasses,
     drawn_on_sample,
     precision_losses,
     rows_of_nodes,
@@ -35,22 +34,18 @@ from sqlanon.queries.noise import WHOLE
 from sqlanon.search.problem import batches
 
 
-class AlgorithmAsPublished(SampledClasses):
-    """The algorithm of Mazzone 2019, which chooses on the sample, in floating point."""
+class AsPublishedRun(EpsilonSafeRun):
+    """Publish what the algorithm of the thesis makes of a table: it chooses on the sample, in floating point."""
 
-    def public_domains(self, engine: Compute, table: EncodedTable) -> None:
+    @staticmethod
+    def public_domains(engine: Compute, table: EncodedTable) -> None:
         """Nothing is known, and nothing refused."""
 
+    @staticmethod
     def drawn_nodes(
-        self, engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
+        engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
     ) -> Iterator[DrawnNode]:
         yield from drawn_on_sample(engine, table, draws, runs, chosen_nodes)
-
-
-class AsPublishedRun(EpsilonSafeRun):
-    """Publish what the algorithm of the thesis makes of a table."""
-
-    algorithm = AlgorithmAsPublished()
 
 
 SUPPRESSED_ROWS = "suppressed_rows"  # the query that counts the rows of classes that are not shown

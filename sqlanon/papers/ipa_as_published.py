@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsOfNodes, NoisyCountsRun
+from sqlanon.methods.noisy_node.ipa import Domains, NoisyCountsRun
 from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.roll_up import RolledUp, RollUps
@@ -31,25 +31,22 @@ from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
 
 
-class AlgorithmAsPublished(NoisyCountsOfNodes):
-    """The algorithm of Lee & Chung 2020, which draws in floating point and needs to know no domain."""
+class AsPublishedRun(NoisyCountsRun):
+    """Publish what the algorithm of the paper makes of a table: it draws in floating point, and knows no domain."""
 
-    def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
+    theorem = "none"
+
+    @staticmethod
+    def public_domains(engine: Compute, table: EncodedTable) -> Domains:
         return Domains({}, 0)
 
+    @staticmethod
     def drawn_nodes(
-        self, engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
+        engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
     ) -> Iterator[DrawnNode]:
         for chosen in chosen_nodes(engine, table, draws, runs):
             drawing = partial(draw_counts, engine, table, draws, chosen)
             yield DrawnNode(chosen.levels, len(chosen.perturbation.runs), drawing, True, {})
-
-
-class AsPublishedRun(NoisyCountsRun):
-    """Publish what the algorithm of the paper makes of a table."""
-
-    algorithm = AlgorithmAsPublished()
-    theorem = "none"
 
 
 NODES_AT_ONCE = 64  # how many nodes are perturbed before it is thought about what to count the next ones from

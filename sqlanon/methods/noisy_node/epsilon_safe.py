@@ -55,7 +55,6 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
-    Algorithm,
     DrawnNode,
     Draws,
     Losses,
@@ -105,10 +104,14 @@ ON_SAMPLE = (
 )
 
 
-class SampledClasses(Algorithm):
-    """The algorithm that draws a node, and shows classes of a sample."""
+class EpsilonSafeRun(NoisyNodeRun):
+    """Publish the classes of a sample, paid for from the budget of the data set."""
 
-    def public_domains(self, engine: Compute, table: EncodedTable) -> None:
+    takes_far_rows = True
+    about_rows = "The rows are those of a random sample that are in classes of k rows or more."
+
+    @staticmethod
+    def public_domains(engine: Compute, table: EncodedTable) -> None:
         settings = epsilon_safe(table.bound.policy)
         if not settings.chooses_node:
             return
@@ -123,19 +126,12 @@ class SampledClasses(Algorithm):
         if settings.select_on == "sample":
             refuse_many_nodes(settings, table.bound.lattice.size)
 
+    @staticmethod
     def drawn_nodes(
-        self, engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
+        engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
     ) -> Iterator[DrawnNode]:
         drawn = drawn_on_sample if epsilon_safe(table.bound.policy).select_on == "sample" else drawn_on_table
         yield from drawn(engine, table, draws, runs)
-
-
-class EpsilonSafeRun(NoisyNodeRun):
-    """Publish the classes of a sample, paid for from the budget of the data set."""
-
-    algorithm = SampledClasses()
-    takes_far_rows = True
-    about_rows = "The rows are those of a random sample that are in classes of k rows or more."
 
     @property
     def theorem(self) -> str:

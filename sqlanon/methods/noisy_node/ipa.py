@@ -40,7 +40,6 @@ from sqlanon.methods.base import Measured
 from sqlanon.methods.chance import drawn_unseen, noise_of_places, row_count
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
-    Algorithm,
     DrawnNode,
     Draws,
     Losses,
@@ -63,12 +62,15 @@ from sqlanon.queries.noise import WHOLE, Domain
 from sqlanon.queries.recodings import AtNode, Recoding
 
 
-class NoisyCountsOfNodes(Algorithm):
-    """The algorithm that draws a node, and its counts."""
+class NoisyCountsRun(NoisyNodeRun):
+    """Publish noisy counts of the labels of a node, paid for from the budget of the data set."""
 
+    takes_far_rows = True
+    about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
     label_losses = ("ncp",)
 
-    def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
+    @staticmethod
+    def public_domains(engine: Compute, table: EncodedTable) -> Domains:
         bound = table.bound
         domains, wanted = public_domains(engine, table), noisy_counts(bound.policy)
         if wanted.chooses_node and table.context.row_count > MAX_ROWS:
@@ -81,8 +83,9 @@ class NoisyCountsOfNodes(Algorithm):
                 scale_for(budget.epsilon, whole * wanted.rows_per_individual)
         return domains
 
+    @staticmethod
     def drawn_nodes(
-        self, engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
+        engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
     ) -> Iterator[DrawnNode]:
         for levels, count in chosen_nodes(engine, table, draws, domains, runs):
             domain = domains.at(levels)
@@ -90,14 +93,6 @@ class NoisyCountsOfNodes(Algorithm):
             drawing = partial(draw_counts, engine, table, recoding, draws, domain, count)
             shown_from = thresholds(noisy_counts(table.bound.policy), domain)
             yield DrawnNode(levels, count, drawing, ROLLED_UP in draws.charges, shown_from)
-
-
-class NoisyCountsRun(NoisyNodeRun):
-    """Publish noisy counts of the labels of a node, paid for from the budget of the data set."""
-
-    algorithm = NoisyCountsOfNodes()
-    takes_far_rows = True
-    about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
 
     @property
     def theorem(self) -> str:

@@ -13,7 +13,7 @@ Which nodes are counted depends on the data, and so does the time that it takes;
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -83,27 +83,6 @@ class DrawnNode:
     thresholds: Mapping[str, int]  # the least count that a step shows
 
 
-class Algorithm(ABC):
-    """An algorithm that draws a node, and what is shown of it."""
-
-    label_losses: ClassVar[tuple[str, ...]] = ()
-    """The losses of labels that its scores need."""
-
-    @abstractmethod
-    def public_domains(self, engine: Compute, table: EncodedTable) -> Any:
-        """Refuse all that cannot be drawn while nothing is charged, and return what is known of the domain.
-
-        Raises:
-            PolicyError: something cannot be drawn.
-        """
-
-    @abstractmethod
-    def drawn_nodes(
-        self, engine: Compute, table: EncodedTable, draws: Draws, domains: Any, runs: int = 1
-    ) -> Iterator[DrawnNode]:
-        """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
-
-
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
     """Bind a policy with a private method to a source."""
     return checked(prepare(engine, source, policy))
@@ -161,24 +140,36 @@ class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublicati
 
     instead_of_node = 'it draws its node, or has a public one: write it as "node" of the method'
     instead_of_time_limit = "it scores every node; give it a public node, or maximum_levels"
-    algorithm: ClassVar[Algorithm]  # draws a node, and what is shown of it
+    label_losses: ClassVar[tuple[str, ...]] = ()
+    """The losses of labels that its scores need."""
+
+    @staticmethod
+    @abstractmethod
+    def public_domains(engine: Compute, table: EncodedTable) -> Any:
+        """Refuse all that cannot be drawn while nothing is charged, and return what is known of the domain."""
+
+    @staticmethod
+    @abstractmethod
+    def drawn_nodes(
+        engine: Compute, table: EncodedTable, draws: Draws, domains: Any, runs: int = 1
+    ) -> Iterator[DrawnNode]:
+        """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
 
     def encode(self) -> EncodedTable:
         counted = bounded(self.engine, self.bound, self.chance.source)
-        losses = self.algorithm.label_losses
-        return encode_table(self.engine, self.bound, counted, label_losses=losses, may_be_empty=True)
+        return encode_table(self.engine, self.bound, counted, label_losses=self.label_losses, may_be_empty=True)
 
     def charge(self, table: EncodedTable) -> PaidNodes:
-        domains = self.algorithm.public_domains(self.engine, table)
+        domains = self.public_domains(self.engine, table)
         wanted = node_method(self.bound.policy)
         return PaidNodes(table, domains, Draws(wanted, self.chance.source, self.accountant.charge(wanted.budgets)))
 
     def search(self, table: PaidNodes, stages: Stages) -> DrawnNode:
         with stages.stage("search"):
-            (drawn,) = self.algorithm.drawn_nodes(self.engine, table.table, table.draws, table.domains)
+            (drawn,) = self.drawn_nodes(self.engine, table.table, table.draws, table.domains)
         return drawn
 
     def make(self, table: PaidNodes, choice: DrawnNode) -> NoisyPublication:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.cuts.top_down import top_down_run
+from sqlanon.methods.cuts.shared import points
 from tests.stories import test_top_down
 from tests.stories.test_top_down import policy_of
 
@@ -83,7 +83,7 @@ def test_sources_that_do_not_fit(session: sa.Session) -> None:
 
 
 def test_a_release_that_is_not_as_it_should_be(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = top_down_run.rows_at_cut
-    monkeypatch.setattr(top_down_run, "rows_at_cut", lambda *given: right(*given).limit(33))
+    right = points.rows_at_cut
+    monkeypatch.setattr(points, "rows_at_cut", lambda *given: right(*given).limit(33))
     with pytest.raises(sa.VerificationError, match="33 rows where 34 were to be released"):
         session.anonymize("applicants", policy_of(), "other")

@@ -19,31 +19,12 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.chance import bounded_source, refuse_observed, row_count
 from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
+from sqlanon.methods.cuts.diffgen import draws
 from sqlanon.methods.cuts.diffgen.diffgen_queries import SQL
-from sqlanon.methods.cuts.diffgen.draws import (
-    LEAVES,
-    Chosen,
-    CountedRows,
-    Draws,
-    draw_leaves,
-    is_monotonic,
-    sensitivity,
-    specialized,
-)
+from sqlanon.methods.cuts.diffgen.draws import Chosen
+from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import ItemAxis
-from sqlanon.methods.cuts.shared.points import (
-    CUT,
-    Points,
-    found_axes,
-    make_labels,
-    no_list,
-    no_number,
-    read_rows,
-    recorded_cut,
-    rows_at_cut,
-    unlike_what_was_made,
-)
-from sqlanon.methods.cuts.shared.points import SQL as CUT_SQL
+from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget
@@ -128,19 +109,21 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         return PaidPoints(table, self.accountant.charge_in_portions(self.settings.name, self.settings.budget))
 
     def search(self, table: PaidPoints, stages: Stages) -> Chosen:
-        points, settings = table.points, self.settings
+        read, settings = table.points, self.settings
         with stages.stage("search"):
-            evidence = CountedRows(self.engine, settings.utility)
-            draws = Draws(settings, self.chance.source, table.portions)
-            return specialized(points.axes, points.classes, settings.specializations, evidence, draws)
+            evidence = draws.CountedRows(self.engine, settings.utility)
+            drawing = draws.Draws(settings, self.chance.source, table.portions)
+            return draws.specialized(read.axes, read.classes, settings.specializations, evidence, drawing)
 
     def make(self, table: PaidPoints, choice: Chosen) -> DiffGenPublication:
-        engine, bound, points, cut = self.engine, self.bound, table.points, choice.cut
-        charge = table.portions.rest(LEAVES)
-        combinations, threshold = draw_leaves(engine, cut, points.classes, self.settings, self.chance.source, charge)
-        make_labels(engine, cut, points.ranges)
+        engine, bound, read, cut = self.engine, self.bound, table.points, choice.cut
+        charge = table.portions.rest(draws.LEAVES)
+        combinations, threshold = draws.draw_leaves(
+            engine, cut, read.classes, self.settings, self.chance.source, charge
+        )
+        points.make_labels(engine, cut, read.ranges)
         engine.put(queries.PLACES, queries.places(cut))
-        engine.run(queries.equal_rows(cut, points.classes, bound.published_columns, target_of(bound)))
+        engine.run(queries.equal_rows(cut, read.classes, bound.published_columns, target_of(bound)))
         rows, groups = released_sizes(engine)
         return DiffGenPublication(
             bound=bound,
@@ -153,20 +136,20 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         )
 
     def released_rows(self, made: DiffGenPublication, takes_enums: TakesEnums) -> exp.Query:
-        return rows_at_cut(made.bound.published_columns, self.settings.count_column)
+        return points.rows_at_cut(made.bound.published_columns, self.settings.count_column)
 
     def companion_rows(self, made: DiffGenPublication) -> Mapping[str, exp.Query]:
-        return {name: CUT_SQL.query("cut_rows") for name in self.companions}
+        return {name: points.SQL.query("cut_rows") for name in self.companions}
 
     def compare(
         self, made: DiffGenPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
         columns, counts = made.bound.published_columns, self.settings.count_column
-        differences = row_mismatches(self.engine, unlike_what_was_made(columns, written.relation, counts))
+        differences = row_mismatches(self.engine, points.unlike_what_was_made(columns, written.relation, counts))
         if CUTS in companions:
-            rows = CUT_SQL.query("cut_rows")
+            rows = points.SQL.query("cut_rows")
             rows.set("order", None)
-            query = CUT_SQL.query("cut_mismatches", rows=rows, written=companions[CUTS].relation)
+            query = points.SQL.query("cut_mismatches", rows=rows, written=companions[CUTS].relation)
             if unlike := self.engine.fetch(query, "the cut that was written")[0]["unlike"]:
                 differences.append(f"the table of cuts differs in {unlike:,} rows from the cut of the release")
         return Comparison(differences)
@@ -185,16 +168,16 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
                 Spent(step=purpose, budget=Budget(epsilon), position=given[-1].position)
                 for purpose, epsilon in spent.items()
             ),
-            thresholds={LEAVES: made.threshold},
+            thresholds={draws.LEAVES: made.threshold},
             labels=dict(zip(names, made.chosen.cut.widths, strict=True)),
             specialized=tuple(names[each.piece.position] for each in made.chosen.specializations),
             combinations=made.combinations,
         )
 
     def labels_record(self, made: DiffGenPublication, report: Report) -> LabelsRecord | None:
-        if row_count(self.engine, CUT) > MAX_RECORDED_LABELS:
+        if row_count(self.engine, points.CUT) > MAX_RECORDED_LABELS:
             return None
-        return recorded_cut(self.engine, self.settings.sets)
+        return points.recorded_cut(self.engine, self.settings.sets)
 
     @property
     def conditions(self) -> Sequence[str]:
@@ -215,7 +198,7 @@ def target_of(bound: BoundPolicy) -> tuple[int, str]:
 def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
     """Read the rows of a source once, where its taxonomies and values fit."""
     settings, target = settings_of(bound), target_of(bound)
-    found = found_axes(engine, bound, settings.numeric, settings.sets, [target])
+    found = points.found_axes(engine, bound, settings.numeric, settings.sets, [target])
     problems = [
         f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MAX_CHILDREN}: '
         "put a level between"
@@ -227,7 +210,7 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
     _refuse_classes(engine, bound)
-    read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
+    points.read_rows(engine, found, source, leaf_of(*target), refuses_outside=settings.outside == "refuse")
     return found
 
 
@@ -259,7 +242,8 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)
     settings = settings_of(bound)
     with refusing_small_budgets(settings):
-        scale_for(settings.step, difference_sensitivity(sensitivity(settings), monotonic=is_monotonic(settings)))
+        change, monotonic = draws.sensitivity(settings), draws.is_monotonic(settings)
+        scale_for(settings.step, difference_sensitivity(change, monotonic=monotonic))
     return bound
 
 
@@ -268,9 +252,9 @@ def _misfits(bound: BoundPolicy) -> Iterator[str]:
     (target,) = bound.policy.sensitive
     for found in bound.columns:
         if found.name in settings.numeric and not found.traits.is_number:
-            yield f"{no_number(found)}, or give it a taxonomy"
+            yield f"{points.no_number(found)}, or give it a taxonomy"
         elif found.name in settings.sets and not found.traits.is_list:
-            yield no_list(found)
+            yield points.no_list(found)
         elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:
             yield f'"{found.name}" is {found.type}: name it in sets of the method'
         elif found.name == target and not found.traits.can_be_rebuilt:

@@ -14,23 +14,9 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
 from sqlanon.joint.cut_classes import cut_classes
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
+from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Cut
-from sqlanon.methods.cuts.shared.points import (
-    CLASS,
-    CUT,
-    GIVEN_PIECES,
-    POINTS,
-    Points,
-    found_axes,
-    make_labels,
-    no_number,
-    read_rows,
-    recorded_cut,
-    rows_at_cut,
-    unlike_what_was_made,
-    value_column,
-    values_in,
-)
+from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.cuts.top_down.specialize import ROWS, SQL, Chosen, CountedParts, dry_run, mean_loss, specialized
 from sqlanon.methods.run_reports import report_of_classes
 from sqlanon.methods.stages import Stages
@@ -106,7 +92,7 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         numeric, problems = _settings_of(bound).numeric, list[str]()
         for found in bound.columns:
             if found.name in numeric and not found.traits.is_number:
-                problems.append(f"{no_number(found)}, or give it a taxonomy")
+                problems.append(f"{points.no_number(found)}, or give it a taxonomy")
             elif found.name in bound.policy.quasi_identifiers and found.traits.is_list:
                 problems.append(
                     f'"{found.name}" is {found.type}: a set of items has no one label at a cut; the method "diffgen" '
@@ -123,11 +109,11 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         (target,) = bound.policy.sensitive
         unknown = find_unknown_rows(engine, bound.cells)
         row_count = _row_count(engine, bound, target, may_be_empty=self.request.is_dry_run)
-        points = found_axes(engine, bound, self.settings.numeric)
-        read_rows(engine, points, bound.source, column(target), refuses_outside=True, earlier=earlier)
+        found = points.found_axes(engine, bound, self.settings.numeric)
+        points.read_rows(engine, found, bound.source, column(target), refuses_outside=True, earlier=earlier)
         if earlier is not None:
-            engine.run(absent_persons(POINTS, column(EARLIER)))
-        return PointTable(points, row_count, unknown)
+            engine.run(absent_persons(points.POINTS, column(EARLIER)))
+        return PointTable(found, row_count, unknown)
 
     def search(self, table: PointTable, stages: Stages) -> CutChoice:
         engine, axes, is_joint = self.engine, table.points.axes, bool(self.request.earlier)
@@ -146,7 +132,7 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         engine, bound, unknown, loss_alone = self.engine, self.bound, table.unknown.suppressed, None
         if choice.alone is not None:
             loss_alone = self._make_cut(table, choice.alone)
-            for made in (GIVEN_PIECES, CUT):
+            for made in (points.GIVEN_PIECES, points.CUT):
                 engine.drop(made)
         loss = self._make_cut(table, choice.chosen)
         engine.run(equal_rows(choice.chosen.cut, bound.published_columns))
@@ -160,24 +146,24 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
             notes=(*notes, *unknown_notes(bound.policy, table.unknown)),
             table=table,
             chosen=choice.chosen,
-            cut=recorded_cut(engine),
+            cut=points.recorded_cut(engine),
             loss=loss,
             loss_alone=loss_alone,
         )
 
     def _make_cut(self, table: PointTable, chosen: Chosen) -> float:
         """Make the labels of a cut, and return what they lose."""
-        make_labels(self.engine, chosen.cut, table.points.ranges)
+        points.make_labels(self.engine, chosen.cut, table.points.ranges)
         return mean_loss(self.engine, table.points.axes, chosen, table.row_count)
 
     def released_rows(self, made: CutPublication, takes_enums: TakesEnums) -> exp.Query:
-        return rows_at_cut(made.bound.published_columns)
+        return points.rows_at_cut(made.bound.published_columns)
 
     def compare(
         self, made: CutPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
         bound, earlier = made.bound, self.request.earlier
-        unlike = unlike_what_was_made(bound.published_columns, written.relation)
+        unlike = points.unlike_what_was_made(bound.published_columns, written.relation)
         differences = row_mismatches(self.engine, unlike)
         if not earlier:
             return Comparison(differences)
@@ -311,7 +297,7 @@ def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
 
 def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
     places = [column(_first(axis.position), "anon_groups") for axis in cut.axes]
-    target = column(CLASS, "anon_groups")
+    target = column(points.CLASS, "anon_groups")
     query = select([], subquery(_grouped_points(cut), "anon_groups"))
     positions = {axis.name: axis.position for axis in cut.axes}
     for found in columns:
@@ -324,7 +310,7 @@ def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
                 column("first", alias).eq(column(_first(position), "anon_groups")),
                 copy=False,
             )
-            query = query.join(exp.alias_(CUT.table, alias, table=True), on=on, copy=False)
+            query = query.join(exp.alias_(points.CUT.table, alias, table=True), on=on, copy=False)
             shown = column("label", alias)
         query = query.select(aliased(shown, found.name), copy=False)
     query = query.select(column(ROW_COUNT, "anon_groups"), copy=False)
@@ -333,18 +319,19 @@ def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
 
 
 def _grouped_points(cut: Cut) -> exp.Select:
-    query = select([], exp.alias_(POINTS.table, "anon_points", table=True))
+    query = select([], exp.alias_(points.POINTS.table, "anon_points", table=True))
     keys: list[exp.Expr] = []
     for axis in cut.axes:
         first: exp.Expr = number(0)
         if len(cut.pieces[axis.position]) > 1:
-            alias, value = f"anon_firsts_{axis.position}", value_column(axis.position)
+            alias, value = f"anon_firsts_{axis.position}", points.value_column(axis.position)
             on = column("value", alias).eq(column(value, "anon_points"))
-            query = query.join(subquery(values_in(CUT, axis.position, ["first"]), alias), on=on, copy=False)
+            firsts = points.values_in(points.CUT, axis.position, ["first"])
+            query = query.join(subquery(firsts, alias), on=on, copy=False)
             first = column("first", alias)
             keys.append(first)
         query = query.select(aliased(first, _first(axis.position)), copy=False)
-    target = column(CLASS, "anon_points")
+    target = column(points.CLASS, "anon_points")
     query = query.select(target, row_sum(), copy=False)
     return grouped(query, [*copies(keys), target.copy()])
 

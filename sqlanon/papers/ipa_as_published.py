@@ -3,6 +3,10 @@
 Every node is perturbed, small classes masked and counterfeit rows added to the others, and one is drawn by what it is
 worth. Of the numbers that chance gave, those of the node that is drawn are kept, and its rows are made from them again.
 
+Numbers that chance gives come as tables; every other step is SQL. Classes are numbered, and so are values, so that only
+the first and the last step depend on the policy. All that chance has a part in has a run, as in
+:mod:`sqlanon.queries.noise`, whose relations hold what is shown in the end.
+
 Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
 """
 
@@ -15,6 +19,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sqlglot import exp
 
 from sqlanon.chance.exact import Floats, Integers
 from sqlanon.engines.duckdb import Compute
@@ -24,11 +29,60 @@ from sqlanon.methods.noisy_node.shared import DrawnNode, Draws, public_node
 from sqlanon.model.lattice import Levels
 from sqlanon.nodes.roll_up import RolledUp, RollUps
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.papers import ipa_published_queries as queries
 from sqlanon.papers.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
 from sqlanon.queries import noise as private
-from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.grouping import NODE, Grouping, by_key, of_all_nodes
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    ascending,
+    cast,
+    column,
+    count_rows,
+    double,
+    grouped,
+    identifier,
+    number,
+    select,
+    subquery,
+)
+from sqlanon.queries.label_losses import LabelLosses
+from sqlanon.queries.noise import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, PLACE_OF_VALUE, RUN
+from sqlanon.queries.recodings import AtNode
 from sqlanon.search.problem import batches
+
+CLASS = "anon_class"
+THRESHOLD = "anon_threshold"
+UNIFORM = "anon_uniform"
+
+VALUES = Relation("anon_paper_values", "node")
+"""The values of the sensitive column that the source has, by their place, with their number of rows."""
+
+CELLS = Relation("anon_paper_cells", "cell")
+"""The rows of the combinations of some nodes, by the number of a class and the position of a value."""
+
+PRESENT = Relation("anon_paper_present", "cell")
+"""The same with the weights with which counterfeit rows get these values."""
+
+GAPS = Relation("anon_paper_gaps", "cell")
+"""The gaps between the values that a class has: its missing values lie in them."""
+
+CLASSES = Relation("anon_paper_classes", "class")
+
+THRESHOLDS = Relation("anon_paper_thresholds", "class")  # per run and class, the noisy threshold
+
+UNIFORMS = Relation("anon_paper_uniforms", "cell")
+"""Per run and class, a uniform number for each counterfeit row, whether or not the class is kept."""
+
+PERTURBED_CLASSES = Relation("anon_paper_perturbed_classes", "class")
+COUNTERFEITS = Relation("anon_paper_counterfeits", "cell")
+
+RELATIONS = (VALUES, CELLS, PRESENT, GAPS, CLASSES, THRESHOLDS, UNIFORMS, PERTURBED_CLASSES, COUNTERFEITS)
+
+SQL = Queries("ipa_as_published", {relation.name.removeprefix("anon_paper_"): relation for relation in RELATIONS})
 
 
 class AsPublishedRun(NoisyCountsRun):
@@ -109,17 +163,17 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
     The nodes come one statement after the other: each time the node that a run holds stands against the new ones, with
     the weight of all before, which is the same as to choose among all nodes at the end.
     """
-    engine.run(queries.values(table.encoding))
+    engine.run(values(table.encoding))
     if (node := public_node(table.bound)) is not None:
         _, perturbation = _perturbed(engine, table, [node], draws, runs)
         return [ChosenNode(node, perturbation)]
     held: list[ChosenNode] = []
     log_weight = np.full(runs, -np.inf)
     for nodes, class_counts, perturbation in _all_perturbed(engine, table, draws, runs):
-        utilities = np.full((runs, len(nodes)), float(MAX_LOSS))  # without rows there is nothing to lose
-        for row in engine.fetch(queries.utilities(), "utilities of nodes", "node"):
-            utilities[row["run"], row["node"]] = row["utility"]
-        weights = _epsilon(draws, CANDIDATES) * utilities / (2 * MAX_LOSS)
+        worth = np.full((runs, len(nodes)), float(MAX_LOSS))  # without rows there is nothing to lose
+        for row in engine.fetch(utilities(), "utilities of nodes", "node"):
+            worth[row["run"], row["node"]] = row["utility"]
+        weights = _epsilon(draws, CANDIDATES) * worth / (2 * MAX_LOSS)
         candidates = np.column_stack([log_weight, weights])
         drawn = draws.source.softmax_choice(candidates, runs=runs)
         # In runs that drew the first candidate, what they hold stays.
@@ -132,9 +186,9 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
 
 def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: ChosenNode) -> list[Relation]:
     """Make what is shown at a node of the numbers that chance gave for it, as :func:`.ipa.draw_counts` does."""
-    _remake(engine, queries.class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
+    _remake(engine, class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
     _put(engine, chosen.perturbation)
-    _remake(engine, queries.shown_steps(table.encoding, chosen.levels))
+    _remake(engine, shown_steps(table.encoding, chosen.levels))
     return [private.NOISY_COMBINATIONS]
 
 
@@ -160,9 +214,11 @@ def _perturbed(
 ) -> tuple[Integers, Perturbation]:
     """Make the classes of some nodes, from all cells or from those of a node below, count them, and draw for them."""
     cells, apart = (None, False) if source is None else (source.cells, source.is_big)
-    _remake(engine, queries.class_steps(table.encoding, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
+    _remake(engine, class_steps(table.encoding, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
     class_counts = np.zeros(len(nodes), dtype=np.int64)
-    for row in engine.fetch(queries.class_counts(), "classes of nodes", "node"):
+    columns = [aliased(column(NODE), "node"), aliased(count_rows(), "classes")]
+    counted = grouped(select(columns, CLASSES.table), [column(NODE)])
+    for row in engine.fetch(counted, "classes of nodes", "node"):
         class_counts[row["node"]] = row["classes"]
     perturbation = Perturbation.drawn(draws, runs, int(class_counts.sum()))
     _put(engine, perturbation)
@@ -172,18 +228,18 @@ def _perturbed(
 def _put(engine: Compute, perturbation: Perturbation) -> None:
     """Have chance decide over the classes that there are."""
     runs, classes = perturbation.thresholds.shape
-    places = {private.RUN: np.repeat(perturbation.runs, classes), queries.CLASS: np.tile(np.arange(classes), runs)}
+    places = {private.RUN: np.repeat(perturbation.runs, classes), CLASS: np.tile(np.arange(classes), runs)}
     added = perturbation.counterfeits.ravel()
     counterfeits = {name: np.repeat(found, added) for name, found in places.items()}
     drawn = {
-        queries.THRESHOLDS: {**places, queries.THRESHOLD: perturbation.thresholds.ravel()},
-        queries.UNIFORMS: {**counterfeits, queries.UNIFORM: perturbation.uniforms},
+        THRESHOLDS: {**places, THRESHOLD: perturbation.thresholds.ravel()},
+        UNIFORMS: {**counterfeits, UNIFORM: perturbation.uniforms},
     }
     for relation, columns in drawn.items():
         engine.drop(relation)
         engine.put(relation, pa.table(columns))
-    perturbed = Step(queries.PERTURBED_CLASSES, queries.SQL.query("perturbed_classes"), "classes that are kept")
-    _remake(engine, [perturbed, Step(queries.COUNTERFEITS, queries.SQL.query("counterfeits"), "counterfeit rows")])
+    perturbed = Step(PERTURBED_CLASSES, SQL.query("perturbed_classes"), "classes that are kept")
+    _remake(engine, [perturbed, Step(COUNTERFEITS, SQL.query("counterfeits"), "counterfeit rows")])
 
 
 def _remake(engine: Compute, steps: Sequence[Step]) -> None:
@@ -205,3 +261,106 @@ def _newly_held(
 
 def _epsilon(draws: Draws, step: str) -> float:
     return float(draws.charges[step].budget.epsilon)
+
+
+def values(encoding: Encoding) -> Step:
+    """Make :data:`VALUES`."""
+    (name,) = encoding.spec.protected
+    code, raw = column(encoding.sensitive(name)), encoding.raw(name)
+    columns = [aliased(_place(code), PLACE_OF_VALUE), aliased(exp.AnyValue(this=column(raw)), raw), row_sum()]
+    return Step(VALUES, grouped(select(columns, encoding.cells.table), [code.copy()]), "values of the source")
+
+
+def class_steps(
+    encoding: Encoding,
+    batch: Sequence[Levels],
+    value_epsilon: float,
+    *,
+    cells: Relation | None = None,
+    apart: bool = False,
+) -> list[Step]:
+    """Make the classes of a batch of nodes, numbered node by node in the order of their keys, once :data:`VALUES` is.
+
+    They are of cells rolled up to a node below all of them, if there are such; the values of counterfeit rows are drawn
+    by an ε.
+    """
+    known = [
+        aliased(exp.Subquery(this=select([count_rows()], VALUES.table)), "anon_value_count"),
+        aliased(double(value_epsilon), "anon_value_epsilon"),
+    ]
+    present = SQL.query("present", cells=select([exp.Star(), *known], CELLS.table))
+    return [
+        Step(CELLS, _cells(encoding, batch, cells, apart=apart), "combinations of nodes"),
+        Step(PRESENT, present, "weights of values"),
+        Step(GAPS, SQL.query("gaps"), "gaps between values"),
+        Step(CLASSES, SQL.query("classes"), "classes of nodes"),
+    ]
+
+
+def utilities() -> exp.Query:
+    """``run``, ``node`` and ``utility``, 3 - IL, of the nodes that have classes."""
+    return SQL.query("utilities")
+
+
+def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
+    """Make what is shown of the one node whose classes there are."""
+    grouping, node = by_key(encoding, levels), AtNode(encoding, levels)
+    number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
+    classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
+    labelled = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
+    labelled = node.join_codes(labelled, "anon_numbered")
+    kept = _with_values(encoding, "kept")
+    kept.set("expressions", [*(column(code, "anon_labelled") for code in node.keys), *kept.expressions])
+    kept = kept.join(subquery(labelled, "anon_labelled"), using=[identifier(CLASS)], copy=False)
+    return [
+        Step(NOISY_COMBINATIONS, kept, "rows of the classes that are kept"),
+        Step(NOISY_LEFT_OVER, _with_values(encoding, "pooled"), "rows of the others"),
+    ]
+
+
+def _cells(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
+    (name,) = encoding.spec.protected
+    combinations = of_all_nodes(encoding, batch, cells, _rows_by_value, apart=apart)
+    keys = [NODE, *(encoding.key(word) for word in range(encoding.keys.word_count))]
+    known = combinations.named_selects
+    keyed = [column(key) for key in keys if key in known]
+    columns = [
+        *keyed,
+        *([] if NODE in known else [aliased(number(0), NODE)]),
+        aliased(_place(column(encoding.sensitive(name))), PLACE_OF_VALUE),
+        column(ROW_COUNT),
+        aliased(_number_of_class([key.copy() for key in keyed]), CLASS),
+    ]
+    numbered = select(columns, subquery(combinations, "anon_combinations"))
+    return LabelLosses(encoding, batch, ("ncp",)).beside(numbered)
+
+
+def _rows_by_value(grouping: Grouping) -> exp.Select:
+    values = [column(grouping.encoding.sensitive(name)) for name in grouping.encoding.spec.protected]
+    return grouping.select([row_sum()], grouping.cells(), *values)
+
+
+def _with_values(encoding: Encoding, name: str) -> exp.Select:
+    """Run, value and rows of a query with places of values, all to be shown."""
+    raw = encoding.raw(*encoding.spec.protected)
+    columns = [
+        column(RUN, "anon_counted"),
+        column(raw, "anon_values"),
+        aliased(column(ROW_COUNT, "anon_counted"), NOISY),
+        aliased(exp.true(), IS_SHOWN),
+    ]
+    query = select(columns, subquery(SQL.query(name), "anon_counted"))
+    return query.join(exp.alias_(VALUES.table, "anon_values", table=True), using=[identifier(PLACE_OF_VALUE)])
+
+
+def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
+    """Return the place of a row's key among all keys, from 0; without a key all rows are of one class."""
+    if not keys:
+        return number(0)
+    rank = exp.Window(this=exp.func("dense_rank"), order=ascending(*keys))
+    return exp.Sub(this=rank, expression=number(1))
+
+
+def _place(code: exp.Column) -> exp.Expr:
+    """Return the place of a value among all values, from 0; codes of values are from 1 and leave none out."""
+    return exp.Sub(this=cast(code, "BIGINT"), expression=number(1))

@@ -23,7 +23,6 @@ from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.nodes.table import encode_table
 from sqlanon.papers import IPAAsPublished
 from sqlanon.papers import ipa_as_published as ipa_paper
-from sqlanon.papers import ipa_published_queries as queries
 from sqlanon.queries.kit.macros import schema_statements
 from tests.engines import engine_of
 from tests.fixed_chance import FixedChance
@@ -147,7 +146,7 @@ class TestTablesOfThePaper:
             bound = prepared(engine, engine.resolve("table_5"), policy_of(method))
             encoded = encode_table(engine, bound, label_losses=("ncp",))
             ipa_paper.chosen_nodes(engine, encoded, draws)
-            (row,) = engine.fetch(queries.utilities(), "utilities", "node")
+            (row,) = engine.fetch(ipa_paper.utilities(), "utilities", "node")
         return float(row["utility"])
 
 

@@ -57,22 +57,17 @@ class Portions:
     that this factor is at most e^ε_i times that of the neighbour. The whole product is at most e^(ε_1 + ... + ε_k)
     times that of the neighbour, and the sum is at most ε of the whole on every path, as more is refused. What holds of
     each path holds of any set of them, and of whatever is made of what was drawn.
-
-    Attributes:
-        whole: what was paid.
-        left: the ε that is not given yet.
-        given: the charges so far, in their order.
     """
 
     def __init__(self, paid: Charge) -> None:
         self._paid = paid
         self.whole = paid.budget
-        self.left: Fraction = paid.budget.epsilon
-        self.given: list[Charge] = []
+        self.left: Fraction = paid.budget.epsilon  # the ε that is not given yet
+        self.given: list[Charge] = []  # so far, in their order
 
     # guarded: tests/unit/test_portions.py::TestPortions
     def take(self, purpose: str, epsilon: Fraction) -> Charge:
-        """A portion of the whole: leave to draw once at this loss.
+        """Take a portion of the whole: leave to draw once at this loss.
 
         Args:
             purpose: the step that it is for; several may have the same.
@@ -93,15 +88,11 @@ class Portions:
         return charge
 
     def take_side_by_side(self, purpose: str, epsilon: Fraction, count: int) -> list[Charge]:
-        """A portion for steps on disjoint rows: together they cost what one does.
-
-        Raises:
-            BudgetError, PolicyError: as :meth:`take`.
-        """
+        """Take a portion for steps on disjoint rows, as :meth:`take`: together they cost what one does."""
         return [self.take(purpose, epsilon)] * count
 
     def rest(self, purpose: str) -> Charge:
-        """All that is left: nothing is afterwards, so that any draw at what is taken then is refused."""
+        """Take all that is left: nothing is afterwards, so that any draw at what is taken then is refused."""
         return self.take(purpose, self.left)
 
 
@@ -129,24 +120,18 @@ class RhoPortions:
     M_k has a mean of at most 1. More than ρ in all is refused on every path, so that Π (P_j / Q_j)^α is at most
     M_k e^((α - 1) α ρ), and its mean at most e^((α - 1) α ρ). That is a Rényi divergence of αρ at most, at every order
     α: ρ-zCDP. Runs that end early draw nothing more, at ρ_i = 0.
-
-    Attributes:
-        whole: what was paid.
-        rho: its ρ, by :func:`~.scales.rho_of`.
-        left: the ρ that is not given yet.
-        given: the portions so far, in their order.
     """
 
     def __init__(self, paid: Charge, rho: Fraction) -> None:
         self._paid = paid
         self.whole = paid.budget
-        self.rho = rho
-        self.left = self.rho
-        self.given: list[RhoCharge] = []
+        self.rho = rho  # that of the whole, by :func:`~.scales.rho_of`
+        self.left = self.rho  # the ρ that is not given yet
+        self.given: list[RhoCharge] = []  # so far, in their order
 
     # guarded: tests/unit/test_zcdp.py::TestPortions
     def take(self, purpose: str, rho: Fraction) -> RhoCharge:
-        """A portion of the whole: leave to draw once at this loss.
+        """Take a portion of the whole: leave to draw once at this loss.
 
         Args:
             purpose: the step that it is for; several may have the same.
@@ -183,31 +168,18 @@ class Ledger(Protocol):
 
 
 class Accountant:
-    """Pays for the draws of one run.
-
-    Args:
-        ledger: where it writes; None for runs whose results are not published: audits, and seeded sources.
-        dataset: whose budget it spends.
-        method: the mechanism, such as ``ipa``.
-        policy_sha256: the hash of the policy that asked for it.
-        unit: what the neighbours of all losses of the run differ by.
-        sources: the tables and files that it reads of the data set.
-        public: those that it reads besides, which were declared public.
-
-    Attributes:
-        paid: what it has written down, charge by charge.
-    """
+    """Pays for the draws of one run."""
 
     def __init__(
         self,
-        ledger: Ledger | None,
+        ledger: Ledger | None,  # None for runs whose results are not published: audits, and seeded sources
         *,
-        dataset: str,
-        method: str,
-        policy_sha256: str,
-        unit: Unit = ROW,
-        sources: tuple[KnownSource, ...] = (),
-        public: tuple[KnownSource, ...] = (),
+        dataset: str,  # whose budget it spends
+        method: str,  # the mechanism, such as ``ipa``
+        policy_sha256: str,  # the hash of the policy that asked for it
+        unit: Unit = ROW,  # what the neighbours of all losses of the run differ by
+        sources: tuple[KnownSource, ...] = (),  # the tables and files that it reads of the data set
+        public: tuple[KnownSource, ...] = (),  # those that it reads besides, which were declared public
     ) -> None:
         self._ledger = ledger
         self._dataset = dataset
@@ -215,7 +187,7 @@ class Accountant:
         self._policy_sha256 = policy_sha256
         self._unit = unit
         self._reads = {"sources": sources, "public": public}
-        self.paid: list[Budget] = []
+        self.paid: list[Budget] = []  # what it has written down, charge by charge
 
     def charge(self, budgets: Mapping[str, Budget]) -> dict[str, Charge]:
         """Pay for steps that look at the same rows one after the other: their losses add up.
@@ -280,11 +252,7 @@ class Accountant:
 
 # guarded: tests/unit/test_discrete_laplace.py::TestCosts
 def require_covered(charge: Charge, loss: float | Fraction) -> None:
-    """Refuse a draw that costs more than was paid for it; a float is compared as the number that it is.
-
-    Raises:
-        BudgetError: the loss is greater than the charge's ε.
-    """
+    """Refuse a draw that costs more ε than was paid for it; a float is compared as the number that it is."""
     if math.isinf(loss) or Fraction(loss) > charge.budget.epsilon:
         raise BudgetError(
             f"{charge.purpose}: nothing is drawn",
@@ -294,11 +262,7 @@ def require_covered(charge: Charge, loss: float | Fraction) -> None:
 
 # guarded: tests/unit/test_zcdp.py::TestScales
 def require_rho(charge: RhoCharge, cost: float | Fraction) -> None:
-    """Refuse a draw that costs more than was paid for it; a float is compared as the number that it is.
-
-    Raises:
-        BudgetError: the cost is greater than the charge's ρ.
-    """
+    """Refuse a draw that costs more ρ than was paid for it; a float is compared as the number that it is."""
     if math.isinf(cost) or Fraction(cost) > charge.rho:
         raise BudgetError(
             f"{charge.purpose}: nothing is drawn",

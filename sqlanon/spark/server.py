@@ -26,7 +26,6 @@ from sqlanon.queries.kit.nodes import identifier
 from sqlanon.spark.spark_values import SPARK
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import RetryPolicy
@@ -113,17 +112,6 @@ def _is_gone(error: Exception) -> bool:
     if isinstance(error, SparkConnectGrpcException):
         return bool(error.getGrpcStatusCode() is StatusCode.UNAVAILABLE)
     return isinstance(error, RpcError)
-
-
-def received(frame: DataFrame, url: str, purpose: str) -> pa.Table:
-    """Return the rows of a frame; refuse some beyond the types that the server gives its columns."""
-    import pyarrow as pa
-
-    try:
-        return frame.toArrow()
-    except pa.ArrowInvalid as error:
-        reason = f"the server {url} reads values that are beyond the types which it gives their columns"
-        raise EngineError(f"{reason}: give the columns signed types", step=purpose, original=error) from None
 
 
 NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")

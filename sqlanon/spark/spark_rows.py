@@ -28,7 +28,6 @@ from sqlanon.spark.server import (
     patience,
     pinned,
     readable,
-    received,
     refusals,
     refuse_unreachable,
     watched,
@@ -251,7 +250,13 @@ class SparkRows(Rows):
 
     def _received(self, frame: DataFrame, purpose: str) -> pa.Table | None:
         """Return the rows of a frame; None if they are more than may come near."""
-        found = received(frame.limit(self.max_cells + 1), self.url, purpose)
+        import pyarrow as pa
+
+        try:
+            found = frame.limit(self.max_cells + 1).toArrow()
+        except pa.ArrowInvalid as error:
+            reason = f"the server {self.url} reads values that are beyond the types which it gives their columns"
+            raise EngineError(f"{reason}: give the columns signed types", step=purpose, original=error) from None
         return None if found.num_rows > self.max_cells else found
 
     def _send(self, table: pa.Table) -> DataFrame:

@@ -181,20 +181,19 @@ class Drawing:
 
 def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select:
     """Select the published rows: values in :func:`published_type`, labels above them as texts, in a given order."""
-    shown = {each.found.name: _shown(each) for each in columns}
+    shown: dict[str, exp.Expr] = {}
+    for each in columns:
+        drawn, kind = column(each.found.name), published_type(each.found)
+        if each.modelled.bins is not None:
+            shown[each.found.name] = cast_value(drawn, kind)
+            continue
+        texts = SQL.query("listed_labels" if each.weights is None else "listed_values", position=each.position)
+        found = f.list_extract(exp.paren(texts), drawn + 1)
+        shows_labels = each.modelled.level > 0 and each.weights is None
+        shown[each.found.name] = found if shows_labels or kind == "VARCHAR" else cast_value(found, kind)
     return select([aliased(shown[name], name) for name in order], DRAWN.table)
 
 
 def content(rows: exp.Query | exp.Expr, names: Sequence[str]) -> exp.Select:
     """Select one row: the number of rows, and the sum of their hashes."""
     return SQL.query("content", rows=rows, row_hash=f.hash(*map(column, names)))
-
-
-def _shown(each: DrawnColumn) -> exp.Expr:
-    drawn, kind = column(each.found.name), published_type(each.found)
-    if each.modelled.bins is not None:
-        return cast_value(drawn, kind)
-    texts = SQL.query("listed_labels" if each.weights is None else "listed_values", position=each.position)
-    found = f.list_extract(exp.paren(texts), drawn + 1)
-    shows_labels = each.modelled.level > 0 and each.weights is None
-    return found if shows_labels or kind == "VARCHAR" else cast_value(found, kind)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from sqlanon.methods.local.local_table import UNITS
-from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.model.criteria import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Lattice
 from tests import oracle
 

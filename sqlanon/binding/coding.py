@@ -10,8 +10,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.model.dataset_names import CSV_SUFFIXES
-from sqlanon.model.names import folded
+from sqlanon.model.names import CSV_SUFFIXES, folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries import csv_values, spelled

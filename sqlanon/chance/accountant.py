@@ -14,7 +14,7 @@ from typing import Protocol
 from sqlanon.chance.scales import rho_of
 from sqlanon.errors import BudgetError
 from sqlanon.model.budget import ROW, Budget, Unit, spelled
-from sqlanon.model.dataset_names import KnownSource
+from sqlanon.model.names import KnownSource
 
 
 @dataclass(frozen=True)

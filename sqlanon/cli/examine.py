@@ -96,7 +96,7 @@ def _next_commands(found: Suggestion, source: str, database: Path | None, policy
     """The commands to run next; none where no run could succeed. They anonymize ``read``: the source, or a query."""
     if not found.runs:
         return []
-    from sqlanon.model.dataset_names import FILE_SUFFIXES
+    from sqlanon.model.names import FILE_SUFFIXES
     from sqlanon.suggestion.suggested_taxonomies import MAX_NODES
 
     name = Path(source).stem if source.lower().endswith(FILE_SUFFIXES) else source

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import EngineError
-from sqlanon.model.dataset_names import LOCAL
 from sqlanon.model.destination import CSV_SUFFIX, NOTE_KEY
+from sqlanon.model.names import LOCAL
 from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.model.whole_files import is_special, refuse_lacking
 

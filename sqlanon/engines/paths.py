@@ -13,9 +13,8 @@ from urllib.parse import unquote
 
 from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.dataset_names import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
-from sqlanon.model.names import folded
+from sqlanon.model.names import GLOB_CHARACTERS, folded
 from sqlanon.model.whole_files import refuse_lacking
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.lakes.tables import refuse_other_types, schema_of
 from sqlanon.lakes.to_lake import SharedFolder
-from sqlanon.model.dataset_names import dataset_named
 from sqlanon.model.destination import FILE_SUFFIX, MARKER, NOTE_KEY, in_arrow
+from sqlanon.model.names import dataset_named
 from sqlanon.model.record import FolderRecord, facts_of, readable_layout, sha256_of_json
 from sqlanon.publish.files import cannot_be_written, flush, left_behind, remove
 from sqlanon.publish.folders import new_folder, readable

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlanon.engines.relations import INSTANT, Files, ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.dataset_names import dataset_named
 from sqlanon.model.destination import DELTA, ICEBERG
-from sqlanon.model.names import possible
+from sqlanon.model.names import dataset_named, possible
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:

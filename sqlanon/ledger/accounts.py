@@ -17,8 +17,8 @@ from sqlanon.chance.scales import epsilon_of
 from sqlanon.engines.paths import lies_in
 from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
-from sqlanon.model.dataset_names import KnownSource, dataset_of_files, dataset_of_table
 from sqlanon.model.ledger_entries import Entry, secret
+from sqlanon.model.names import KnownSource, dataset_of_files, dataset_of_table
 
 DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded against whoever asks
 

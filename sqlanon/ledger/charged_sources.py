@@ -14,9 +14,8 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, others_named, owners, refuse_uncapped, several_accounts
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.model.dataset_names import KnownSource, dataset_named
 from sqlanon.model.ledger_entries import START, Entry
-from sqlanon.model.names import possible
+from sqlanon.model.names import KnownSource, dataset_named, possible
 
 # What is left to do for releases whose ledger is lost, and without the ledger of a warehouse.
 IF_RELEASED_BEFORE = "If it is lost, so is what was spent, and COMMENT ON TABLE ... IS NULL has the release miss none"

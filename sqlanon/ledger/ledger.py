@@ -27,8 +27,8 @@ from sqlanon.ledger.accounts import (
     with_new_sources,
 )
 from sqlanon.model.budget import Budget, Unit, spelled
-from sqlanon.model.dataset_names import KnownSource, dataset_named
 from sqlanon.model.ledger_entries import START, Entry, Kind, chained, first_broken, head
+from sqlanon.model.names import KnownSource, dataset_named
 from sqlanon.publish.files import flush
 
 # Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone.

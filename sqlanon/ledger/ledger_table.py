@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
 from sqlanon.errors import EngineError
-from sqlanon.model.dataset_names import dataset_of_table
 from sqlanon.model.ledger_entries import Entry
+from sqlanon.model.names import dataset_of_table
 from sqlanon.model.record import facts_of
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select, string

@@ -22,9 +22,8 @@ from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request,
 from sqlanon.methods.chance import Chance, private_method, unit_of
 from sqlanon.methods.run_reports import report_of
 from sqlanon.model.budget import sequential_composition
-from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.methods.noisy import PrivateMethod
-from sqlanon.model.names import enumerated
+from sqlanon.model.names import KnownSource, enumerated
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from sqlanon.model.bounds import (
+from sqlanon.model.criteria import (
     CLASS_SIZE,
     DISTINCT_DIVERSITY,
     TOLERANCE,

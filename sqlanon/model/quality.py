@@ -7,6 +7,7 @@ a lower bound of the loss of everything above a checked node.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -14,14 +15,38 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table, total
-from sqlanon.model.level_tables import Bounds, Columns, at_levels, totals
 from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
-Terms = TypeVar("Terms", float, NDArray[np.float64])
+Columns = NDArray[np.int64]
+"""The levels of some nodes: a row per quasi-identifier, a column per node."""
+
+Bounds = NDArray[np.float64]
+"""A number per node."""
+
+Terms = TypeVar("Terms", float, Bounds)
 """A sum of terms, or an array of sums with an entry per node."""
 
 LARGEST_WEIGHT = 1e12
 """Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
+
+
+@lru_cache(maxsize=16)
+def padded(table: Table) -> Bounds:
+    """A table as an array with a row per quasi-identifier, the last level of each repeated to the longest."""
+    longest = max(map(len, table))
+    return np.array([[*losses, *[losses[-1]] * (longest - len(losses))] for losses in table], dtype=np.float64)
+
+
+def at_levels(table: Table, nodes: Columns) -> Bounds:
+    """Look up the levels of nodes in a table: a row per quasi-identifier, a column per node."""
+    found: Bounds = padded(table)[np.arange(len(nodes))[:, np.newaxis], nodes]
+    return found
+
+
+def totals(table: Table, nodes: Columns) -> Bounds:
+    """The sums of a table over the levels of nodes."""
+    sums: Bounds = at_levels(table, nodes).sum(axis=0)
+    return sums
 
 
 class QualityModel(PolicyValue):
@@ -176,10 +201,7 @@ class DMStar(QualityModel):
 
     model: Literal["dm-star"] = "dm-star"
     class_losses: ClassVar = (DM_STAR,)
-
-    @property
-    def monotonic(self) -> bool:
-        return True
+    monotonic: ClassVar = True
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DM_STAR.name]
@@ -242,14 +264,11 @@ class LM(WeightedModel):
     combined to product(1 + L)^(1/q) - 1, which is ARX's "Loss". With ``weights`` both are weighted means.
     """
 
+    label_losses: ClassVar = ("lm",)
     model: Literal["lm"] = "lm"
     aggregate: Literal["arithmetic", "geometric"] = Field(
         default="arithmetic", description="how the losses of the quasi-identifiers are combined"
     )
-
-    @property
-    def label_losses(self) -> tuple[str, ...]:
-        return ("lm",)
 
     @property
     def measure(self) -> str:
@@ -291,11 +310,8 @@ class NCP(QualityModel):
     Chung 2020, equation 6, divided by the number of quasi-identifiers).
     """
 
+    label_losses: ClassVar = ("ncp",)
     model: Literal["ncp"] = "ncp"
-
-    @property
-    def label_losses(self) -> tuple[str, ...]:
-        return ("ncp",)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return measured(summary.ncp)
@@ -328,11 +344,8 @@ class Prec(ChargingModel, WeightedModel):
     rows, of which those that are suppressed lose 1.
     """
 
+    follows_from_counts: ClassVar = True
     model: Literal["prec"] = "prec"
-
-    @property
-    def follows_from_counts(self) -> bool:
-        return True
 
     @property
     def counts_suppressed_weight(self) -> bool:

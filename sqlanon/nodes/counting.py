@@ -20,8 +20,7 @@ from typing import Any
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.model.bounds import CLASS_SIZE, Bound
-from sqlanon.model.criteria import Criteria
+from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel

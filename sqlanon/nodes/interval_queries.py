@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
+from sqlanon.model.criteria import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import NODE
 from sqlanon.queries.kit.macros import scalar_call

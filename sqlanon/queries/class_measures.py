@@ -15,7 +15,7 @@ from math import prod
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import Bound, Measure
+from sqlanon.model.criteria import Bound, Measure
 from sqlanon.queries.encoding import INDIVIDUAL, WEIGHT, Encoding, row_sum
 from sqlanon.queries.grouping import (
     CLASS_ROWS,

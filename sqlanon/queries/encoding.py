@@ -16,8 +16,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Bound, Measure
-from sqlanon.model.criteria import Criteria
+from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria, Measure
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
 from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits

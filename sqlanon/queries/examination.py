@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Bound, at_least
+from sqlanon.model.criteria import CLASS_SIZE, Bound, at_least
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.queries.class_measures import KEPT, measure_of, within

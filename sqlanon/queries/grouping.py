@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Measure
+from sqlanon.model.criteria import CLASS_SIZE, Measure
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.encoding import PEOPLE, WEIGHT, Encoding, words_of
 from sqlanon.queries.kit.macros import scalar_call

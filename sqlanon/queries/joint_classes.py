@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE
-from sqlanon.model.criteria import Criteria
+from sqlanon.model.criteria import CLASS_SIZE, Criteria
 from sqlanon.queries.class_measures import KEPT, class_relation, within
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, CellSpec, Encoding, ShownValues, encoding_for
 from sqlanon.queries.grouping import CLASS_ROWS, NODE, Grouping

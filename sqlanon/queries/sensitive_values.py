@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import Measure, View
+from sqlanon.model.criteria import Measure, View
 from sqlanon.queries.encoding import WEIGHT, counted, row_sum
 from sqlanon.queries.grouping import (
     CLASS_ROWS,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.model.criteria import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Asked, Levels
 from sqlanon.queries.class_measures import KEPT, class_relation, measure_of, within
 from sqlanon.queries.coded_labels import labelled_values

@@ -21,10 +21,10 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.bounds import CLASS_SIZE
-from sqlanon.model.dataset_names import dataset_of_files
+from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import NodeRecord
+from sqlanon.model.names import dataset_of_files
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes

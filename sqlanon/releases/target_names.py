@@ -12,7 +12,8 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.paths import lies_in
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError
-from sqlanon.model.dataset_names import (
+from sqlanon.model.destination import DELTA, ICEBERG, Destination
+from sqlanon.model.names import (
     FILE,
     FILE_SUFFIXES,
     MAIN,
@@ -23,7 +24,6 @@ from sqlanon.model.dataset_names import (
     parts_of,
     table_named,
 )
-from sqlanon.model.destination import DELTA, ICEBERG, Destination
 
 WEB = ("http://", "https://")
 

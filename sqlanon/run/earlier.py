@@ -17,8 +17,7 @@ from sqlanon.joint.beside import compare, keys_of
 from sqlanon.joint.persons import EarlierRelease, MakeAgain
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
-from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.held_releases import Earlier, key_misfits

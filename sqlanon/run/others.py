@@ -18,11 +18,10 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import SqlanonError
 from sqlanon.joint.listed import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
-from sqlanon.model.dataset_names import table_named
 from sqlanon.model.destination import Destination, destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import enumerated, folded
+from sqlanon.model.names import enumerated, folded, table_named
 from sqlanon.model.policy.fields import action_for
 from sqlanon.model.policy.held_releases import Earlier
 from sqlanon.model.policy.policy import Policy

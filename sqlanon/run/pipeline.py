@@ -20,8 +20,7 @@ from sqlanon.methods.local.least_loss import estimated_loss
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release, Report

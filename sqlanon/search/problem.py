@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary, Table
-from sqlanon.model.level_tables import Bounds, Columns, totals
-from sqlanon.model.quality import QualityModel
+from sqlanon.model.quality import Bounds, Columns, QualityModel, totals
 
 BATCH_SIZE = 32
 """Nodes per query: enough to share its fixed cost, few enough to learn from the answer.

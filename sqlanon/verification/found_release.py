@@ -15,9 +15,9 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.frames import is_frame
 from sqlanon.engines.relations import Files, ResolvedSource, Stored
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.dataset_names import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
+from sqlanon.model.names import PARQUET_SUFFIXES
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, RecordError, RowsRecord, readable_record
 from sqlanon.model.taxonomy.hierarchies import note_path

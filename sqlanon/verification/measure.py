@@ -14,7 +14,7 @@ from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_l
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.bounds import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
+from sqlanon.model.criteria import CLASS_SIZE, DISTINCT_DIVERSITY, Bound
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel

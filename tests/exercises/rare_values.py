@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from sqlanon.model.bounds import Bound, Measure, at_least
+from sqlanon.model.criteria import Bound, Measure, at_least
 from sqlanon.model.privacy import PrivacyModel
 
 

@@ -20,7 +20,7 @@ from sqlanon.chance.accountant import Expense
 from sqlanon.engines.duckdb import lineage
 from sqlanon.ledger.accounts import known
 from sqlanon.ledger.charged_sources import DataSet, charged, open_ledger
-from sqlanon.model.dataset_names import KnownSource
+from sqlanon.model.names import KnownSource
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.stories.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse

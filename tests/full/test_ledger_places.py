@@ -24,7 +24,7 @@ from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import Budget
-from sqlanon.model.dataset_names import KnownSource, dataset_named
+from sqlanon.model.names import KnownSource, dataset_named
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 from tests.engines import engine_of

@@ -24,7 +24,7 @@ from pyarrow import parquet
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import float_texts
-from sqlanon.model.dataset_names import dataset_of_files
+from sqlanon.model.names import dataset_of_files
 from sqlanon.publish.folders import FolderTarget
 from sqlanon.spark.dialect import Statement, in_spark
 from sqlanon.spark.spark_rows import SparkRows

@@ -7,7 +7,7 @@ import math
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.bounds import Bound
+from sqlanon.model.criteria import Bound
 
 A_LITTLE = 1e-6
 """Far more than sums of floats are off by, and less than anybody would call slack."""

@@ -13,8 +13,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.ledger import accounts
 from sqlanon.model.budget import Budget, Unit
-from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.ledger_entries import START, Entry, chained, first_broken, head, secret
+from sqlanon.model.names import KnownSource
 
 
 def entry(epsilon: str | None = "1", delta: str | None = "0", kind: Any = "charge", **more: Any) -> Entry:

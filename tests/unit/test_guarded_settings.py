@@ -27,8 +27,8 @@ from sqlanon.methods.cuts.diffgen import draws
 from sqlanon.methods.noisy_node.epsilon_safe import most_rows, refuse_many_nodes
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.methods.sampled_methods import DIGITS, claimed_delta, is_admissible
+from sqlanon.model.names import KnownSource
 from sqlanon.model.sampled_classes import NEAR, delta, delta_on_sample, gamma, maximum_beta
 from sqlanon.papers import IPAAsPublished
 

@@ -18,8 +18,8 @@ from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.charged_sources import open_ledger, read_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import ROW, Budget, Unit
-from sqlanon.model.dataset_names import KnownSource
 from sqlanon.model.ledger_entries import START
+from sqlanon.model.names import KnownSource
 from sqlanon.releases.target_names import have_common
 
 

@@ -16,7 +16,7 @@ import sqlanon as sa
 from sqlanon.audits.exact_audit import smallest_epsilon
 from sqlanon.chance.accountant import Accountant, Charge, Expense, Portions
 from sqlanon.model.budget import Unit
-from sqlanon.model.dataset_names import KnownSource
+from sqlanon.model.names import KnownSource
 
 A, B = KnownSource("memory.main.a", "1"), KnownSource("memory.main.b", "2")
 EPSILONS = st.fractions(0, 2, max_denominator=1000)

@@ -19,9 +19,8 @@ from sqlanon.engines.duckdb.statements import attaching
 from sqlanon.engines.paths import is_glob, log_of
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.dataset_names import FILE_SUFFIXES, dataset_of_table
 from sqlanon.model.destination import refuse_file_like
-from sqlanon.model.names import folded
+from sqlanon.model.names import FILE_SUFFIXES, dataset_of_table, folded
 from sqlanon.model.policy_value import did_you_mean
 from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string

@@ -20,8 +20,7 @@ from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.origins import FILES, Schema, names_of, query_of, spellings
 from sqlanon.engines.relations import ResolvedSource, Stored
 from sqlanon.errors import EngineError
-from sqlanon.model.dataset_names import dataset_of_table
-from sqlanon.model.names import folded
+from sqlanon.model.names import dataset_of_table, folded
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.source import ColumnOrigin
 

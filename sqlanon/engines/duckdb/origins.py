@@ -15,8 +15,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.relations import ResolvedSource, Stored
-from sqlanon.model.dataset_names import CSV_SUFFIXES
-from sqlanon.model.names import folded
+from sqlanon.model.names import CSV_SUFFIXES, folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.sql_files import query_text
 

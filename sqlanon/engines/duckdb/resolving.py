@@ -22,8 +22,7 @@ from sqlanon.engines.duckdb.origins import Scans, Spelled, is_of_with, macros_of
 from sqlanon.engines.duckdb.restricted import refuse_forbidden, refuse_remote
 from sqlanon.engines.relations import Files, Origins, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, Refusal
-from sqlanon.model.dataset_names import dataset_of_files
-from sqlanon.model.names import folded, possible
+from sqlanon.model.names import dataset_of_files, folded, possible
 from sqlanon.model.whole_files import read_whole
 from sqlanon.queries import csv_values
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select

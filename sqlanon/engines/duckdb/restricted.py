@@ -18,8 +18,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.errors import PolicyError
-from sqlanon.model.dataset_names import FILE_SUFFIXES
-from sqlanon.model.names import folded
+from sqlanon.model.names import FILE_SUFFIXES, folded
 from sqlanon.queries.kit.macros import SCHEMA, macro_names
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 from sqlanon.queries.kit.sql_files import query_text, sql_folder

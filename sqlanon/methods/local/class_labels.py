@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.local.local_table import CLASS, LEVELS, PARTS, key_roles, key_words, loss_roles, with_words
 from sqlanon.model.labels import ClassesRecord
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.coded_labels import at_level, has_bits

@@ -29,7 +29,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.events import proven_gap
 from sqlanon.model.labels import ClassesRecord
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
 from sqlanon.model.release.measurement import models_table

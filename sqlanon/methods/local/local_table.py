@@ -8,9 +8,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.model.bounds import CLASS_SIZE, Bound
+from sqlanon.model.criteria import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Levels, Table
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import NCP
 from sqlanon.nodes.table import EncodedTable

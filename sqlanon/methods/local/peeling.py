@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty, settings_of
 from sqlanon.methods.progress import Stopped, never
-from sqlanon.model.bounds import CLASS_SIZE
+from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.lattice import total
 from sqlanon.queries.encoding import INDIVIDUAL, ROW_COUNT, row_sum
 from sqlanon.queries.grouping import CLASS_ROWS, NODE, measure_column

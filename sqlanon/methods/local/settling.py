@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.methods.local.class_labels import covering_classes
 from sqlanon.methods.local.local_table import CLASS, KEY, KEYS, LEVELS, NUMBER, PARTS, LocalTable
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.model.bounds import CLASS_SIZE
+from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.queries.class_measures import class_relation, measure_of, within
 from sqlanon.queries.encoding import EARLIER
 from sqlanon.queries.joint_classes import IS_SHOWN, with_shown

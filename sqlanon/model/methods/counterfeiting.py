@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -87,6 +87,11 @@ class HCeiling(MethodSettings):
         PolicyError: listing every problem at once.
     """
 
+    invents_values: ClassVar = True
+    draws: ClassVar = True
+    against_pseudonyms: ClassVar = (
+        "counterfeits have no value to make a pseudonym of, so that pseudonyms would mark the true rows"
+    )
     model: Literal["h-ceiling"] = "h-ceiling"
     k: TwoOrMore = Field(kw_only=False)
     h: Share | None = None
@@ -132,10 +137,6 @@ class HCeiling(MethodSettings):
         return EFFECTIVE * self.k if self.effective_k is None else self.effective_k
 
     @property
-    def invents_values(self) -> bool:
-        return True
-
-    @property
     def added_columns(self) -> tuple[str, ...]:
         return (CLASS_ID,) if self.has_catalog else ()
 
@@ -149,20 +150,10 @@ class HCeiling(MethodSettings):
             return "it drops the rows of small classes"
         return "it fills classes up in place of suppressing them, unless fewest_true_rows is above 1"
 
-    @property
-    def draws(self) -> bool:
-        return True
-
-    @property
-    def against_pseudonyms(self) -> str:
-        return "counterfeits have no value to make a pseudonym of, so that pseudonyms would mark the true rows"
-
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
-        """The sensitive column: its values are drawn as they are counted."""
-        return policy.sensitive
+        return policy.sensitive  # whose values are drawn as they are counted
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """List what a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
         if self.fewest_true_rows > 1 and not self.suppression_limit:

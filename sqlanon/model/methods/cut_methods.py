@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -190,6 +190,7 @@ class DiffGen(PaidMethod):
         PolicyError: listing every problem at once.
     """
 
+    is_pure: ClassVar = True
     model: Literal["diffgen"] = "diffgen"
     budget: Budget = Field(default_factory=lambda: Budget(1))
     target: str | None = Field(default=None, kw_only=False)
@@ -209,19 +210,11 @@ class DiffGen(PaidMethod):
             raise PydanticCustomError("some_delta", "δ must be 0: all that is drawn is pure")
         return budget
 
-    @property
-    def is_pure(self) -> bool:
-        return True
-
     # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @property
     def step(self) -> Fraction:
         """ε' of every choice, split and set of noisy counts but the last: ε / (2 (numeric predictors + 2 rounds))."""
         return self.budget.epsilon / (2 * (len(self.numeric) + 2 * self.specializations))
-
-    @property
-    def without_taxonomy(self) -> tuple[str, ...]:
-        return tuple(self.numeric)
 
     @property
     def added_columns(self) -> tuple[str, ...]:
@@ -240,12 +233,8 @@ class DiffGen(PaidMethod):
             for name in (*policy.quasi_identifiers, *policy.sensitive):
                 if folded(name) == COUNT:
                     yield f'column "{name}" has the name of that of counts; rename it in a view, or take output "rows"'
-        yield from self._predictors_that_misfit(policy)
-
-    def _predictors_that_misfit(self, policy: Requirements) -> Iterable[str]:
-        predictors = policy.quasi_identifiers
         yield from numbers_that_misfit(self.numeric, policy)
-        for name, meant in unknown_names(self.sets, predictors):
+        for name, meant in unknown_names(self.sets, policy.quasi_identifiers):
             yield f'method.sets: "{name}" is not a quasi-identifier{meant}'
         for name in self.sets:
             if name in self.numeric:
@@ -276,6 +265,7 @@ class TopDownSpecialization(MethodSettings):
         PolicyError: listing every problem at once.
     """
 
+    why_no_search: ClassVar = "it publishes every row, at labels that it looks for itself"
     model: Literal["top-down-specialization"] = "top-down-specialization"
     k: TwoOrMore = Field(kw_only=False)
     target: str | None = None
@@ -285,27 +275,11 @@ class TopDownSpecialization(MethodSettings):
     def implied_models(self) -> tuple[PrivacyModel, ...]:
         return (KAnonymity(self.k),)
 
-    @property
-    def why_no_search(self) -> str:
-        return "it publishes every row, at labels that it looks for itself"
-
-    @property
-    def without_taxonomy(self) -> tuple[str, ...]:
-        return tuple(self.numeric)
-
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
-        """The sensitive column: labels are scored by how its values are spread, and rows are made from counts."""
+        # Labels are scored by how its values are spread, and rows are made from counts.
         return policy.sensitive
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """List what a policy asks for that the method does not do, a sentence each."""
-        yield from self._columns_that_misfit(policy)
-        yield from self._other_models(policy)
-        yield from self._quality(policy, "it scores labels by how well their children predict the target")
-        yield from self._levels(policy)
-        yield from numbers_that_misfit(self.numeric, policy)
-
-    def _columns_that_misfit(self, policy: Requirements) -> Iterable[str]:
         if len(policy.sensitive) != 1:
             yield f"{self} is for one sensitive column, its target, not {len(policy.sensitive)}"
         else:
@@ -313,3 +287,7 @@ class TopDownSpecialization(MethodSettings):
         yield from self._insensitive_columns(policy)
         yield from self._weights(policy)
         yield from self._individuals(policy)
+        yield from self._other_models(policy)
+        yield from self._quality(policy, "it scores labels by how well their children predict the target")
+        yield from self._levels(policy)
+        yield from numbers_that_misfit(self.numeric, policy)

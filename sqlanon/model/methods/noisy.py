@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -30,6 +30,12 @@ class PrivateMethod(MethodSettings):
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
     """
 
+    replaces_models: ClassVar = True
+    why_no_search: ClassVar = "its counts decide what is shown"
+    draws: ClassVar = True
+    against_pseudonyms: ClassVar = (
+        "a pseudonym shows that its row is in the table, and no differentially private release may show that"
+    )
     rows_per_individual: Annotated[int, Field(ge=1, le=MAX_ROWS, strict=True)] = 1
     accept_observed_domain: bool = False
 
@@ -40,20 +46,8 @@ class PrivateMethod(MethodSettings):
             """The budget of a release: a field, or the sum of other fields."""
 
     @property
-    def replaces_models(self) -> bool:
-        return True
-
-    @property
     def default_quality(self) -> QualityModel:
         return Entropy()
-
-    @property
-    def why_no_search(self) -> str:
-        return "its counts decide what is shown"
-
-    @property
-    def draws(self) -> bool:
-        return True
 
     # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @property
@@ -76,28 +70,22 @@ class PrivateMethod(MethodSettings):
         """Whether combinations that nobody has can be shown, so that the sensitive column needs a taxonomy."""
         return self.is_pure
 
-    @property
-    def against_pseudonyms(self) -> str:
-        return "a pseudonym shows that its row is in the table, and no differentially private release may show that"
-
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
-        """The sensitive column: what is published is its values, by their counts."""
-        return policy.sensitive
+        return policy.sensitive  # whose values are published, by their counts
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """List what a policy asks for that the method does not do, a sentence each."""
-        yield from self._roles_that_misfit(policy)
+        yield from self._columns_that_misfit(policy)
+        yield from self._weights(policy)
+        if self.rows_per_individual > 1 and policy.individual is None:
+            yield "rows_per_individual needs individual, the column that names the owner of a row"
         for privacy in policy.privacy:
             yield f"{self} takes no privacy model, such as {privacy}: what it promises is in its budget"
         yield from self._quality(policy, "how it scores its choices is part of its proof")
 
-    def _roles_that_misfit(self, policy: Requirements) -> Iterable[str]:
+    def _columns_that_misfit(self, policy: Requirements) -> Iterable[str]:
         if len(policy.sensitive) != 1:
             yield f"{self} publishes one sensitive column beside the quasi-identifiers, not {len(policy.sensitive)}"
         yield from self._insensitive_columns(policy)
-        yield from self._weights(policy)
-        if self.rows_per_individual > 1 and policy.individual is None:
-            yield "rows_per_individual needs individual, the column that names the owner of a row"
 
 
 class PaidMethod(PrivateMethod):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -32,16 +32,10 @@ DIGITS = Context(prec=60)
 
 @dataclass(frozen=True)
 class Sampling:
-    """The sampling of a table: the share of rows, the k of published classes, and the δ that it costs.
+    """The sampling of a table, and the δ that it costs."""
 
-    Attributes:
-        k: the least number of rows of a class that is published.
-        beta: the probability with which each row is in the sample.
-        delta: δ.
-    """
-
-    k: int
-    beta: Fraction
+    k: int  # the least number of rows of a class that is published
+    beta: Fraction  # the probability with which each row is in the sample
     delta: Fraction
 
 
@@ -139,6 +133,7 @@ class EpsilonSafe(NodeMethod):
         EngineError: scipy is not installed.
     """
 
+    is_pure: ClassVar = False
     model: Literal["epsilon-safe"] = "epsilon-safe"
     k: Annotated[int, Field(ge=2, le=MAX_K, strict=True)] | None = None
     beta: Share | None = None
@@ -240,17 +235,12 @@ class EpsilonSafe(NodeMethod):
     def chooses_node(self) -> bool:
         return self.node is None
 
-    @property
-    def is_pure(self) -> bool:
-        return False
-
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
         return ()
 
-    def _roles_that_misfit(self, policy: Requirements) -> Iterable[str]:
+    def _columns_that_misfit(self, policy: Requirements) -> Iterable[str]:
         for name in (*policy.sensitive, *policy.insensitive):
             yield (
                 f'{self} generalizes all columns that it publishes: make "{name}" a quasi-identifier with a taxonomy, '
                 "or an identifier, which is dropped; IPA() and Histogram() publish a sensitive column as it is"
             )
-        yield from self._weights(policy)

@@ -52,8 +52,8 @@ class MethodSettings(PolicyValue):
 
     @property
     def without_taxonomy(self) -> tuple[str, ...]:
-        """The columns that it generalizes without one, such as numbers to intervals."""
-        return ()
+        """The columns that it generalizes without one: numbers, which become intervals or bins."""
+        return tuple(getattr(self, "numeric", ()))
 
     @property
     def added_columns(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -200,6 +200,8 @@ class Synthetic(PaidMethod):
         PolicyError: listing every problem at once.
     """
 
+    is_pure: ClassVar = False
+    needs_value_domain: ClassVar = True
     model: Literal["synthetic"] = "synthetic"
     budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
     workload: Workload = "pairs"
@@ -230,18 +232,6 @@ class Synthetic(PaidMethod):
             raise PydanticCustomError("share", "must be below 1")
         return share
 
-    @property
-    def is_pure(self) -> bool:
-        return False
-
-    @property
-    def needs_value_domain(self) -> bool:
-        return True
-
-    @property
-    def without_taxonomy(self) -> tuple[str, ...]:
-        return tuple(self.numeric)
-
     def columns(self, policy: Requirements) -> tuple[str, ...]:
         """The columns that are modelled, in their order."""
         return (*policy.quasi_identifiers, *policy.sensitive)
@@ -264,12 +254,9 @@ class Synthetic(PaidMethod):
 
     def with_columns_like(self, known: Sequence[str]) -> Self:
         found = super().with_columns_like(known)
-        # "pairs" is a word, whatever columns are called.
-        return (
-            found
-            if isinstance(self.workload, str)
-            else found.model_copy(update={"workload": respelled(self.workload, known)})
-        )
+        if isinstance(self.workload, str):  # "pairs" is a word, whatever columns are called
+            return found
+        return found.model_copy(update={"workload": respelled(self.workload, known)})
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
         yield from super().misfits(policy)
@@ -296,13 +283,9 @@ class Synthetic(PaidMethod):
 
     def _strangers(self, policy: Requirements) -> Iterable[str]:
         """Columns of settings that are not modelled."""
-        given: dict[str, Iterable[str]] = {
-            "numeric": self.numeric,
-            "step": self.step,
-            "levels": self.levels,
-            "nulls": self.nulls,
-        }
-        given |= {"refine": self.refine, "impossible": dict.fromkeys(name for each in self.impossible for name in each)}
+        settings = ("numeric", "step", "levels", "nulls", "refine")
+        given: dict[str, Iterable[str]] = {setting: getattr(self, setting) for setting in settings}
+        given["impossible"] = dict.fromkeys(name for each in self.impossible for name in each)
         if self.target is not None:
             given["target"] = (self.target,)
         if not isinstance(self.workload, str):
@@ -311,8 +294,5 @@ class Synthetic(PaidMethod):
             for name, meant in unknown_names(columns, self.columns(policy)):
                 yield f'method.{setting}: "{name}" is neither a quasi-identifier nor a sensitive column{meant}'
 
-    def _roles_that_misfit(self, policy: Requirements) -> Iterable[str]:
+    def _columns_that_misfit(self, policy: Requirements) -> Iterable[str]:
         yield from self._insensitive_columns(policy)
-        yield from self._weights(policy)
-        if self.rows_per_individual > 1 and policy.individual is None:
-            yield "rows_per_individual needs individual, the column that names the owner of a row"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
-from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.methods.local import LocalRecoding
+from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.policy.fields import PolicyFields
 from sqlanon.model.policy.held_releases import key_misfits

@@ -15,7 +15,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Levels as Node
 from sqlanon.model.lattice import Table
-from sqlanon.model.level_tables import padded
+from sqlanon.model.quality import padded
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.forecast import ExpectedRows
 from sqlanon.search.optimal.boxes import Batch, Boxes, steps_of

@@ -33,8 +33,8 @@ from sqlanon.model.methods.counterfeiting import HCeiling as HCeiling
 from sqlanon.model.methods.full_domain import LocalRecoding as LocalRecoding
 from sqlanon.model.methods.noisy import IPA as IPA, Histogram as Histogram
 from sqlanon.model.methods.synthetic import Synthetic as Synthetic
-from sqlanon.model.policy.held_releases import Earlier as Earlier
-from sqlanon.model.policy.terms import ReleaseTerms as ReleaseTerms
+from sqlanon.model.policy.policy_parts import Earlier as Earlier
+from sqlanon.model.policy.policy_parts import ReleaseTerms as ReleaseTerms
 from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.methods.full_domain import Relocation as Relocation
 from sqlanon.model.methods.cut_methods import TopDownSpecialization as TopDownSpecialization

@@ -70,7 +70,7 @@ def connect(
     """
     settings = None
     if csv:
-        from sqlanon.model.policy.csv_files import csv_of
+        from sqlanon.model.policy.policy_parts import csv_of
 
         settings = csv_of(csv)
     if ledger_mode not in get_args(LedgerMode):

@@ -55,7 +55,7 @@ class Preparations(Part):
             EngineError: the source is not there, or cannot be read.
         """
         from sqlanon.methods.stages import Stages
-        from sqlanon.model.taxonomy.arguments import counted
+        from sqlanon.model.names import counted
         from sqlanon.run.pipeline import tried
         from sqlanon.suggestion.cleaning import proposed
         from sqlanon.suggestion.column_words import read_codebook

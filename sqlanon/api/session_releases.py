@@ -13,8 +13,8 @@ from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
-    from sqlanon.model.policy.held_releases import Earlier
     from sqlanon.model.policy.policy import GivenPolicy, Policy
+    from sqlanon.model.policy.policy_parts import Earlier
     from sqlanon.model.release import Verification
     from sqlanon.model.release.joint import JointClasses, ReleaseList
     from sqlanon.model.release.pictures import ClassSizes
@@ -47,7 +47,7 @@ class Releases(Part):
                 was made from, a key has several rows, or the taxonomies have changed.
             EngineError: a release cannot be found, or lacks its provenance.
         """
-        from sqlanon.model.policy.held_releases import Earlier
+        from sqlanon.model.policy.policy_parts import Earlier
         from sqlanon.run.earlier import compare_releases, read_as_released
 
         given = [each if isinstance(each, Earlier) else Earlier(each) for each in releases]

@@ -11,8 +11,8 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import CSV_SUFFIXES, folded
-from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries import csv_values, spelled
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (

@@ -23,9 +23,9 @@ from sqlanon.binding.unknown_values import unknown_in, values_made_by
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import TaxonomyError
-from sqlanon.model.names import folded, possible
+from sqlanon.model.names import counted, folded, possible
 from sqlanon.model.policy_value import did_you_mean
-from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
+from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange
 from sqlanon.model.taxonomy.hierarchies import Hierarchy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.queries import taxonomy_queries as taxonomies

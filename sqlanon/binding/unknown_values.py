@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqlanon.engines import paths
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.model.names import folded
-from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, counted
+from sqlanon.model.names import counted, folded
+from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier

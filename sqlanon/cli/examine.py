@@ -56,7 +56,7 @@ def init(
 
     Example: sqlanon init members.csv
     """
-    from sqlanon.model.taxonomy.arguments import counted
+    from sqlanon.model.names import counted
     from sqlanon.suggestion.suggest import PROFILES
 
     source = given["source"]
@@ -227,7 +227,7 @@ def compare_releases(
 
     Example: sqlanon compare-releases visits_k5 visits_l3 --source visits --db clinic.duckdb
     """
-    from sqlanon.model.policy.held_releases import Earlier
+    from sqlanon.model.policy.policy_parts import Earlier
 
     if len(source) not in (1, len(releases)):
         raise BadParameter("give it once for all releases, or once for each", param_hint="--source")

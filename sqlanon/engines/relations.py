@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from sqlglot import exp
 
-from sqlanon.model.policy.csv_files import Csv
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.source import SourceColumn, Traits
 

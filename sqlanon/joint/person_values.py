@@ -12,10 +12,9 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import TaxonomyError, UnsatisfiableError
-from sqlanon.model.names import enumerated, folded
-from sqlanon.model.policy.earlier_checks import holds_together
+from sqlanon.model.names import counted, enumerated, folded
+from sqlanon.model.policy.checks import holds_together
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.taxonomy.arguments import counted
 from sqlanon.queries.encoded_rows import shares, unlabelled_values
 from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownValues
 from sqlanon.queries.grouping import Grouping

@@ -12,9 +12,9 @@ from sqlanon.methods.syntactic import SyntacticPublication
 from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Lattice, Levels, total
+from sqlanon.model.names import listed
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
-from sqlanon.model.taxonomy.arguments import listed
 from sqlanon.nodes.choice import NodeChoice
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SearchOutcome

@@ -115,8 +115,7 @@ def exactly(measure: Measure, comparison: Comparison, required: float) -> Bound:
 
 CLASS_SIZE = Measure("class_size", view="size", of_table=("k_anonymity", "k"), field="k")
 
-DISTINCT_DIVERSITY = "distinct_diversity"
-"""The name of the measure that counts the values of a class."""
+DISTINCT_DIVERSITY = "distinct_diversity"  # the name of the measure that counts the values of a class
 
 
 @dataclass(frozen=True)

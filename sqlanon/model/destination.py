@@ -13,17 +13,13 @@ from typing import Literal, cast, get_args
 from sqlanon.errors import PolicyError, TargetError
 from sqlanon.model.names import folded, possible, spelled_like
 
-FILE_SUFFIX = ".parquet"
-"""What the name of a target ends in that is a Parquet file."""
-
-CSV_SUFFIX = ".csv"
-"""What the name of a target ends in that is a CSV file."""
+FILE_SUFFIX = ".parquet"  # what the name of a target ends in that is a Parquet file
+CSV_SUFFIX = ".csv"  # what the name of a target ends in that is a CSV file
 
 FORMATS = {FILE_SUFFIX: "sqlanon.publish.parquet:ParquetFile", CSV_SUFFIX: "sqlanon.publish.csv:CsvFile"}
 """The endings of the names of files that are targets, and the class that writes each."""
 
-COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")
-"""What the name of a compressed file ends in."""
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")  # what the name of a compressed file ends in
 
 TEXTS = (".tsv", ".psv", ".txt")
 
@@ -35,20 +31,14 @@ OTHER_FORMATS = (
 
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 
-DELTA, ICEBERG = "delta:", "iceberg:"
-"""What the names of tables of lakes begin with."""
+DELTA, ICEBERG = "delta:", "iceberg:"  # what the names of tables of lakes begin with
 
 STORE = re.compile(r"(s3a?|gs|gcs|abfss?)://")
 """What the address of an object store begins with, where an object is there whole or not at all."""
 
-HADOOP = re.compile(r"^s3a://")
-"""How Apache Spark has the addresses of S3 begin."""
-
-NOTE_KEY = "sqlanon"
-"""The key of our records, wherever they are."""
-
-MARKER = "_sqlanon.json"
-"""The file with the record of a release folder; no reader of Parquet folders takes it for data."""
+HADOOP = re.compile(r"^s3a://")  # how Apache Spark has the addresses of S3 begin
+NOTE_KEY = "sqlanon"  # the key of our records, wherever they are
+MARKER = "_sqlanon.json"  # the file with the record of a release folder; no reader of Parquet folders takes it for data
 
 
 Replace = bool | Literal["changed", "anything"]
@@ -59,8 +49,7 @@ whatever it is. A folder is only ever replaced if all that is in it is a release
 """
 
 
-Kind = Literal["table", "file", "folder", "lake", "store"]
-"""What the name of a target is the name of."""
+Kind = Literal["table", "file", "folder", "lake", "store"]  # what the name of a target is the name of
 
 CsvFormulas = Literal["keep", "quote", "refuse"]
 """What becomes of cells of a CSV that a spreadsheet would compute: they stay, get an apostrophe, or are refused."""

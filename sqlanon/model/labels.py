@@ -17,11 +17,8 @@ Number: TypeAlias = StrictInt | Annotated[float, Field(strict=True, allow_inf_na
 CutLabel: TypeAlias = tuple[Level | None, str]
 """A label with its level; with None, that of all values of a taxonomy without a top."""
 
-ItemLabel: TypeAlias = tuple[Level | None, str | None]
-"""The same of items; without both, that of a set without items."""
-
-Interval: TypeAlias = tuple[Number, Number]
-"""The numbers from one on and below another."""
+ItemLabel: TypeAlias = tuple[Level | None, str | None]  # the same of items; without both, that of a set without items
+Interval: TypeAlias = tuple[Number, Number]  # the numbers from one on and below another
 
 
 class Part(PartialResult):

@@ -8,11 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, SupportsInt
 
-Levels = tuple[int, ...]
-"""A node as its levels, in the order of the quasi-identifiers."""
-
-Table = tuple[tuple[float, ...], ...]
-"""A number per quasi-identifier and level."""
+Levels = tuple[int, ...]  # a node as its levels, in the order of the quasi-identifiers
+Table = tuple[tuple[float, ...], ...]  # a number per quasi-identifier and level
 
 Asked = Literal["everything", "counts", "loss", "proofs"]
 """What may be asked: of a node all, or first how many classes and rows are kept, and of some later what they lose; of

@@ -16,8 +16,7 @@ from sqlanon.model.budget import Budget, Unit, UnitName, exact
 
 Kind = Literal["charge", "cap"]
 
-START = "0" * 64
-"""What stands for the hash of the row before the first."""
+START = "0" * 64  # what stands for the hash of the row before the first
 
 
 @dataclass(frozen=True)

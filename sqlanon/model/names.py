@@ -12,8 +12,7 @@ from sqlanon.errors import EngineError, PolicyError
 
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
 CSV_SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in ("", ".gz", ".zst"))
-FILE_SUFFIXES = (*PARQUET_SUFFIXES, *CSV_SUFFIXES)
-"""How the names of files end that are sources."""
+FILE_SUFFIXES = (*PARQUET_SUFFIXES, *CSV_SUFFIXES)  # how the names of files end that are sources
 GLOB_CHARACTERS = frozenset("*?[")
 MAIN = "main"
 PART = r'"(?:[^"]|"")+"|[^\W\d]\w*'
@@ -27,10 +26,8 @@ PATH = re.compile(
 """A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet or CSV file."""
 LOCAL = re.compile(r"delta:|file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 """What stands before the path of a file, or of the folder of a Delta table."""
-PLAIN = re.compile(r"[^\W\d]\w*")
-"""A part of a name that needs no quotes."""
-FILE = re.compile(r"/|[\w+.-]+://")
-"""How the name of a file begins."""
+PLAIN = re.compile(r"[^\W\d]\w*")  # a part of a name that needs no quotes
+FILE = re.compile(r"/|[\w+.-]+://")  # how the name of a file begins
 
 
 def folded(name: str) -> str:
@@ -60,6 +57,16 @@ def enumerated(names: Iterable[object]) -> str:
     """``one``, ``one and two``, ``one, two and three``; nothing for no names."""
     *others, last = [*map(str, names)] or [""]
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def listed(names: Iterable[str]) -> str:
+    """``"age"``, ``"age", "sex" and "zip"``."""
+    return enumerated(f'"{name}"' for name in names)
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 value``, ``2,000 values``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def is_possible(name: str) -> bool:

@@ -28,8 +28,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.docstrings import Docstring, docstring_of
 from sqlanon.model.names import spelled_like
 
-Level = Annotated[int, Field(ge=0, strict=True)]
-"""A level of a taxonomy."""
+Level = Annotated[int, Field(ge=0, strict=True)]  # a level of a taxonomy
 
 
 def _no_boolean(value: Any) -> Any:
@@ -41,11 +40,11 @@ def _no_boolean(value: Any) -> Any:
 NotBoolean = BeforeValidator(_no_boolean)
 """Refuses true and false, which pydantic takes for 1 and 0 and which are slips where a number is wanted."""
 
-Number = Annotated[float, NotBoolean]
-"""A number that need not be whole."""
+OneOrSeveral = BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
+"""Takes a single text for a list of one."""
 
-NotNegative = Annotated[Number, Field(ge=0)]
-"""A number that is not below 0."""
+Number = Annotated[float, NotBoolean]  # a number that need not be whole
+NotNegative = Annotated[Number, Field(ge=0)]  # a number that is not below 0
 
 
 def _share(value: Any) -> Any:
@@ -62,14 +61,12 @@ def _is_share(number: str | float) -> bool:
         return False
 
 
-Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]
-"""A share, which no percentage is to be taken for."""
+Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]  # a share, which no percentage is to be taken for
 
 TAG_OF_TAXONOMY = 2
 """The position of a taxonomy's kind in the path of an error: ``taxonomies``, the column, the kind, a setting."""
 
-RESERVED_PREFIX = "anon_"
-"""Names of columns may not start with this: the macros use such names inside."""
+RESERVED_PREFIX = "anon_"  # names of columns may not start with this: the macros use such names inside
 
 
 NAMING_COLUMNS = (
@@ -91,8 +88,7 @@ NAMING_COLUMNS = (
 )
 """The fields of parts of a policy that name columns."""
 
-MAX_COMPARED_PAIRS = 20_000
-"""Of unknown and known names in one error: difflib takes a tenth of a second for them."""
+MAX_COMPARED_PAIRS = 20_000  # of unknown and known names in one error: difflib takes a tenth of a second for them
 
 
 if TYPE_CHECKING:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded
-from sqlanon.model.policy_value import PolicyValue, failed_checks, unknown_names
+from sqlanon.model.policy_value import OneOrSeveral, PolicyValue, failed_checks, unknown_names
 
 MAXIMUM_COLUMNS = 1_000
 """More columns of events are refused: each is to get a taxonomy, and a row that wide is nobody's but its own."""
 
 
-def _listed(names: Any) -> Any:
-    return (names,) if isinstance(names, str) else names
-
-
-Names = Annotated[Sequence[str], BeforeValidator(_listed), AfterValidator(tuple)]
+Names = Annotated[Sequence[str], OneOrSeveral, AfterValidator(tuple)]
 """Names of columns; a single one need not be in a list."""
 
 

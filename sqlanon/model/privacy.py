@@ -27,8 +27,7 @@ from sqlanon.model.criteria import (
 from sqlanon.model.names import in_quotes
 from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
-MOST = 10**12
-"""More rows or values than any class has: a larger threshold is a slip."""
+MOST = 10**12  # more rows or values than any class has: a larger threshold is a slip
 
 TwoOrMore = Annotated[int, Field(ge=2, le=MOST, strict=True)]
 """A number of rows or values, where one would promise nothing."""
@@ -344,8 +343,7 @@ class DeltaPresence(PopulationModel):
         return f"δ-presence in {in_quotes(self.population)} ({self.minimum:g} to {self.maximum:g})"
 
 
-MAX_SECRETS = 12
-"""Knowledge states are subsets of the secret columns: 4,096 of them."""
+MAX_SECRETS = 12  # knowledge states are subsets of the secret columns: 4,096 of them
 
 
 @kind_of("privacy")

@@ -12,8 +12,7 @@ from sqlanon.errors import PolicyError
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
-VARIABLE = "SQLANON_PSEUDONYM_KEY"
-"""The environment variable that holds the key if no other is given."""
+VARIABLE = "SQLANON_PSEUDONYM_KEY"  # the environment variable that holds the key if no other is given
 
 GUIDE = "pseudonyms"
 
@@ -22,8 +21,7 @@ MAX_KEY_BYTES = 4096
 MIN_DIFFERENT_BYTES = 8
 """Of the 64 hexadecimal digits of a random key, fewer than 8 are different in less than one of 10¹⁸ keys."""
 
-BLOCK_BYTES = 64
-"""Bytes of a block of SHA-256."""
+BLOCK_BYTES = 64  # bytes of a block of SHA-256
 
 HOW_TO_MAKE = "`(umask 077; openssl rand -hex 32 > pseudonym.key)` makes one"
 

@@ -17,17 +17,10 @@ from pydantic import Field, field_validator
 from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table, total
 from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
-Columns = NDArray[np.int64]
-"""The levels of some nodes: a row per quasi-identifier, a column per node."""
-
-Bounds = NDArray[np.float64]
-"""A number per node."""
-
-Terms = TypeVar("Terms", float, Bounds)
-"""A sum of terms, or an array of sums with an entry per node."""
-
-LARGEST_WEIGHT = 1e12
-"""Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
+Columns = NDArray[np.int64]  # the levels of some nodes: a row per quasi-identifier, a column per node
+Bounds = NDArray[np.float64]  # a number per node
+Terms = TypeVar("Terms", float, Bounds)  # a sum of terms, or an array of sums with an entry per node
+LARGEST_WEIGHT = 1e12  # weights are ratios: a larger one is a slip, and sums of the largest floats overflow
 
 
 @lru_cache(maxsize=16)

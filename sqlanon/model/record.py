@@ -16,13 +16,12 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from sqlanon.model.budget import Budget
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.model.labels import LabelsRecord, Part
-from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.fields import Unknown
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.model.policy_value import Level, respelled
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee
 
-FORMAT: Literal[1] = 1
-"""The number of the format. A record of another one is not read."""
+FORMAT: Literal[1] = 1  # the number of the format. A record of another one is not read
 
 Count: TypeAlias = Annotated[int, Field(ge=0, strict=True)]
 

@@ -31,26 +31,16 @@ from sqlanon.model.extras import extra_module
 
 Floats = NDArray[np.float64]
 
-AT_ONCE = 256
-"""How many numbers of rows are looked at together, at first; and each time twice as many as before."""
-
-MAX_ROWS_AT_ONCE = 1 << 16
-"""How many numbers of rows are looked at together at most."""
+AT_ONCE = 256  # how many numbers of rows are looked at together, at first; and each time twice as many as before
+MAX_ROWS_AT_ONCE = 1 << 16  # how many numbers of rows are looked at together at most
 
 MAX_EXACT_ROWS = 1 << 24
 """After how many numbers of rows Chernoff's bound is taken for the rest: no less than their tails."""
 
-NEAR = 1e-9
-"""How near to a whole number γ n is taken for it, which makes the tail larger: safe, whatever was rounded."""
-
-MAX_K = 1 << 40
-"""The largest k that is tried for a δ."""
-
-LARGEST = 700.0
-"""e^ε of a larger ε overflows a float. Less is subtracted with this one, which is on the safe side."""
-
-SHARES = 1000
-"""Of how many equal parts of 1 a largest β is a multiple."""
+NEAR = 1e-9  # how near to a whole number γ n is taken for it, which makes the tail larger: safe, whatever was rounded
+MAX_K = 1 << 40  # the largest k that is tried for a δ
+LARGEST = 700.0  # e^ε of a larger ε overflows a float. Less is subtracted with this one, which is on the safe side
+SHARES = 1000  # of how many equal parts of 1 a largest β is a multiple
 
 
 def delta(k: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, *, tight: bool = False) -> Any:

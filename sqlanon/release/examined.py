@@ -32,11 +32,8 @@ from sqlanon.release.kept_columns import (
 )
 from sqlanon.release.publishing import GroupedRows, PublishedNode
 
-MAX_GROUPS = 20
-"""Labels that the level has at most at which a quasi-identifier is looked at."""
-
-MIN_GROUP_ROWS = 30
-"""Rows of a label, at least: the share of fewer says little."""
+MAX_GROUPS = 20  # labels that the level has at most at which a quasi-identifier is looked at
+MIN_GROUP_ROWS = 30  # rows of a label, at least: the share of fewer says little
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlanon.model.destination import DELTA, ICEBERG
 from sqlanon.model.names import enumerated, in_quotes
-from sqlanon.model.policy.held_releases import Earlier
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy_parts import Earlier
 from sqlanon.model.privacy import DeltaPresence, KAnonymity
 from sqlanon.model.release import Guarantee, Report
 

@@ -25,8 +25,7 @@ from sqlanon.queries import exposures as queries
 from sqlanon.queries.source import Traits
 from sqlanon.release.publishing import PublishedNode
 
-NEARLY_UNIQUE = 0.5
-"""Columns are nearly unique if this share of the rows, or more, have values that few rows have."""
+NEARLY_UNIQUE = 0.5  # columns are nearly unique if this share of the rows, or more, have values that few rows have
 
 MAX_RARE_ROWS = 10
 """A value that as many rows have is not rare, whatever the k: else short lists of values were nearly unique, too."""
@@ -34,26 +33,19 @@ MAX_RARE_ROWS = 10
 COUNTED_ROWS = 1_000_000
 """Up to this number of rows all values are counted, beyond it a sample: to group ten million values takes seconds."""
 
-ESTIMATE_ERROR = 2
-"""The factor by which an estimated number of values may be off."""
+ESTIMATE_ERROR = 2  # the factor by which an estimated number of values may be off
 
 SIEVED_ROWS = 50_000
 """Rows whose pairs of values are counted, of all rows, to see whether a pair of columns can be nearly unique."""
 
-SIEVE_ERROR = 0.1
-"""How far the share of rare rows may be off there: twenty times its standard error."""
-
-MAX_PAIRS = 100
-"""The most pairs of columns that are looked at."""
-
-MAX_LISTED_PAIRS = 100
-"""The most pairs that are named of those that are not looked at."""
+SIEVE_ERROR = 0.1  # how far the share of rare rows may be off there: twenty times its standard error
+MAX_PAIRS = 100  # the most pairs of columns that are looked at
+MAX_LISTED_PAIRS = 100  # the most pairs that are named of those that are not looked at
 
 MAX_PAIR_ROWS = 20_000_000
 """The most rows that are read for them, over all pairs: a tenth of what a run of a million rows takes."""
 
-FEW_ROWS = 5_000
-"""Rows of the source by which most dependencies are refuted."""
+FEW_ROWS = 5_000  # rows of the source by which most dependencies are refuted
 
 MIN_SUPPORT = 10
 """The least support of a dependency (``anon.dependency``): chance brings about one of 10 with at most 2 ** -20."""
@@ -65,8 +57,7 @@ rows share, all columns of the event depend, and reveal next to nothing of them.
 MAX_COLUMNS = 100
 """The most kept columns that are looked at, those of the fewest values: to refute takes a GROUP BY each."""
 
-MAX_COUNTED = 20
-"""The most pairs of columns, not refuted by few rows, that are counted in all of them."""
+MAX_COUNTED = 20  # the most pairs of columns, not refuted by few rows, that are counted in all of them
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,7 @@ CUT_MISFITS = {"without": "have none of the labels", "several": "have more than 
 MAX_ENUM_TEXTS = 1000
 """The most texts of a column that is written as an ENUM: a file may repeat all of them for every row group."""
 
-MAX_ENUM_TEXT_BYTES = 1000
-"""The most bytes of such a text."""
+MAX_ENUM_TEXT_BYTES = 1000  # the most bytes of such a text
 
 TYPED_GROUPS = 0.25
 """The fewest groups per row at which texts that are released as they are get no ENUM: to find it takes too long."""
@@ -209,8 +208,7 @@ def group_rows(
 COUNTED_BESIDE = 50
 """Identifiers whose values are counted in one scan with something else: DuckDB plans few aggregates in a short time."""
 
-NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
-"""The blocks of a dry run, which has no row to hash."""
+NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))  # the blocks of a dry run, which has no row to hash
 
 
 def make_rows(

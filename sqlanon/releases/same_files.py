@@ -21,8 +21,7 @@ from sqlanon.releases.target_names import place
 
 SUFFIXES = (".csv", ".parquet")
 
-MAX_FILES = 100
-"""Files of a folder whose records are looked at: the latest."""
+MAX_FILES = 100  # files of a folder whose records are looked at: the latest
 
 
 def rows_beside(engine: Engine, target: Path, files_sha256: str | None, datasets: Sequence[str]) -> list[Row]:

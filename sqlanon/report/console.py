@@ -29,8 +29,7 @@ from sqlanon.report.document import (
 
 STYLES: dict[Tone, str] = {"plain": "", "strong": "bold", "good": "green", "bad": "bold red", "doubtful": "yellow"}
 
-BAR_WIDTH = 30
-"""Of a bar, in characters, where there is room."""
+BAR_WIDTH = 30  # of a bar, in characters, where there is room
 
 BAR_SIGNS = ("·", "▒", "█")
 BAR_SIGNS_OF_ASCII = (".", "-", "#")

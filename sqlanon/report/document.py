@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-MAX_ALIKE = 10
-"""The most sentences that are shown of those that differ in a column and in numbers alone."""
+MAX_ALIKE = 10  # the most sentences that are shown of those that differ in a column and in numbers alone
 
 NAME_OR_NUMBER = re.compile(r'("(?:[^"]|"")+")|[0-9][0-9.,]*')
 

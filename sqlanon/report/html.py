@@ -29,8 +29,7 @@ from sqlanon.report.document import (
     printable,
 )
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""What a browser may load for the page: nothing."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # what a browser may load for the page: nothing
 
 LOOKS = {
     "": "text-align:left",
@@ -44,8 +43,7 @@ LOOKS = {
 """The styles that a notebook has in place of the classes of a page; other classes have none."""
 
 BAR_COLOURS = ("#c9ccd1", "#e3b341", "#2da44e")
-FRAME_HEIGHT = 900
-"""Pixels: the page of a lattice of eight columns fits in."""
+FRAME_HEIGHT = 900  # pixels: the page of a lattice of eight columns fits in
 
 
 def page(document: Document) -> str:

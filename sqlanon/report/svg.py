@@ -11,21 +11,15 @@ from importlib.resources import files
 
 from sqlanon.report.document import Bars, Chart, Points, Steps, Strip, Strips, percent
 
-WIDTH, HEIGHT = 620, 190
-"""Of the plot with its axis to the left, in pixels of the picture; the axis below adds some."""
+WIDTH, HEIGHT = 620, 190  # of the plot with its axis to the left, in pixels of the picture; the axis below adds some
 
 LEFT, RIGHT, BELOW = 44, 14, 38
-LEGEND, SERIES = 16, 2
-"""The height of a line of the legend, and how many lines there is room for."""
-GRID = 4
-"""Lines of the grid above the axis."""
+LEGEND, SERIES = 16, 2  # the height of a line of the legend, and how many lines there is room for
+GRID = 4  # lines of the grid above the axis
 
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_GAP = 250, 11, 2
-LETTER = 5.2
-"""The mean width of a letter of a label, in pixels."""
-
-MAX_PIECES = 150
-"""A level of more labels is drawn as one piece."""
+LETTER = 5.2  # the mean width of a letter of a label, in pixels
+MAX_PIECES = 150  # a level of more labels is drawn as one piece
 
 
 def image(picture: str, words: str) -> str:

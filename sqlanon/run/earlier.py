@@ -19,9 +19,8 @@ from sqlanon.model.labels import ClassesRecord, LabelsRecord
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
 from sqlanon.model.names import folded
-from sqlanon.model.policy.csv_files import Csv
-from sqlanon.model.policy.held_releases import Earlier, key_misfits
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy_parts import Csv, Earlier, key_misfits
 from sqlanon.model.record import EarlierRecord, Record
 from sqlanon.model.release import Verification
 from sqlanon.model.release.joint import JointClasses

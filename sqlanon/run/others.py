@@ -23,8 +23,8 @@ from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import enumerated, folded, table_named
 from sqlanon.model.policy.fields import action_for
-from sqlanon.model.policy.held_releases import Earlier
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.policy_parts import Earlier
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release.joint import JointClasses, ListedRelease, OtherRelease

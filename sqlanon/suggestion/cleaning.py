@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.model.policy.csv_files import Csv
-from sqlanon.model.taxonomy.arguments import counted, listed
+from sqlanon.model.names import counted, listed
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence

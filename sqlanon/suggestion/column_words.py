@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.taxonomy.arguments import counted
+from sqlanon.model.names import counted
 from sqlanon.model.whole_files import read_whole
 from sqlanon.suggestion.evidence import Role
 

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.model.taxonomy.arguments import listed
+from sqlanon.model.names import listed
 from sqlanon.queries import suggestions as queries
 from sqlanon.suggestion import column_words as names
 from sqlanon.suggestion.column_words import IDENTIFYING, Word

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import file_readers
 from sqlanon.model.names import folded
-from sqlanon.model.policy.csv_files import Csv
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.nodes import column, select, subquery, union_by_name

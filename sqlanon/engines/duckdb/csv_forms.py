@@ -28,7 +28,7 @@ from sqlanon.engines.duckdb.csv_form import (
 )
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.names import folded
-from sqlanon.model.policy.csv_files import Csv
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import as_read

@@ -31,7 +31,7 @@ from sqlanon.satellites import offered
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.opening import OpenedDatabase
-    from sqlanon.model.policy.csv_files import Csv
+    from sqlanon.model.policy.policy_parts import Csv
 
 ADDITIONS = (
     "comments on its columns were",

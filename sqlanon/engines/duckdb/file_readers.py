@@ -15,7 +15,7 @@ from sqlanon.engines.paths import is_glob
 from sqlanon.engines.relations import Files
 from sqlanon.errors import EngineError
 from sqlanon.model.names import CSV_SUFFIXES, FILE_SUFFIXES, LOCAL, PARQUET_SUFFIXES
-from sqlanon.model.policy.csv_files import Csv
+from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
 

@@ -28,7 +28,7 @@ from sqlanon.queries.kit.sql_files import query_text
 if TYPE_CHECKING:
     from sqlanon.engines.cutting import Rows
     from sqlanon.engines.duckdb.engine import Engine
-    from sqlanon.model.policy.csv_files import Csv
+    from sqlanon.model.policy.policy_parts import Csv
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
 NAME = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)

@@ -26,8 +26,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy_value import NotNegative, PolicyValue, kind_of, unknown_names
 from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 
-MAX_STEPS = 1 << 40
-"""How many values a numeric predictor may have."""
+MAX_STEPS = 1 << 40  # how many values a numeric predictor may have
 
 Outside = Literal["clamp", "refuse"]
 """What becomes of numbers out of their range: they are taken for its nearest end, or end the run."""
@@ -140,14 +139,12 @@ def numbers_that_misfit(numeric: Mapping[str, Range], policy: Requirements) -> I
             yield f'taxonomies: "{name}" is numeric, and becomes intervals: it has no taxonomy'
 
 
-COUNT = "count"
-"""The column of a release that says how many rows there are of a combination."""
+COUNT = "count"  # the column of a release that says how many rows there are of a combination
 
 CUTS = "cuts"
 """What is published beside the rows if it is given a name: the labels that values of the predictors become."""
 
-MAX_SPECIALIZATIONS = 1000
-"""More of them leave nothing of the budget for each."""
+MAX_SPECIALIZATIONS = 1000  # more of them leave nothing of the budget for each
 
 Utility = Literal["max", "infogain"]
 Output = Literal["counts", "rows"]

@@ -16,14 +16,9 @@ from sqlanon.model.quality import LARGEST_WEIGHT, LM, NCP, Entropy, QualityModel
 Objective = Literal["utility", "privacy"]
 """The least loss that meets the privacy models, or the most privacy within a loss."""
 
-SearchName = Literal["optimal", "exhaustive", "ola", "datafly", "samarati", "incognito"]
-"""The searches for utility."""
-
-INVERSE_OLA: Literal["inverse-ola"] = "inverse-ola"
-"""The only search for privacy."""
-
-AlgorithmName = Literal[SearchName, "inverse-ola"]
-"""All searches, as reports name them."""
+SearchName = Literal["optimal", "exhaustive", "ola", "datafly", "samarati", "incognito"]  # the searches for utility
+INVERSE_OLA: Literal["inverse-ola"] = "inverse-ola"  # the only search for privacy
+AlgorithmName = Literal[SearchName, "inverse-ola"]  # all searches, as reports name them
 
 NEED_MONOTONIC_PRIVACY: frozenset[AlgorithmName] = frozenset({"ola", INVERSE_OLA, "samarati", "incognito"})
 """They conclude from a node that satisfies or fails to the nodes above or below it, so they are sound for monotonic
@@ -142,8 +137,7 @@ class Relocation(MethodSettings):
         yield from self._individuals(policy)
 
 
-Aggregate = Literal["mean", "median", "range"]
-"""What is published of the values of a class."""
+Aggregate = Literal["mean", "median", "range"]  # what is published of the values of a class
 
 
 @kind_of("method")

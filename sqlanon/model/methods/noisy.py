@@ -102,8 +102,7 @@ class PaidMethod(PrivateMethod):
         return budget
 
 
-NODE = "node"
-"""The step that draws a node, as budgets and ledgers name it."""
+NODE = "node"  # the step that draws a node, as budgets and ledgers name it
 
 
 class NodeMethod(PrivateMethod):

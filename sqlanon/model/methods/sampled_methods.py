@@ -18,14 +18,12 @@ from sqlanon.model.methods.noisy import NODE, NodeMethod
 from sqlanon.model.methods.settings import Requirements
 from sqlanon.model.policy_value import failed_checks, kind_of
 
-CLAIMED = Context(prec=4, rounding=ROUND_CEILING)
-"""δ is claimed in four digits, rounded up."""
+CLAIMED = Context(prec=4, rounding=ROUND_CEILING)  # δ is claimed in four digits, rounded up
 
 WITHIN = Decimal("1e-6")
 """How far a computed δ may be below the true one, as a share of it: tails of many rows are not much more precise."""
 
-MIN_DELTA = Decimal("1e-300")
-"""What is claimed of a δ that may be too small for a float."""
+MIN_DELTA = Decimal("1e-300")  # what is claimed of a δ that may be too small for a float
 
 DIGITS = Context(prec=60)
 
@@ -80,14 +78,9 @@ def solved(k: int | None, beta: Fraction | None, delta: Fraction | None, epsilon
     return Sampling(k, beta, claimed_delta(found, delta))
 
 
-SAMPLE = "sample"
-"""The step that publishes the classes of a sample, as budgets and ledgers name it."""
-
-MAX_K = 1_000_000
-"""The largest k: up to there δ is right to the digits that are claimed."""
-
-MAX_WEIGHT = 1000
-"""The largest weight of a suppressed row."""
+SAMPLE = "sample"  # the step that publishes the classes of a sample, as budgets and ledgers name it
+MAX_K = 1_000_000  # the largest k: up to there δ is right to the digits that are claimed
+MAX_WEIGHT = 1000  # the largest weight of a suppressed row
 
 DEFAULT_WEIGHT = 5
 

@@ -24,7 +24,7 @@ from sqlanon.model.budget import Budget, ExactNumber
 from sqlanon.model.methods.cut_methods import Bound, as_text, decimal_of, interval_label
 from sqlanon.model.methods.noisy import MAX_ROWS, PaidMethod
 from sqlanon.model.methods.settings import Requirements
-from sqlanon.model.policy_value import Level, PolicyValue, kind_of, respelled, unknown_names
+from sqlanon.model.policy_value import Level, OneOrSeveral, PolicyValue, kind_of, respelled, unknown_names
 from sqlanon.model.workload import AverageQuery, CountQuery
 
 MAX_BINS = 1000
@@ -32,21 +32,16 @@ MAX_BINS = 1000
 
 EQUAL_BINS = ("low", "high", "width")
 
-MAX_MODEL_CELLS = 10_000_000
-"""Beyond it one step of a fit takes more than a second."""
+MAX_MODEL_CELLS = 10_000_000  # beyond it one step of a fit takes more than a second
+Outside = Literal["refuse", "drop"]  # what rows out of the public domain do: end the run, or be left out
 
-Outside = Literal["refuse", "drop"]
-"""What rows out of the public domain do: end the run, or be left out."""
-
-Labels = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+Labels = Annotated[tuple[str, ...], OneOrSeveral]
 """A label, or several."""
 
-MAX_WEIGHT = 1000
-"""Beyond it the others of a workload might as well be left out."""
+MAX_WEIGHT = 1000  # beyond it the others of a workload might as well be left out
 
 
-MAX_SET = 10
-"""How many columns a set of a workload may have: all sets within it may be measured."""
+MAX_SET = 10  # how many columns a set of a workload may have: all sets within it may be measured
 
 
 class WorkloadSet(PolicyValue):

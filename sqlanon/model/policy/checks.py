@@ -1,14 +1,15 @@
-"""Checks of a policy whose fields are each valid, and of its fit to the columns of a source."""
+"""Checks of a policy whose fields are each valid, and of its fit to a source and to earlier releases."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain
+from sqlanon.model.methods.cut_methods import TopDownSpecialization
+from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, FullDomain, LocalRecoding
 from sqlanon.model.names import folded
-from sqlanon.model.policy.earlier_checks import earlier_misfits
 from sqlanon.model.policy.fields import OTHERS, ROLES, PolicyFields, action_for
+from sqlanon.model.policy.policy_parts import key_misfits
 from sqlanon.model.policy_value import RESERVED_PREFIX, did_you_mean, unknown_names
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.quality import Prec
@@ -17,10 +18,8 @@ from sqlanon.model.taxonomy.rules import Columns
 
 def contradictions(policy: PolicyFields) -> Iterable[str]:
     """A line per problem."""
-    yield from _repeated_columns(policy)
-    yield from _reserved_columns(policy)
-    yield from _unprotected_columns(policy)
-    yield from _repeated_models(policy.privacy)
+    yield from _misfits_of_roles(policy)
+    yield from _misfits_of_models(policy)
     yield from _unsound_search(policy)
     yield from _other_objective(policy)
     yield from _impossible_levels(policy)
@@ -36,19 +35,29 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from earlier_misfits(policy)
 
 
-def _repeated_columns(policy: PolicyFields) -> Iterable[str]:
+def _misfits_of_roles(policy: PolicyFields) -> Iterable[str]:
     seen: dict[str, str] = {}
     for role in ROLES:
         for name in getattr(policy, role):
             if folded(name) in seen:
                 yield f'column "{name}" has two roles: {seen[folded(name)]} and {role}'
             seen[folded(name)] = role
-
-
-def _reserved_columns(policy: PolicyFields) -> Iterable[str]:
     for name in (name for role in ROLES for name in getattr(policy, role)):
         if folded(name).startswith(RESERVED_PREFIX):
             yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
+
+
+def _misfits_of_models(policy: PolicyFields) -> Iterable[str]:
+    for model in policy.privacy:
+        for column in model.columns:
+            if column not in policy.sensitive:
+                yield f'{model} needs "{column}" among the sensitive columns'
+    seen = set()
+    for model in policy.privacy:
+        key = (type(model), model.columns, model.bounds[0].measure)
+        if key in seen:
+            yield f"{model} repeats another model of the same kind; keep the stricter one"
+        seen.add(key)
 
 
 def _unsound_search(policy: PolicyFields) -> Iterable[str]:
@@ -153,22 +162,6 @@ def _released_labels(policy: PolicyFields) -> Iterable[str]:
                     )
 
 
-def _unprotected_columns(policy: PolicyFields) -> Iterable[str]:
-    for model in policy.privacy:
-        for column in model.columns:
-            if column not in policy.sensitive:
-                yield f'{model} needs "{column}" among the sensitive columns'
-
-
-def _repeated_models(models: Iterable[PrivacyModel]) -> Iterable[str]:
-    seen = set()
-    for model in models:
-        key = (type(model), model.columns, model.bounds[0].measure)
-        if key in seen:
-            yield f"{model} repeats another model of the same kind; keep the stricter one"
-        seen.add(key)
-
-
 def _unknown_misfits(policy: PolicyFields) -> Iterable[str]:
     """The actions that a policy cannot take, a line each."""
     columns = policy.columns_with_taxonomy
@@ -203,6 +196,71 @@ def _misfits_of_top(policy: PolicyFields) -> Iterable[str]:
         yield f"{top} cannot be combined with models of a population: its values would have no label"
     if isinstance(policy.quality, Prec) and policy.quality.charges:
         yield f'{top} cannot be combined with "prec" that charges for suppressed rows: levels say too little of rows'
+
+
+VIEWS = ("size", "values", "shares", "sized shares", "ordered", "hierarchical")
+"""What models look at that are held together: values, the labels above them, and those of the whole source."""
+
+
+def holds_together(model: PrivacyModel) -> bool:
+    """Whether several releases can be held together in a model."""
+    return all(bound.measure.view in VIEWS and bound.grain == "class" for bound in model.bounds)
+
+
+def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
+    """A line per problem."""
+    if policy.has_private_method and policy.earlier:
+        yield f"earlier: the {policy.method} is paid for from a budget, which the ledger adds up over all releases"
+    elif policy.held_with:
+        yield from _unfit_method(policy)
+        yield from _unfit_criteria(policy)
+        yield from _unfit_keys(policy)
+
+
+def _unfit_method(policy: PolicyFields) -> Iterable[str]:
+    if isinstance(policy.method, LocalRecoding):
+        if policy.method.aggregate:
+            yield (
+                "earlier: the values of several releases together are narrower than those of each; leave aggregate out"
+            )
+        if policy.method.lower_bound:
+            yield "earlier: lower_bound does not know what other releases show; leave it out"
+    elif not isinstance(policy.method, FullDomain | TopDownSpecialization):
+        yield (
+            "earlier: full domains, local recoding and top-down specialization alone are held together with other "
+            f"releases, not the {policy.method}"
+        )
+    if policy.suppression == "mask":
+        yield 'earlier: masked rows would show who was suppressed; take suppression "drop"'
+    if policy.objective == "privacy":
+        yield 'earlier: objective "privacy" looks at one release alone; take "utility"'
+
+
+def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
+    for model in policy.privacy:
+        if not holds_together(model):
+            yield (
+                f"earlier: {model} is not held together with other releases; k-anonymity, l-diversity, t-closeness, "
+                "β-likeness and δ-disclosure privacy are"
+            )
+    if policy.individual is not None:
+        yield (
+            f'earlier: a person has one row, and individual "{policy.individual}" may own several; make one row of '
+            "them with `sqlanon flatten` (Session.flatten)"
+        )
+    if policy.row_weight is not None:
+        yield f'earlier: persons are counted, not the weights of row_weight "{policy.row_weight}"'
+    if policy.quality.class_losses:
+        yield f"earlier: {policy.quality.measure} counts the classes of one release; take a loss of labels, such as LM"
+
+
+def _unfit_keys(policy: PolicyFields) -> Iterable[str]:
+    yield from (f"earlier: {problem}" for problem in key_misfits(policy.held_with))
+    keys = {folded(each.key) for each in policy.held_with if each.key is not None}
+    published = [name for role in ("quasi_identifiers", "sensitive", "insensitive") for name in getattr(policy, role)]
+    for name in published:
+        if folded(name) in keys:
+            yield f'earlier: the key "{name}" would be published; name it among the identifiers'
 
 
 def column_misfits(policy: PolicyFields, columns: Sequence[str]) -> list[str]:

@@ -19,9 +19,7 @@ from sqlanon.model.methods.full_domain import (
     Suppression,
 )
 from sqlanon.model.methods.settings import MethodSettings
-from sqlanon.model.policy.csv_files import Csv
-from sqlanon.model.policy.held_releases import Earlier, EarlierReleases
-from sqlanon.model.policy.terms import Terms
+from sqlanon.model.policy.policy_parts import Csv, Earlier, EarlierReleases, Terms
 from sqlanon.model.policy_value import Level, NotBoolean, OneOf, PolicyValue
 from sqlanon.model.privacy import Distance, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import QualityModel
@@ -37,11 +35,8 @@ NAMING_COLUMNS = (
 Action = Literal["error", "suppress", "top"]
 """Refuse the source, leave the row out, or publish the label of the top level in place of the value."""
 
-UTC = "UTC"
-"""The zone of the days and hours of times with a zone, where a policy says no other."""
-
-OTHERS = "*"
-"""Stands for all columns that have no action of their own."""
+UTC = "UTC"  # the zone of the days and hours of times with a zone, where a policy says no other
+OTHERS = "*"  # stands for all columns that have no action of their own
 
 
 def _for_every_column(given: Any) -> Any:
@@ -70,8 +65,7 @@ def _default_quality(fields: dict[str, Any]) -> QualityModel:
     return method.default_quality
 
 
-NumberAsWritten = Annotated[int | float, NotBoolean]
-"""A whole number stays one: columns of these have no others."""
+NumberAsWritten = Annotated[int | float, NotBoolean]  # a whole number stays one: columns of these have no others
 
 
 class PolicyFields(PolicyValue):
@@ -190,7 +184,7 @@ class PolicyFields(PolicyValue):
     def sensitive_taxonomies(self) -> tuple[str, ...]:
         """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
         if not self.method.needs_value_domain:
-            return self._compared_by_taxonomy
+            return self.compared_by("hierarchical")
         return tuple(name for name in self.sensitive if name not in self.method.without_taxonomy)
 
     @property
@@ -205,11 +199,6 @@ class PolicyFields(PolicyValue):
         # Who is left out beside earlier releases joins those whom these alone show, who can be too few then.
         is_monotonic = model.monotonic and (not self.held_with or self.method.outlier_limit == 0)
         return is_monotonic or (adds_up and model.monotonic_without_suppression)
-
-    @property
-    def _compared_by_taxonomy(self) -> tuple[str, ...]:
-        """The sensitive columns whose values privacy models compare by a taxonomy, each once."""
-        return self.compared_by("hierarchical")
 
     def compared_by(self, distance: Distance) -> tuple[str, ...]:
         """The sensitive columns whose values privacy models compare by a distance, each once."""

@@ -27,10 +27,8 @@ from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, S
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.names import folded
 from sqlanon.model.policy.checks import column_misfits, contradictions
-from sqlanon.model.policy.csv_files import Csv
 from sqlanon.model.policy.fields import NAMING_COLUMNS, ROLES, UTC, Action, PolicyFields
-from sqlanon.model.policy.held_releases import Earlier
-from sqlanon.model.policy.terms import ReleaseTerms
+from sqlanon.model.policy.policy_parts import Csv, Earlier, ReleaseTerms
 from sqlanon.model.policy_value import KINDS, SETTINGS, PolicyValue, failed_checks, known_names, problems_of, respelled
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import QualityModel
@@ -327,8 +325,7 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
     return values
 
 
-MAX_FILE_MB = 10
-"""Of a policy file."""
+MAX_FILE_MB = 10  # of a policy file
 
 GivenPolicy = Policy | Mapping[str, Any] | str | Path
 """How a policy may be given: as it is, as a mapping of its fields, or as the path of a TOML file."""

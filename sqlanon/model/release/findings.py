@@ -9,11 +9,8 @@ from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Part, Table, notes, percent
 
-MAX_SHOWN_PAIRS = 5
-"""The most pairs of columns that are put in words."""
-
-MAX_SHOWN_COLUMNS = 10
-"""The most columns that are named where they were not looked at."""
+MAX_SHOWN_PAIRS = 5  # the most pairs of columns that are put in words
+MAX_SHOWN_COLUMNS = 10  # the most columns that are named where they were not looked at
 
 
 class RepeatedIdentifier(Result):

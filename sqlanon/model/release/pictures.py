@@ -25,32 +25,24 @@ from sqlanon.report.document import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FACTORS = (2, 5, 10, 20, 50, 100)
-"""The ends of groups of sizes, in multiples of k."""
+FACTORS = (2, 5, 10, 20, 50, 100)  # the ends of groups of sizes, in multiples of k
 
 RISKS = ((1, "100 %"), (2, "50 %"), (5, "20 %"), (10, "10 %"), (20, "5 %"), (100, "1 %"), (1000, "0.1 %"))
 """The sizes of classes whose risks are named on an axis, and these."""
 
-Sizes = Sequence[tuple[int, int]]
-"""Sizes of classes, each with how many classes have it."""
-
-ASKED = (2, 3, 5, 10, 20, 50, 100)
-"""The k for which the least loss is listed."""
+Sizes = Sequence[tuple[int, int]]  # sizes of classes, each with how many classes have it
+ASKED = (2, 3, 5, 10, 20, 50, 100)  # the k for which the least loss is listed
 
 GRID, GRID_OF_LOSS = 18, 60
 """Nodes are one point of a picture where their k and their loss differ by less than a step of such a grid."""
 
-DIGITS = 12
-"""Losses are compared in these digits behind the point."""
+DIGITS = 12  # losses are compared in these digits behind the point
 
 SHOWN_MARGINALS = 20
 """The marginals of several columns that a page lists, those with the least noise first; JSON has all."""
 
-SHOWN_LABELS = 12
-"""The labels of a column that a page lists, those of most rows."""
-
-FAR = 3
-"""A label is marked whose rows differ from its noisy count by more scales of the noise than this."""
+SHOWN_LABELS = 12  # the labels of a column that a page lists, those of most rows
+FAR = 3  # a label is marked whose rows differ from its noisy count by more scales of the noise than this
 
 ACCURACY = (
     "counts of columns together that are not in the workload: they follow from others as if nothing else tied them",

@@ -28,14 +28,9 @@ from sqlanon.report.html import fragment
 
 SHOWN_ROWS = 10
 
-MAX_READ_ROWS = 1_000
-"""The most rows among which examples of labels are looked for."""
-
-MAX_SHOWN_LABELS = 3
-"""The most labels of a column that are given as examples."""
-
-NOTHING_LOST = {"prec", "entropy", "lm", "ncp"}
-"""The losses that are 0 of a table as it is."""
+MAX_READ_ROWS = 1_000  # the most rows among which examples of labels are looked for
+MAX_SHOWN_LABELS = 3  # the most labels of a column that are given as examples
+NOTHING_LOST = {"prec", "entropy", "lm", "ncp"}  # the losses that are 0 of a table as it is
 
 
 class Published(PartialResult):

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, PrivateAttr
 
-from sqlanon.model.policy.terms import ReleaseTerms
+from sqlanon.model.policy.policy_parts import ReleaseTerms
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.joint import OtherRelease
 from sqlanon.model.release.measurement import Exposure, PartialResult, Verification

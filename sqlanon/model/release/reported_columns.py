@@ -24,14 +24,9 @@ from sqlanon.report.document import (
 if TYPE_CHECKING:
     from sqlanon.model.release.release_report import ReleaseReport
 
-MAX_SIGNS = 40
-"""The most signs of a value of an example."""
-
-TWICE = 2
-"""A label is marked that is left out this many times as often as all rows."""
-
-REST = "all others"
-"""What columns are called that a policy drops and does not name."""
+MAX_SIGNS = 40  # the most signs of a value of an example
+TWICE = 2  # a label is marked that is left out this many times as often as all rows
+REST = "all others"  # what columns are called that a policy drops and does not name
 
 KNOWN = "others may know it of a person"
 

@@ -14,8 +14,7 @@ from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
 from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
 
-REPORTED_TIES = 100
-"""Nodes of a tie set that a report lists; it always gives their number."""
+REPORTED_TIES = 100  # nodes of a tie set that a report lists; it always gives their number
 
 CUSTODIAN_FIELDS = frozenset({"source", "into", "joint", "loss_alone", "findings", "before", "after"})
 """The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows and

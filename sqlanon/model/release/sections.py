@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlanon.model.names import enumerated
-from sqlanon.model.policy.terms import ReleaseTerms
+from sqlanon.model.policy.policy_parts import ReleaseTerms
 from sqlanon.model.release.joint import sentences_on
 from sqlanon.model.release.measurement import Exposure, Verification, models_table
 from sqlanon.model.release.pictures import alternatives_section, marginals_section, sizes_section
@@ -38,8 +38,7 @@ FOR_CUSTODIANS = (
     "For those who may see the source: it compares the release with that. The edition for others is --public."
 )
 
-LINE = "_" * 40
-"""To write on."""
+LINE = "_" * 40  # to write on
 
 GLOSSARY = {
     "before, after": "the source, from which the release was made; and the release",

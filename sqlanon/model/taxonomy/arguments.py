@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any
 
 from sqlanon.errors import TaxonomyError
-from sqlanon.model.names import enumerated, folded
+from sqlanon.model.names import counted, enumerated, folded
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,8 @@ MISFITS = {
 }
 """Why a unit of weeks does not go together with one of the calendar."""
 
-DECIMALS = 9
-"""The decimals to which labels of numbers are exact."""
-
-MAX_DIGITS = 29
-"""The digits of such a number before its decimals."""
+DECIMALS = 9  # the decimals to which labels of numbers are exact
+MAX_DIGITS = 29  # the digits of such a number before its decimals
 
 MAX_RANGE_VALUES = 2_000_000
 """The largest number of values of a declared range: each is a row of the taxonomy at every level.
@@ -64,25 +61,26 @@ With three levels above them, it takes 2.3 GB to load that number.
 """
 
 
-def misfits_of_range(minimum: int | None, maximum: int | None) -> list[str]:
-    """List the problems of a declared range of integers."""
+def integers(minimum: int | None, maximum: int | None) -> tuple[IntegerRange | None, list[str]]:
+    """A declared range of integers, None if there is none; and what is wrong with its ends."""
     if minimum is None or maximum is None:
-        return [] if minimum is maximum else ["minimum and maximum go together"]
+        return None, [] if minimum is maximum else ["minimum and maximum go together"]
+    problems = []
     if minimum > maximum:
-        return [f"minimum {minimum} is greater than maximum {maximum}"]
-    if minimum < -(2**63) or maximum >= 2**63 - 1:
-        return ["minimum and maximum must be below 2^63 - 1, and not below -2^63: declare none, or cuts"]
-    if maximum - minimum < MAX_RANGE_VALUES:
-        return []
-    return [
-        f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
-        f"all of its values, {MAX_RANGE_VALUES:,} at most: declare a smaller domain, round the column in a query "
-        "first, or give no minimum and maximum, so that the values are read off the column"
-    ]
+        problems.append(f"minimum {minimum} is greater than maximum {maximum}")
+    elif minimum < -(2**63) or maximum >= 2**63 - 1:
+        problems.append("minimum and maximum must be below 2^63 - 1, and not below -2^63: declare none, or cuts")
+    elif maximum - minimum >= MAX_RANGE_VALUES:
+        problems.append(
+            f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
+            f"all of its values, {MAX_RANGE_VALUES:,} at most: declare a smaller domain, round the column in a query "
+            "first, or give no minimum and maximum, so that the values are read off the column"
+        )
+    return IntegerRange(minimum, maximum), problems
 
 
-def days(*, first: object, last: object) -> tuple[tuple[datetime.date | None, datetime.date | None], list[str]]:
-    """The ends of a declared range of days, and what is wrong with them."""
+def days(*, first: object, last: object) -> tuple[DateRange | None, list[str]]:
+    """A declared range of days, None if there is none; and what is wrong with its ends."""
     found, problems = [], []
     for name, given in (("first", first), ("last", last)):
         day = _day(given)
@@ -92,9 +90,11 @@ def days(*, first: object, last: object) -> tuple[tuple[datetime.date | None, da
     begin, end = found
     if (first is None) != (last is None):
         problems.append("first and last go together")
-    if begin is not None and end is not None and begin > end:
+    if begin is None or end is None:
+        return None, problems
+    if begin > end:
         problems.append("first is later than last")
-    return (begin, end), problems
+    return DateRange(begin, end), problems
 
 
 def _day(given: object) -> datetime.date | None:
@@ -170,8 +170,7 @@ def written(number: int | Decimal) -> str:
     return f"{Decimal(number):f}"
 
 
-MAX_DEPTH_LEVELS = 64
-"""Far beyond any taxonomy, and far below what Python can follow."""
+MAX_DEPTH_LEVELS = 64  # far beyond any taxonomy, and far below what Python can follow
 
 Path = tuple[tuple[int, str], ...]
 """The labels of a list of values, from the top down, each with its place among those beside it, from 1."""
@@ -185,12 +184,16 @@ def text_of(value: object) -> str:
 def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
     """A row per value: the value, its labels from level 1 up, and the top.
 
-    Raises:
-        TaxonomyError: listing every problem with the groups; these are named by their places, for labels can be values.
+    Problems of groups, which are raised together, name these by their places, for labels can be values.
     """
     problems: list[str] = []
     lists = list(_lists(groups, (), problems))
-    problems += [*_misnamed([path for path, _ in lists], top), *_shared_values(lists), *_shared_labels(lists)]
+    labels = {label for path, _ in lists for _, label in path}
+    if "" in labels:
+        problems.append("a label is empty")
+    if top in labels:
+        problems.append("a label is that of the top, which is added")
+    problems += [*_shared_values(lists), *_shared_labels(lists)]
     if len({len(path) for path, _ in lists}) > 1:
         problems.append("groups are not nested equally deep, so some values lack a label at some level")
     if problems:
@@ -232,14 +235,6 @@ def _lists_in(groups: Mapping[Any, Any], path: Path, problems: list[str]) -> Ite
             problems.append("labels must be texts")
 
 
-def _misnamed(paths: Sequence[Path], top: str) -> Iterator[str]:
-    labels = {label for path in paths for _, label in path}
-    if "" in labels:
-        yield "a label is empty"
-    if top in labels:
-        yield "a label is that of the top, which is added"
-
-
 def _shared_values(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]:
     for path, values in lists:
         if repeated := sum(count > 1 for count in Counter(values).values()):
@@ -263,14 +258,3 @@ def _shared_labels(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]
     for places in parents.values():
         if len(places) > 1:
             yield f"groups {enumerated(places.values())} have the same label, and other labels above it"
-
-
-def listed(names: Sequence[str]) -> str:
-    """``"age"``, ``"age", "sex" and "zip"``."""
-    *others, last = [f'"{name}"' for name in names]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 value``, ``2,000 values``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -19,8 +19,6 @@ from sqlanon.model.whole_files import is_special, read_whole
 Domain = Literal["declared", "stated", "observed"]
 """Where the values of a taxonomy come from: they were given with it, a file states them, or they were read off data."""
 
-DOMAINS: tuple[Domain, ...] = ("declared", "stated", "observed")
-
 
 def note_path(path: Path) -> Path:
     """The file of the note of a taxonomy file."""
@@ -67,10 +65,8 @@ def uneven_note(attribute: str, fewest: int, most: int) -> str:
 
 DELIMITERS = (";", ",", "\t")
 
-MAX_FILE_MB = 1000
-"""Of a taxonomy file, which is read into memory."""
-MAX_NOTE_MB = 1
-"""Of the note beside it."""
+MAX_FILE_MB = 1000  # of a taxonomy file, which is read into memory
+MAX_NOTE_MB = 1  # of the note beside it
 
 
 @dataclass(frozen=True)
@@ -117,17 +113,20 @@ class Hierarchy:
 
 
 def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain]:
-    """Read a file: its rows, and the origin of its values.
+    """Read a file: its rows, and the origin of its values; a TaxonomyError if it is not a hierarchy in UTF-8.
 
-    Args:
-        path: the file.
-        delimiter: between labels; if it is not given, one that splits every line into the same number of them.
-
-    Raises:
-        TaxonomyError: it cannot be read, is not UTF-8, or not a hierarchy.
+    Without a delimiter it is one that splits every line into the same number of labels.
     """
     try:
-        _refuse_unreadable(path)
+        # What has no end, waits for a writer, or would fill the memory is not read.
+        if is_special(path):
+            what = "is not a file, but a device or a pipe: write it to a file first"
+            raise TaxonomyError(f"the taxonomy file {path} {what}")
+        if path.stat().st_size > MAX_FILE_MB * 1_000_000:
+            raise TaxonomyError(
+                f"the taxonomy file {path} is larger than {MAX_FILE_MB:,} MB: load it by a query over it, as with "
+                "Taxonomy.from_query or `sqlanon taxonomy make ATTRIBUTE query`"
+            )
         content = path.read_bytes()
         is_text = "\0" not in content.decode()
     except UnicodeDecodeError:
@@ -139,17 +138,6 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
         raise TaxonomyError(f"the taxonomy file {path} is not a text: it has NUL characters")
     domain = noted_domain(path, hashlib.sha256(content).hexdigest())
     return _split(content, [delimiter] if delimiter else DELIMITERS, path), domain
-
-
-def _refuse_unreadable(path: Path) -> None:
-    """Refuse what has no end, waits for a writer, or would fill the memory."""
-    if is_special(path):
-        raise TaxonomyError(f"the taxonomy file {path} is not a file, but a device or a pipe: write it to a file first")
-    if path.stat().st_size > MAX_FILE_MB * 1_000_000:
-        raise TaxonomyError(
-            f"the taxonomy file {path} is larger than {MAX_FILE_MB:,} MB: load it by a query over it, as with "
-            "Taxonomy.from_query or `sqlanon taxonomy make ATTRIBUTE query`"
-        )
 
 
 def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:

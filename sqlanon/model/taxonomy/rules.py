@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -22,11 +23,7 @@ Settings = dict[str, Any]
 
 
 def spelled(taxonomy: Taxonomy) -> Settings:
-    """The kind and the settings of the rule that makes a taxonomy.
-
-    Raises:
-        TaxonomyError: it comes from a query, which a policy cannot hold.
-    """
+    """The kind and the settings of the rule that makes a taxonomy; a policy can hold none from a query."""
     if taxonomy.query is not None:
         raise TaxonomyError(
             "a taxonomy from a query cannot be written in a policy: store it with session.taxonomies.load, which every "
@@ -122,7 +119,10 @@ MAKERS: dict[str, Callable[..., Taxonomy]] = {
 
 
 class _Rule(PolicyValue):
-    """A rule, or a file, that a taxonomy is made by."""
+    """A rule, or a file, that a taxonomy is made by: its fields are the arguments of the maker of its kind."""
+
+    if TYPE_CHECKING:
+        kind: str
 
     @classmethod
     def documentation(cls) -> Docstring:
@@ -133,25 +133,24 @@ class _Rule(PolicyValue):
         return replace(own, text=text, members={**of_kind[0].members, **own.members})
 
     def taxonomy(self) -> Taxonomy:
-        """The taxonomy.
-
-        Raises:
-            TaxonomyError: the settings of the rule do not go together, or the file is none.
-        """
-        raise NotImplementedError
+        """The taxonomy; a TaxonomyError if the settings do not go together, or the file is none."""
+        settings = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        return MAKERS[self.kind](**settings)
 
     @model_validator(mode="after")
     def _is_valid(self) -> _Rule:
         if not isinstance(self, FileOfTaxonomy):  # a policy can be read where its files are not
-            _refused_in_words(self.taxonomy)
+            with _refused_in_words():
+                self.taxonomy()
         return self
 
 
-def _refused_in_words(make: Callable[[], Taxonomy]) -> None:
+@contextmanager
+def _refused_in_words() -> Iterator[None]:
     """Report what is wrong with a taxonomy among the other problems of a policy."""
     try:
-        make()
-    except TaxonomyError as error:
+        yield
+    except (TaxonomyError, PolicyError) as error:
         problems = "; ".join(error.problems) or str(error)
         raise PydanticCustomError("taxonomy", "{problems}", {"problems": problems}) from None
 
@@ -167,11 +166,6 @@ class Intervals(_Rule):
     below: Number | None = None
     above: Number | None = None
 
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        ends = {"minimum": self.minimum, "maximum": self.maximum, "below": self.below, "above": self.above}
-        return Taxonomy.intervals(self.widths, origin=self.origin, **ends)  # type: ignore[arg-type]
-
 
 class Cuts(_Rule):
     """See :meth:`Taxonomy.cuts`."""
@@ -180,10 +174,6 @@ class Cuts(_Rule):
     breaks: Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
     minimum: Whole | None = None
     maximum: Whole | None = None
-
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.cuts(self.breaks, minimum=self.minimum, maximum=self.maximum)
 
 
 class Groups(_Rule):
@@ -195,12 +185,9 @@ class Groups(_Rule):
     @field_validator("groups", mode="before")
     @classmethod
     def _are_groups(cls, groups: Any) -> Any:
-        _refused_in_words(lambda: Taxonomy.groups(groups))
+        with _refused_in_words():
+            Taxonomy.groups(groups)
         return groups
-
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.groups(self.groups)
 
 
 class Columns(_Rule):
@@ -209,20 +196,12 @@ class Columns(_Rule):
     kind: Literal["columns"] = "columns"
     columns: Annotated[tuple[str, ...], Field(min_length=1)]
 
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.columns(self.columns)
-
 
 class Rows(_Rule):
     """See :meth:`Taxonomy.from_rows`."""
 
     kind: Literal["rows"] = "rows"
     rows: tuple[tuple[bool | str | int | float | None, ...], ...]
-
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.from_rows(self.rows)
 
 
 class Dates(_Rule):
@@ -233,10 +212,6 @@ class Dates(_Rule):
     first: datetime.date | None = None
     last: datetime.date | None = None
 
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.dates(self.units, first=self.first, last=self.last)
-
 
 class Prefixes(_Rule):
     """See :meth:`Taxonomy.prefixes`."""
@@ -244,10 +219,6 @@ class Prefixes(_Rule):
     kind: Literal["prefixes"] = "prefixes"
     keep: tuple[Whole, ...]
     values: Values = None
-
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.prefixes(self.keep, self.values)
 
 
 class IPv4(_Rule):
@@ -257,20 +228,12 @@ class IPv4(_Rule):
     bits: tuple[Whole, ...] = (24, 16, 8)
     values: Values = None
 
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return Taxonomy.ipv4(self.bits, self.values)
-
 
 class Codes(_Rule):
     """See :meth:`Taxonomy.zip_codes`, :meth:`Taxonomy.icd9`, :meth:`Taxonomy.icd10` and :meth:`Taxonomy.flat`."""
 
     kind: Literal["zip", "icd9", "icd10", "flat"]
     values: Values = None
-
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
-        return MAKERS[self.kind](self.values)
 
 
 class FileOfTaxonomy(_Rule):
@@ -289,7 +252,6 @@ class FileOfTaxonomy(_Rule):
     folder: SkipJsonSchema[str | None] = Field(default=None, exclude=True, repr=False)
 
     def taxonomy(self) -> Taxonomy:
-        """The taxonomy."""
         return Taxonomy.from_csv(Path(self.folder or "", self.file), delimiter=self.delimiter)
 
 
@@ -308,11 +270,7 @@ RULES: dict[str, type[_Rule]] = {
 
 
 def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
-    """The taxonomy that a rule makes.
-
-    Raises:
-        TaxonomyError: there is no such kind, or the settings are not those of the kind.
-    """
+    """The taxonomy that a rule makes; a TaxonomyError if there is no such kind, or it has other settings."""
     if kind not in RULES:
         raise TaxonomyError(
             f'"{kind}" is not a kind of taxonomy{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'
@@ -323,23 +281,16 @@ def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
         raise TaxonomyError(f"the settings of a taxonomy by {kind} are not valid:", error.problems) from None
 
 
-def _written_like(taxonomy: Taxonomy) -> dict[str, Any]:
-    try:
-        table = spelled(taxonomy)
-        if table["kind"] != "file":
-            again = RULES[table["kind"]](**table).taxonomy()
-            if replace(again, origin=taxonomy.origin) != taxonomy:
-                raise TaxonomyError("has numbers of more digits than a policy can hold: round them")
-    except (TaxonomyError, PolicyError) as error:
-        problems = "; ".join(error.problems) or str(error)
-        raise PydanticCustomError("taxonomy", "{problems}", {"problems": problems}) from None
-    return table
-
-
 def _written(rule: Any) -> Any:
     """A kind alone is written as a text, and so is a file; with settings it is a table, and so is a taxonomy."""
     if isinstance(rule, Taxonomy):
-        return _written_like(rule)
+        with _refused_in_words():
+            table = spelled(rule)
+            if table["kind"] != "file":
+                again = RULES[table["kind"]](**table).taxonomy()
+                if replace(again, origin=rule.origin) != rule:
+                    raise TaxonomyError("has numbers of more digits than a policy can hold: round them")
+        return table
     if isinstance(rule, str | Path):
         return {"kind": str(rule)} if str(rule) in RULES else {"kind": "file", "file": str(rule)}
     if isinstance(rule, Mapping) and "file" in rule and "kind" not in rule:

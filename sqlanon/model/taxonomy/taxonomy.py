@@ -22,8 +22,7 @@ from sqlanon.model.taxonomy import arguments
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, LabelRule, exact_number, grouped_rows, text_of
 from sqlanon.model.taxonomy.hierarchies import Domain, Hierarchy, read_hierarchy
 
-TOP = "*"
-"""The one label of the top level of a generated taxonomy."""
+TOP = "*"  # the one label of the top level of a generated taxonomy
 
 IPV4_BITS = 32
 
@@ -154,7 +153,8 @@ class Taxonomy:
             ]
         if not exact:
             problems.append("no width is given")
-        problems += arguments.misfits_of_range(minimum, maximum)
+        values, misfits = arguments.integers(minimum, maximum)
+        problems += misfits
         if below is not None and above is not None and below >= above:
             problems.append(f"below {below} is not smaller than above {above}")
         if problems:
@@ -164,7 +164,7 @@ class Taxonomy:
             rules=tuple(
                 LabelRule("interval_label", (width, exact_number(origin), *ends), "numbers") for width in exact
             ),
-            values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
+            values=values,
             origin="intervals",
         )
 
@@ -187,12 +187,13 @@ class Taxonomy:
             TaxonomyError: listing every problem with the arguments.
         """
         exact = [[exact_number(number) for number in level] for level in breaks]
-        problems = [*arguments.misfits_of_breaks(exact), *arguments.misfits_of_range(minimum, maximum)]
+        values, misfits = arguments.integers(minimum, maximum)
+        problems = [*arguments.misfits_of_breaks(exact), *misfits]
         if problems:
             raise TaxonomyError("the cuts are not valid:", problems)
         return cls(
             rules=tuple(LabelRule("bin_label", (tuple(map(arguments.written, level)),), "numbers") for level in exact),
-            values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
+            values=values,
             origin="cuts",
         )
 
@@ -250,13 +251,13 @@ class Taxonomy:
         Raises:
             TaxonomyError: listing every problem with the arguments.
         """
-        (begin, end), misfits = arguments.days(first=first, last=last)
+        values, misfits = arguments.days(first=first, last=last)
         problems = [*arguments.misfits_of_units(units), *misfits]
         if problems:
             raise TaxonomyError("the date levels are not valid:", problems)
         return cls(
             rules=tuple(LabelRule("date_label", (unit,), "dates") for unit in units),
-            values=DateRange(begin, end) if begin is not None and end is not None else None,
+            values=values,
             origin="dates",
         )
 

@@ -1,18 +1,18 @@
-"""Settings of CSV files, from the ``[csv]`` of a policy or from whoever opens a session."""
+"""Parts of a policy: how CSV files are read, the earlier releases that it holds, and who gets the release."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.policy_value import NotBoolean, PolicyValue, failed_checks
+from sqlanon.model.names import folded
+from sqlanon.model.policy_value import NotBoolean, OneOrSeveral, PolicyValue, failed_checks
 
-DayOrder = Literal["dmy", "mdy"]
-"""Whether the day or the month stands first where the year stands last."""
+DayOrder = Literal["dmy", "mdy"]  # whether the day or the month stands first where the year stands last
 
 
 def _one_sign(text: str) -> str:
@@ -23,10 +23,6 @@ def _one_sign(text: str) -> str:
 
 def _at_most_one(text: str) -> str:
     return text and _one_sign(text)
-
-
-def _listed(given: Any) -> Any:
-    return [given] if isinstance(given, str) else given
 
 
 Sign = Annotated[str, AfterValidator(_one_sign)]
@@ -56,7 +52,7 @@ class Csv(PolicyValue):
     """
 
     types: dict[str, Name] = Field(default_factory=dict)
-    nullstr: Annotated[tuple[Name, ...], BeforeValidator(_listed)] = ()
+    nullstr: Annotated[tuple[Name, ...], OneOrSeveral] = ()
     thousands: Sign | None = None
     decimal: Sign | None = None
     encoding: Name | None = None
@@ -89,11 +85,7 @@ class Csv(PolicyValue):
 
 
 def csv_of(given: Csv | Mapping[str, Any] | None) -> Csv:
-    """The settings that are given.
-
-    Raises:
-        PolicyError: they are not valid.
-    """
+    """The settings that are given, checked."""
     if isinstance(given, Csv):
         return given
     if given is not None and not isinstance(given, Mapping):
@@ -115,3 +107,85 @@ def _contradictions(csv: Csv) -> Sequence[str]:
     if isinstance(csv.header, tuple) and len({*map(str.casefold, csv.header)}) < len(csv.header):
         problems.append("csv.header has a name twice")
     return problems
+
+
+class Earlier(PolicyValue):
+    """An earlier release of the same persons.
+
+    Args:
+        release: the release: a table, a file or a folder with its provenance.
+        source: what it was made from, as it was then: a table, a path, a query, a version of a table of a lake. Left
+            out if that is the present source, unchanged.
+        key: the column that identifies a person in all of these sources, such as ``"patient_id"``. It is released
+            nowhere. Left out if all releases are of the present source: each row is its own person then.
+
+    Raises:
+        PolicyError: listing every problem at once.
+    """
+
+    release: str = Field(min_length=1, kw_only=False)
+    source: str | None = Field(default=None, min_length=1)
+    key: str | None = Field(default=None, min_length=1)
+
+
+def key_misfits(releases: Sequence[Earlier]) -> Iterable[str]:
+    """Why the persons of some releases cannot be found in each other's sources, a line per problem."""
+    keys = dict.fromkeys(folded(each.key) for each in releases if each.key is not None)
+    without = [each for each in releases if each.key is None]
+    if len(keys) > 1 or (keys and without):
+        yield "all releases need the same key, by which the rows of a person are found in each source"
+    for each in without:
+        if each.source is not None:
+            yield f'"{each.release}" has a source of its own, and needs a key by which its persons are found in others'
+    names = [each.release for each in releases]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        yield f'"{name}" is named twice'
+
+
+def _as_list(given: Any) -> Any:
+    """A release may be given by its name alone."""
+    if isinstance(given, list | tuple):
+        return [{"release": each} if isinstance(each, str) else each for each in given]
+    return given
+
+
+EarlierReleases = Annotated[tuple[Earlier, ...] | Literal["none"], BeforeValidator(_as_list)]
+"""Releases that are held together with the present one; ``"none"`` says that nobody has both."""
+
+
+MAX_SIGNS = 500  # the most signs of one term: the page of a release has two sheets of paper
+
+
+def _not_blank(words: str) -> str:
+    if not words.strip():
+        raise PydanticCustomError("blank", "is blank; write it, or leave the key out")
+    return words.strip()
+
+
+Words = Annotated[str, Field(max_length=MAX_SIGNS), AfterValidator(_not_blank)]
+
+
+class ReleaseTerms(PolicyValue):
+    """To whom a release goes, what for, and who approves it; its report and its record state them, so they are public.
+
+    Args:
+        recipient: who gets the release, such as ``"the university hospital of Jena"``.
+        purpose: what the recipient uses it for.
+        approved_by: who approves it: a name, or an office.
+
+    Raises:
+        PolicyError: listing every problem at once.
+    """
+
+    recipient: Words | None = None
+    purpose: Words | None = None
+    approved_by: Words | None = None
+
+
+def _a_table(given: Any) -> Any:
+    if not isinstance(given, Mapping | ReleaseTerms):
+        raise PydanticCustomError("no_table", "must be a table: [release] with recipient, purpose and approved_by")
+    return given
+
+
+Terms = Annotated[ReleaseTerms, BeforeValidator(_a_table, json_schema_input_type=ReleaseTerms)]

@@ -34,9 +34,8 @@ class WrittenFloat(float):
 def exact(value: object) -> Fraction:
     """The number that was written.
 
-    Raises:
-        PydanticCustomError: it is a float, whose digits are not those that were written, or no number, or negative, or
-            has an exponent beyond any use, with which the number alone would fill the memory.
+    Refused is a float, whose digits are not those that were written, what is negative, and an exponent beyond any use,
+    with which the number alone would fill the memory.
     """
     if isinstance(value, WrittenFloat):
         value = value.text
@@ -57,9 +56,11 @@ def exact(value: object) -> Fraction:
 
 def spelled(number: Fraction) -> str:
     """An exact number as text that :func:`exact` reads back: a decimal if it has one, else ``"p/q"``."""
-    rest, twos = _without(number.denominator, 2)
-    rest, fives = _without(rest, 5)
-    digits = max(twos, fives)
+    rest, times = number.denominator, {2: 0, 5: 0}
+    for factor in times:
+        while rest % factor == 0:
+            rest, times[factor] = rest // factor, times[factor] + 1
+    digits = max(times.values())
     if rest != 1 or not digits:
         return str(number)
     whole, decimals = divmod(number.numerator * 10**digits // number.denominator, 10**digits)
@@ -72,14 +73,6 @@ def as_float(number: Fraction) -> float:
         return float(number)
     except OverflowError:
         return math.inf
-
-
-def _without(number: int, factor: int) -> tuple[int, int]:
-    """Divide a number by a factor as often as it goes; return what is left, and how often."""
-    times = 0
-    while number % factor == 0:
-        number, times = number // factor, times + 1
-    return number, times
 
 
 ExactNumber = Annotated[
@@ -153,14 +146,11 @@ class Unit:
     Losses of both cannot be added up. Somebody with n rows loses up to n times ε by a release that promises ε per row,
     and the ledger does not know n. A row can lose up to twice ε by a release that promises ε per individual: to change
     one row of an individual is to take all of them away, and to put others in their place.
-
-    Attributes:
-        individual: the column that identifies the owner of a row; None if the unit is a row.
-        rows: how many rows of an individual a mechanism counts at most. All of them are protected whatever it is, so
-            releases with different numbers do add up.
     """
 
-    individual: str | None = None
+    individual: str | None = None  # the column that identifies the owner of a row; None if the unit is a row
+    # How many rows of an individual a mechanism counts at most. All of them are protected whatever it is, so releases
+    # with different numbers do add up.
     rows: int | None = None
 
     @property

@@ -57,20 +57,12 @@ CsvFormulas = Literal["keep", "quote", "refuse"]
 
 @dataclass(frozen=True)
 class Destination:
-    """A target that nobody has looked at yet.
+    """A target that nobody has looked at yet."""
 
-    Attributes:
-        name: what the user gave.
-        kind: what it is the name of.
-        rows_per_file: how many rows a file of a folder holds at most; None for any number.
-        partition_by: the columns whose values are the names of nested folders (``column=value``).
-        csv_formulas: what becomes of cells of a CSV that a spreadsheet would compute.
-    """
-
-    name: str
+    name: str  # what the user gave
     kind: Kind
-    rows_per_file: int | None = None
-    partition_by: tuple[str, ...] = ()
+    rows_per_file: int | None = None  # the most rows of a file of a folder; None for any number
+    partition_by: tuple[str, ...] = ()  # the columns whose values are the names of nested folders (``column=value``)
     csv_formulas: CsvFormulas = "keep"
 
     def spelled_like(self, names: Iterable[str]) -> Destination:
@@ -101,16 +93,14 @@ class Destination:
 def destination(
     into: str | Path, *, rows_per_file: int | None = None, partition_by: str | Sequence[str] = ()
 ) -> Destination:
-    """Return the kind of a target: a table of a lake, if its name begins as those do, or a folder.
+    """Return the target of a name: in a lake or a store if it begins as those do, a folder, a file or a table.
 
     It is a folder if the name ends in a slash, if it is one of ours, or if files are to be many. Else it is a file if
-    the name ends in ``.parquet`` or ``.csv``, and a table if not.
+    the name ends in ``.parquet`` or ``.csv``, and a table if not: see :func:`refuse_file_like` for names with a dot.
 
     Raises:
         PolicyError: the number of rows or the columns cannot be; lists every problem.
         TargetError: the name is empty, or a path that neither a file nor a folder can have.
-
-    A name with a dot can be that of a table of a schema: see :func:`refuse_file_like`.
     """
     columns = _names(partition_by)
     _refuse_layout(rows_per_file, columns)
@@ -174,11 +164,7 @@ def in_words(lake_table: str) -> str:
 
 
 def with_csv_formulas(into: Destination, given: str | None) -> Destination:
-    """A target with what becomes of formulas, if that is given.
-
-    Raises:
-        PolicyError: it is something else than ``CsvFormulas``, or the target is not a CSV file.
-    """
+    """A target with what becomes of formulas, if that is given; it is refused if the target is not a CSV file."""
     if given is None:
         return into
     if given not in get_args(CsvFormulas):
@@ -189,15 +175,7 @@ def with_csv_formulas(into: Destination, given: str | None) -> Destination:
 
 
 def replacing(given: object, *, detects_changes: bool = True) -> Replace:
-    """Read the argument ``replace``.
-
-    Args:
-        given: the argument.
-        detects_changes: whether an unchanged release can be recognized.
-
-    Raises:
-        PolicyError: it is something else.
-    """
+    """Read the argument ``replace``, which is "changed" only where an unchanged release can be recognized."""
     if isinstance(given, bool):
         return given
     if given == "anything":
@@ -210,12 +188,10 @@ def replacing(given: object, *, detects_changes: bool = True) -> Replace:
 
 
 def refuse_file_like(name: str) -> None:
-    """Refuse a name with the ending of a file that cannot be a target: it would become a table or a folder.
+    """Refuse a name with the ending of a file that cannot be a target, and say what to write instead.
 
-    It is for a name that is not known to be one of a table: ``schema.json`` is, where the schema is there.
-
-    Raises:
-        TargetError: it does; says what to write instead.
+    It would become a table or a folder. A name that is known to be one of a table, as ``schema.json`` is where the
+    schema is there, is not looked at.
     """
     bare = _without(name, COMPRESSIONS)
     stem = _without(bare, (FILE_SUFFIX, CSV_SUFFIX, *OTHER_FORMATS))
@@ -243,11 +219,7 @@ def _without(name: str, endings: Sequence[str]) -> str:
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of columns that were given as one, or as several.
-
-    Raises:
-        PolicyError: they are not texts.
-    """
+    """The names of columns that were given as one, or as several; refused if they are not texts."""
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
     odd = [type(name).__name__ for name in names if not isinstance(name, str)]
     if odd or isinstance(given, bytes):

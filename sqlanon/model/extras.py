@@ -25,15 +25,9 @@ def how_to_install(extra: str) -> str:
 
 
 def extra_module(name: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import a module that an extra of this package brings.
+    """Import a module that an extra of this package brings; an EngineError has the line that installs it.
 
-    Args:
-        name: the module, such as ``scipy.stats``.
-        extra: the extra that it comes with.
-        purpose: what it is needed for, as the beginning of a sentence.
-
-    Raises:
-        EngineError: it is not installed; the message has the line that installs it.
+    ``purpose`` is what it is needed for, as the beginning of a sentence.
     """
     try:
         return import_module(name)

@@ -53,18 +53,12 @@ class NodeRecord(Part):
 
 
 class CutRecord(Part):
-    """A release at cuts, each column at one of its own.
-
-    Attributes:
-        labels: the labels of the columns that have taxonomies, each with its level.
-        intervals: the intervals of the columns that are numbers.
-        items: the labels of the items of the columns that are sets.
-    """
+    """A release at cuts, each column at one of its own."""
 
     kind: Literal["cut"] = "cut"
-    labels: dict[str, tuple[CutLabel, ...]] = Field(default_factory=dict)
-    intervals: dict[str, tuple[Interval, ...]] = Field(default_factory=dict)
-    items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)
+    labels: dict[str, tuple[CutLabel, ...]] = Field(default_factory=dict)  # of the columns that have taxonomies
+    intervals: dict[str, tuple[Interval, ...]] = Field(default_factory=dict)  # of the columns that are numbers
+    items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)  # of the columns that are sets
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -97,16 +91,11 @@ class CutRecord(Part):
 
 
 class ClassesRecord(Part):
-    """A release of classes that are each at levels of their own.
-
-    Attributes:
-        labels: the labels of each quasi-identifier, each with its level; that of masked rows with none.
-        classes: of each class the number of its rows, then for each quasi-identifier the place of its label in
-            ``labels``, from 0.
-    """
+    """A release of classes that are each at levels of their own."""
 
     kind: Literal["classes"] = "classes"
-    labels: dict[str, tuple[tuple[Level | None, str | None], ...]]
+    labels: dict[str, tuple[tuple[Level | None, str | None], ...]]  # each with its level; that of masked rows with none
+    # Of each class the number of its rows, then for each quasi-identifier the place of its label in ``labels``, from 0.
     classes: tuple[tuple[StrictInt, ...], ...]
 
     @model_validator(mode="after")

@@ -22,21 +22,12 @@ class Lattice:
 
     There are product(height + 1) of them if all levels are allowed (spec/ola.md O2; Mazzone 2019 prints another
     formula).
-
-    Args:
-        quasi_identifiers: their names.
-        heights: the height of each one's taxonomy, whatever is allowed of it.
-        minimum: the least level allowed of each, 0 if None.
-        maximum: the greatest level allowed of each, its height if None.
-
-    Raises:
-        ValueError: a minimum exceeds its maximum, or a bound is not a level of its taxonomy.
     """
 
-    quasi_identifiers: tuple[str, ...]
-    heights: Levels
-    minimum: Levels | None = None
-    maximum: Levels | None = None
+    quasi_identifiers: tuple[str, ...]  # their names
+    heights: Levels  # the height of each one's taxonomy, whatever is allowed of it
+    minimum: Levels | None = None  # the least level allowed of each, 0 if None
+    maximum: Levels | None = None  # the greatest level allowed of each, its height if None
 
     def __post_init__(self) -> None:
         for height, least, most in zip(self.heights, self.bottom, self.top, strict=True):
@@ -86,41 +77,29 @@ class NodeSummary:
 
     Of a node that fails by the sizes of its classes, counts may cover these alone: the number of suppressed rows is
     then a lower bound, and that of kept classes an upper bound.
-
-    Attributes:
-        levels: the node.
-        class_count: equivalence classes before suppression.
-        kept_class_count: classes that meet every privacy model of their grain.
-        suppressed_rows: rows in the other classes.
-        rejected: whether the kept classes are out of bounds of a privacy model of the grain node.
-        certain_suppressed_rows: rows that every less general node suppresses at least: those of classes that violate a
-            *monotonic* model, and what others prove that violate another one (``sql/macros/57_certain_rows.sql``). A
-            node where these alone exceed the limit rules out everything below it.
-        min_class_size: rows in the smallest class before suppression.
-        class_losses: by name, what its classes lose; empty if it was not asked.
-        lm: mean LM loss per row, suppressed rows at 1.
-        ncp: the same for NCP.
-        combined_loss: the loss of an LM that is weighted or geometric.
-        suppressed_share: the share of suppressed rows, by weight.
-        suppressed_information: bits that the labels of suppressed rows carry, summed over rows and quasi-identifiers.
-        attainable: how private the node can be made within the suppression limit, more is better: the largest k
-            (spec/ola.md (b), "Best k of a node") or the largest 1/m.
     """
 
     levels: Levels
-    class_count: int
-    kept_class_count: int
-    suppressed_rows: int
+    class_count: int  # equivalence classes before suppression
+    kept_class_count: int  # classes that meet every privacy model of their grain
+    suppressed_rows: int  # rows in the other classes
+    # Rows that every less general node suppresses at least: those of classes that violate a *monotonic* model, and what
+    # others prove that violate another one (``sql/macros/57_certain_rows.sql``). A node where these alone exceed the
+    # limit rules out everything below it.
     certain_suppressed_rows: int
-    min_class_size: int | None = None
-    lm: float | None = None
-    ncp: float | None = None
-    combined_loss: float | None = None
-    suppressed_share: float | None = None
-    suppressed_information: float | None = None
+    min_class_size: int | None = None  # rows in the smallest class before suppression
+    lm: float | None = None  # mean LM loss per row, suppressed rows at 1
+    ncp: float | None = None  # the same for NCP
+    combined_loss: float | None = None  # the loss of an LM that is weighted or geometric
+    suppressed_share: float | None = None  # of rows, by weight
+    suppressed_information: float | None = (
+        None  # bits of the labels of suppressed rows, over rows and quasi-identifiers
+    )
+    # How private the node can be made within the suppression limit, more is better: the largest k (spec/ola.md (b),
+    # "Best k of a node") or the largest 1/m.
     attainable: float | None = None
-    rejected: bool = False
-    class_losses: Mapping[str, float] = field(default_factory=dict)
+    rejected: bool = False  # whether the kept classes are out of bounds of a privacy model of the grain node
+    class_losses: Mapping[str, float] = field(default_factory=dict)  # by name; empty if they were not asked for
 
     @classmethod
     def of_row(cls, levels: Levels, row: Mapping[str, Any]) -> NodeSummary:
@@ -149,27 +128,18 @@ class LevelLosses:
 
     Each is a table indexed by quasi-identifier, then level, that ignores suppression. The loss of a node is the sum
     over its levels.
-
-    Attributes:
-        prec: level / height / number of quasi-identifiers; unitless.
-        entropy: bits, summed over rows.
-        lm: mean over rows of a label's LM share / number of quasi-identifiers; unitless.
-        ncp: the same for NCP.
-        distinct_labels: how many labels of the level are present in the data; no loss, and empty if not asked for.
-        largest_lm: the largest LM share of a label that is present, in [0, 1]; no sum. Empty where a number of rows
-            does not determine what they lose, as rows have weights.
-        largest_ncp: the same for NCP.
-        least_information: the fewest bits of a label that is present; no sum, and empty as these.
     """
 
-    prec: Table
-    entropy: Table
-    lm: Table
-    ncp: Table
-    distinct_labels: tuple[tuple[int, ...], ...] = ()
+    prec: Table  # level / height / number of quasi-identifiers; unitless
+    entropy: Table  # bits, summed over rows
+    lm: Table  # mean over rows of a label's LM share / number of quasi-identifiers; unitless
+    ncp: Table  # the same for NCP
+    distinct_labels: tuple[tuple[int, ...], ...] = ()  # how many labels are in the data; empty if not asked for
+    # The largest LM share of a label that is present, in [0, 1]; no sum. Empty where a number of rows does not
+    # determine what they lose, as rows have weights.
     largest_lm: Table = ()
-    largest_ncp: Table = ()
-    least_information: Table = ()
+    largest_ncp: Table = ()  # the same for NCP
+    least_information: Table = ()  # the fewest bits of a label that is present; no sum, and empty as these
 
 
 def is_below(lower: Levels, upper: Levels) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,8 @@ HOW_TO_MAKE = "`(umask 077; openssl rand -hex 32 > pseudonym.key)` makes one"
 class PseudonymKey:
     """A secret that nothing prints.
 
-    Args:
-        secret: the key; line breaks at its end, which editors and `openssl` add to a file, are not part of it.
-
-    Raises:
-        PolicyError: it is shorter or longer than a key may be, or repeats few bytes, as blanks and zeros do.
+    Line breaks at its end, which editors and `openssl` add to a file, are not part of it. Refused is what is shorter or
+    longer than a key may be, or repeats few bytes, as blanks and zeros do.
     """
 
     __slots__ = ("_secret",)
@@ -55,8 +53,6 @@ class PseudonymKey:
     @property
     def blocks(self) -> tuple[bytes, bytes]:
         """The inner and the outer block of the key, as ``anon.hmac_block`` makes them."""
-        from hashlib import sha256
-
         short = sha256(self._secret).digest() if len(self._secret) > BLOCK_BYTES else self._secret
         filled = short.ljust(BLOCK_BYTES, b"\0")
         return bytes(byte ^ 0x36 for byte in filled), bytes(byte ^ 0x5C for byte in filled)
@@ -64,14 +60,10 @@ class PseudonymKey:
 
 # guarded: tests/unit/test_pseudonym_key.py
 def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
-    """The key for the pseudonyms of a policy; None for a policy without any.
+    """The key for the pseudonyms of a policy, or the path of its file; None for a policy without any.
 
-    Args:
-        policy: the policy.
-        given: the key, or the path of its file; if None, the key is in the environment variable ``VARIABLE``.
-
-    Raises:
-        PolicyError: the key is missing or refused, or it is given and there are no pseudonyms.
+    If none is given it is in the environment variable ``VARIABLE``. A PolicyError if it is missing or refused, or if it
+    is given and there are no pseudonyms.
     """
     if not policy.pseudonyms:
         if given is not None:
@@ -80,7 +72,9 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
             )
         return None
     if given is not None:
-        return PseudonymKey(_bytes_of(given))
+        if not isinstance(given, bytes | Path):
+            raise _refused("it is neither bytes, which are the key, nor a pathlib.Path, which is its file")
+        return PseudonymKey(given if isinstance(given, bytes) else _read(given))
     if VARIABLE not in os.environ:
         columns = ", ".join(f'"{name}"' for name in policy.pseudonyms)
         raise PolicyError(
@@ -88,14 +82,6 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
             f"pseudonym_key=Path(FILE)), or set {VARIABLE} to the key; {HOW_TO_MAKE}"
         ).with_guide(GUIDE)
     return PseudonymKey(os.fsencode(os.environ[VARIABLE]))
-
-
-def _bytes_of(given: object) -> bytes:
-    if isinstance(given, bytes):
-        return given
-    if isinstance(given, Path):
-        return _read(given)
-    raise _refused("it is neither bytes, which are the key, nor a pathlib.Path, which is its file")
 
 
 # guarded: tests/unit/test_pseudonym_key.py

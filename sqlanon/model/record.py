@@ -113,41 +113,25 @@ class ReportRecord(OpenPart):
 
 
 class Inputs(Part):
-    """All that a release depends on, as hashes: a run with the same again would make the same release.
+    """All that a release depends on, as hashes: a run with the same again would make the same release."""
 
-    Attributes:
-        policy_sha256: of the policy that was given, where the one that was met is another, as after Inverse OLA.
-        taxonomy_sha256: of every taxonomy of the run.
-        files_sha256: None for tables and queries, whose changes are not known.
-        node: the node that was given; None if it was searched for.
-        rows_per_file, partition_by, csv_formulas: of the target.
-        csv: how CSV files were read, as far as that was said.
-    """
-
-    policy_sha256: str
-    taxonomy_sha256: dict[str, str]
-    files_sha256: str | None
-    node: dict[str, Level] | None
-    rows_per_file: int | None
+    policy_sha256: str  # of the policy that was given: after Inverse OLA the one that was met is another
+    taxonomy_sha256: dict[str, str]  # of every taxonomy of the run
+    files_sha256: str | None  # None for tables and queries, whose changes are not known
+    node: dict[str, Level] | None  # the node that was given; None if it was searched for
+    rows_per_file: int | None  # of the target, as the next two
     partition_by: tuple[str, ...]
     csv_formulas: str
-    csv: dict[str, Any] | None = None
+    csv: dict[str, Any] | None = None  # how CSV files were read, as far as that was said
 
 
 class PartitionRecord(Part):
-    """A partition of a fit.
+    """A partition of a fit."""
 
-    Attributes:
-        release: the identity of the release.
-        partitions: how many there were with it when it was published.
-        every_partition: whether each meets the privacy models on its own, too.
-        rows: what became of the rows of all of them.
-    """
-
-    release: str
-    partitions: Count
-    every_partition: bool
-    rows: RowsRecord
+    release: str  # the identity of the release
+    partitions: Count  # how many there were with it when it was published
+    every_partition: bool  # whether each meets the privacy models on its own, too
+    rows: RowsRecord  # what became of the rows of all of them
 
 
 class CompanionRecord(Part):
@@ -158,18 +142,12 @@ class CompanionRecord(Part):
 
 
 class LatticeRecord(Part):
-    """A table of nodes: how many there are, and how many satisfy the policy.
-
-    Attributes:
-        nodes: the nodes of the table.
-        satisfying_nodes: those that satisfy the policy.
-        lattice_nodes: the nodes of the lattice, where the check was stopped before all of them were checked.
-        lower_bound: then, proven to be at most the loss of every satisfying node of the lattice, if that is known.
-        gap: then, the least loss of the satisfying nodes of the table less that bound.
-    """
+    """A table of nodes: how many there are, and how many satisfy the policy."""
 
     nodes: Count
     satisfying_nodes: Count
+    # Where the check was stopped: the nodes of the lattice, a number that is proven to be at most the loss of every
+    # satisfying one, and the least loss of those in the table less that.
     lattice_nodes: Count | None = None
     lower_bound: float | None = None
     gap: float | None = None
@@ -226,19 +204,12 @@ class Listing(Part):
 
 
 class FolderRecord(Part):
-    """The files of a folder.
+    """The files of a folder."""
 
-    Attributes:
-        columns: the types of its columns, by name and in order.
-        partition_by: the columns that the names of folders have.
-        files: what files there are.
-        files_sha256: the hash of each, in the order of their names.
-    """
-
-    columns: Annotated[dict[str, str], Field(min_length=1)]
-    partition_by: tuple[str, ...]
+    columns: Annotated[dict[str, str], Field(min_length=1)]  # their types, by name and in order
+    partition_by: tuple[str, ...]  # the columns that the names of folders have
     files: Listing
-    files_sha256: tuple[str | None, ...]
+    files_sha256: tuple[str | None, ...]  # the hash of each, in the order of their names
 
     @model_validator(mode="after")
     def _partitioned_by_its_columns(self) -> FolderRecord:
@@ -303,8 +274,7 @@ class Record(Part):
     def parse(cls, text: str | None) -> Record | None:
         """The record in a text; None if the text is another one, such as a comment of the user's own.
 
-        Raises:
-            RecordError: it is a record of another format, or not what is written here.
+        A record of another format, or that is not what is written here, is a RecordError.
         """
         facts = facts_of(text)
         if not facts:

@@ -75,20 +75,16 @@ def delta_on_sample(k: int, beta: float, epsilon_node: float, epsilon: float, no
     With m rows as with m - 1 of a class, a count j is no more than (1 - β)(1 + e^(2 ε') j / (m - j)) times as likely.
     That is at most e^ε where j <= γ m, with γ = ρ / (1 + ρ) and ρ = (e^ε / (1 - β) - 1) e^(-2 ε'). Any of the nodes
     may be chosen just because its count is larger, so δ is a sum over all of them (spec/epsafe.md (b), "Alternatives").
+    It is 1 where the choice costs so much that counts of the expected size are too likely.
 
     Args:
-        k: the least published count, 2 or more.
-        beta: the probability with which each row is in the sample, above 0 and below 1.
+        k, beta: as in :func:`delta`.
         epsilon_node: ε' with which the choice of the node is differentially private on the sample, 0 or more.
         epsilon: ε of the choice and the sampling together, at least epsilon_node and -ln(1 - beta).
         nodes: how many nodes there are to choose from, 1 or more.
 
-    Returns:
-        δ in [0, 1]. It is 1 where the choice costs so much that counts of the expected size are too likely.
-
     Raises:
-        PolicyError: an argument is out of its range, listing all.
-        EngineError: scipy is not installed.
+        PolicyError, EngineError: as in :func:`delta`.
     """
     _refuse(k=k, beta=beta, epsilon=epsilon, epsilon_node=epsilon_node, nodes=nodes)
     odds = epsilon - math.log1p(-beta) + math.log(gamma(beta, epsilon)) - 2 * epsilon_node
@@ -151,18 +147,9 @@ def maximum_beta(k: int, epsilon: float, delta: float, *, tight: bool = False) -
 
 
 def least_rows(k: int, beta: float, probability: float) -> int | None:
-    """The fewest rows of a class that has k rows or more in the sample with at least a probability.
+    """The fewest rows of a class that is published with at least a probability; None if that is beyond all tables.
 
-    Args:
-        k: the least published count, 2 or more.
-        beta: the probability with which each row is in the sample, above 0 and below 1.
-        probability: that the class is published, above 0 and below 1.
-
-    Returns:
-        A number of at least k; None if it is beyond all tables.
-
-    Raises:
-        EngineError: scipy is not installed.
+    A class is published if it has k rows or more in the sample, in which each row is with the probability beta.
     """
     tail = _tails()
     return _least(lambda rows: bool(tail(np.asarray(float(rows)), np.asarray(float(k)), beta) >= probability))

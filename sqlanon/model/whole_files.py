@@ -26,9 +26,7 @@ def is_special(path: Path) -> bool:
 def read_whole(path: Path, megabytes: int) -> bytes:
     """The content of a file of at most a number of megabytes.
 
-    Raises:
-        OSError: it is larger, a device or a named pipe, or cannot be read.
-        ValueError: its name has characters that no name can have.
+    An OSError if it is larger, a device or a named pipe; a ValueError if no file can have its name.
     """
     if is_special(path):
         raise OSError(NO_FILE)
@@ -40,11 +38,7 @@ def read_whole(path: Path, megabytes: int) -> bytes:
 
 
 def refuse_lacking(path: Path, error: Exception) -> None:
-    """Raise the error of a file that was not read for want of memory or of file handles; any other may be the file's.
-
-    Raises:
-        EngineError: there is none.
-    """
+    """Raise an EngineError for a file that was not read for want of memory or handles; any other may be the file's."""
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
         reason = f"{path} cannot be read: {error.strerror}"
         raise EngineError(reason, step="source", original=error, refusal=Refusal.LACKING) from None

@@ -24,9 +24,8 @@ from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, TableRecord
 from sqlanon.model.release import Guarantee, Release, Report
-from sqlanon.model.release.findings import LocalEstimate
+from sqlanon.model.release.findings import LITTLE, MUCH_MORE, LocalEstimate, Trial
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.model.release.trial import LITTLE, MUCH_MORE, Trial
 from sqlanon.publish.provenance import companion_record, promise_of
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.publish.warehouse_tables import table_of, tables_beside

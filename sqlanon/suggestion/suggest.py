@@ -16,7 +16,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.extras import installed_version
 from sqlanon.model.names import listed
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release.trial import Trial
+from sqlanon.model.release.findings import Trial
 from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape

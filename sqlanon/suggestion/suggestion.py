@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import PrivateAttr
 
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release.findings import Trial
 from sqlanon.model.release.measurement import Result
-from sqlanon.model.release.trial import Trial
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.publish.files import cannot_be_written, staged_file

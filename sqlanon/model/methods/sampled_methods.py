@@ -54,11 +54,7 @@ def is_admissible(beta: Fraction, epsilon: Fraction) -> bool:
 
 @lru_cache(maxsize=256)
 def solved(k: int | None, beta: Fraction | None, delta: Fraction | None, epsilon: Fraction, *, tight: bool) -> Sampling:
-    """All three of k, β and δ, from at least two of them.
-
-    Raises:
-        PolicyError: no k, or no β, costs as little as δ.
-    """
+    """All three of k, β and δ, from at least two of them; a PolicyError if no k, or no β, costs as little as δ."""
     # It brings numpy, which a command does not wait for.
     from sqlanon.model import sampled_classes
 
@@ -196,11 +192,7 @@ class EpsilonSafe(NodeMethod):
 
     @property
     def sampling(self) -> Sampling:
-        """k, β and δ; one may be computed.
-
-        Raises:
-            PolicyError: no k, or no β, costs as little as δ.
-        """
+        """k, β and δ; one may be computed, see :func:`solved`."""
         if self.select_on == "sample":
             assert self.k is not None
             assert self.beta is not None

@@ -200,12 +200,7 @@ class OtherRelease(Result):
 
 
 def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[str]:
-    """Say what is shown with each of some other releases, with a sentence on all of the same reason, and on older ones.
-
-    Args:
-        others: the releases.
-        uncompared: how many older ones were not looked at.
-    """
+    """Say what is shown with each of some releases, with one sentence on all of the same reason, and on older ones."""
     yield from (each.sentence for each in others if each.joint is not None)
     unknown = [each for each in others if each.joint is None]
     for reason in dict.fromkeys(each.reason for each in unknown):

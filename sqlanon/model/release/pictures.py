@@ -63,10 +63,7 @@ class ClassSizes(Result):
 def class_sizes(after: Sizes, before: Sizes, k: int) -> Iterator[ClassSizes]:
     """Count the rows by the size of their class, in groups of sizes that end below k and at multiples of it.
 
-    Args:
-        after: of the release.
-        before: of the source; empty if it is not compared.
-        k: the rows that every class is to have at least.
+    The sizes ``before``, of the source, are empty if it is not compared with the release.
     """
     k = max(k, 2)
     ends = [1, *([k - 1] if k > 2 else []), *(k * factor - 1 for factor in FACTORS), math.inf]
@@ -203,12 +200,7 @@ def alternatives_section(found: Alternatives | None) -> Iterator[Section]:
 
 
 def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternatives | None:
-    """Read off the table of a lattice what else a published node could have been; None if the node is not in it.
-
-    Args:
-        nodes: the nodes, see :meth:`sqlanon.Session.lattice`.
-        published: the levels of the node.
-    """
+    """Read off a table of :meth:`sqlanon.Session.lattice` what else could have been; None if the node is not in it."""
     rows = nodes.select(["node", "satisfies", "loss", "best_k", "pareto"]).to_pylist()
     for row in rows:
         row["node"] = dict(row["node"])

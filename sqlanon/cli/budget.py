@@ -18,8 +18,8 @@ from sqlanon.cli.output import say, show, write, write_json
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.ledger.accounts import Account
+    from sqlanon.ledger.ledger_table import Entry
     from sqlanon.model.budget import Budget
-    from sqlanon.model.ledger_entries import Entry
     from sqlanon.report.document import Document
 
 Dataset = Annotated[
@@ -190,7 +190,7 @@ def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = Tru
 
 
 def _entries(session: Session) -> list[Entry]:
-    from sqlanon.model.ledger_entries import Entry
+    from sqlanon.ledger.ledger_table import Entry
 
     return [Entry(**row) for row in session.ledger.entries().to_pylist()]
 

@@ -16,8 +16,8 @@ from sqlglot import exp
 from sqlanon.chance.scales import epsilon_of
 from sqlanon.engines.paths import lies_in
 from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.ledger.ledger_table import Entry, secret
 from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
-from sqlanon.model.ledger_entries import Entry, secret
 from sqlanon.model.names import KnownSource, dataset_of_files, dataset_of_table
 
 DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded against whoever asks
@@ -228,17 +228,12 @@ def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
                 by_place.setdefault(place, entry.dataset)
     names = list(dict.fromkeys(entry.dataset for entry in entries))
 
-    def of_content(fingerprint: str | None) -> str | None:
-        """Rows of versions before keys have the fingerprint as it is."""
-        if fingerprint is None:
-            return None
-        return by_content.get(_keyed_fingerprint(fingerprint, key)) or by_content.get(fingerprint)
-
     def owner(source: KnownSource) -> str | None:
-        place = _place(source.name)
+        place, fingerprint = _place(source.name), source.fingerprint or ""
         return (
             by_name.get(source.name)
-            or of_content(source.fingerprint)
+            or (by_content.get(_keyed_fingerprint(fingerprint, key)) if fingerprint else None)
+            or by_content.get(fingerprint)  # rows of versions before keys have it as it is
             or (None if place is None else by_place.get(place))
             or (source.name if source.name in names else None)
             or next((name for name in names if lies_in(source.name, name)), None)

@@ -14,7 +14,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, others_named, owners, refuse_uncapped, several_accounts
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.model.ledger_entries import START, Entry
+from sqlanon.ledger.ledger_table import START, Entry
 from sqlanon.model.names import KnownSource, dataset_named, possible
 
 # What is left to do for releases whose ledger is lost, and without the ledger of a warehouse.
@@ -39,9 +39,8 @@ def charged(
 ) -> DataSet:
     """Find the data set that a release of a source is charged to.
 
-    Args:
-        given: the name that the user gives to a source that has none of its own.
-        public: tables and files that a query reads, and that are no secret.
+    ``given`` names it for a source that has no name of its own, and ``public`` the tables and files that a query reads,
+    and that are no secret.
 
     Raises:
         PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or what the source reads
@@ -121,14 +120,10 @@ def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
 
 
 def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:
-    """Find the name under which the ledger knows the rows of a source.
+    """Find the name under which the ledger knows the rows of a source: its own, or one ``given`` if it has none.
 
-    Args:
-        given: the name that the user gives to a source that has none of its own.
-
-    Raises:
-        PolicyError: none is given, and the same rows could be had under another name; or one is given to what has a
-            name, under which it would get a fresh budget; or it is that of a view, which has no account.
+    Refused is a source without either, whose rows could be had under another name; a name that is given to what has
+    one, under which it would get a fresh budget; and the name of a view, which has no account.
     """
     if given is not None:
         known = known_dataset(engine, given)
@@ -146,15 +141,9 @@ def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str
 
 
 def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSource], source: str) -> str:
-    """Find the data set that a source belongs to by what the ledger knows of it.
+    """Find the data set that a source, in words, belongs to by what the ledger knows of it; a PolicyError of several.
 
-    Args:
-        name: of the source; it stands for its table or files where they are not here.
-        sources: its table or files.
-        source: in words.
-
-    Raises:
-        PolicyError: they belong to several data sets.
+    Its name stands for its table or files where ``sources`` lacks them, since they are not here.
     """
     found = owners(entries, sources or [KnownSource(name)])
     others = [other for other in found if other != name]
@@ -165,11 +154,7 @@ def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSourc
 
 
 def refuse_undeclared(engine: Engine, entries: Sequence[Entry], given: str, name: str) -> None:
-    """Refuse a name that a user gives to what has none of its own, if it may be a slip: it would have a fresh budget.
-
-    Raises:
-        PolicyError: it is neither a table nor a file here, and not in the ledger.
-    """
+    """Refuse a name that a user gives to what has none of its own, if it may be a slip: its budget would be fresh."""
     if resolved(engine, given) is None and all(entry.dataset != name for entry in entries):
         raise PolicyError(
             f'nobody has declared the data set "{name}": it is not a table or file here, and not in the ledger. '
@@ -181,8 +166,7 @@ def refuse_undeclared(engine: Engine, entries: Sequence[Entry], given: str, name
 def known_dataset(engine: Engine, name: str) -> str:
     """Find the name under which the ledger knows what a user names: a table, Parquet files, or any other name.
 
-    Raises:
-        PolicyError: it is the name of a view, whose releases are charged to the data set that they are given.
+    The name of a view is refused: its releases are charged to the data set that they are given.
     """
     elsewhere = dataset_named(name)
     source = resolved(engine, name)
@@ -204,27 +188,18 @@ def resolved(engine: Engine, name: str) -> ResolvedSource | None:
 
 
 def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet:
-    """Find the data set that a user names, by the account that it has.
-
-    Raises:
-        PolicyError: as :func:`known_dataset`, or its files belong to several data sets.
-        EngineError: the ledger cannot be read, or was tampered with.
-    """
+    """Find the data set that a user names, by the account that it has; refused if its files belong to several."""
     called, source = known_dataset(engine, name), resolved(engine, name)
     sources = () if source is None else known_source(source)
     return DataSet(account_of(ledger.entries(), called, sources, f'"{name}"'), sources)
 
 
 def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
-    """Open the ledger that a private release is charged to.
-
-    Args:
-        path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
-        must_be_capped: whether data sets without a cap are refused.
+    """Open the ledger that a private release is charged to: a file, made if it is not there, or the warehouse itself.
 
     Raises:
-        EngineError: no path is given, and the warehouse is not a DuckDB file, or is read-only; or the warehouse has
-            another ledger; or it has noted none, as it is open read-only though its file may be written.
+        EngineError: as :func:`read_ledger`; or no path is given, and the warehouse is read-only; or it has noted no
+            ledger, as it is open read-only though its file may be written.
     """
     if path is None and engine.warehouse.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"

@@ -26,8 +26,8 @@ from sqlanon.ledger.accounts import (
     with_keyed_fingerprints,
     with_new_sources,
 )
+from sqlanon.ledger.ledger_table import START, Entry, Kind, chained, first_broken, head
 from sqlanon.model.budget import Budget, Unit, spelled
-from sqlanon.model.ledger_entries import START, Entry, Kind, chained, first_broken, head
 from sqlanon.model.names import KnownSource, dataset_named
 from sqlanon.publish.files import flush
 
@@ -42,13 +42,12 @@ class WarehouseLedger:
     returns, whatever becomes of the transaction that the run itself is in. If ``must_be_capped``, it takes no charge of
     a data set without a cap.
 
-    Attributes:
-        file: where the table is; None for the warehouse itself.
+    All calls raise an EngineError if the ledger cannot be read or written, was tampered with, or is in use for long.
     """
 
     def __init__(self, engine: Engine, file: Path | None) -> None:
         self._engine = engine
-        self.file = file
+        self.file = file  # where the table is; None for the warehouse itself
         self.must_be_capped = False
         self._head: str | None = None
 
@@ -63,7 +62,6 @@ class WarehouseLedger:
                 written.
             PolicyError: the losses of a data set were about another unit of privacy so far, or its tables or files
                 belong to another data set; nothing was written.
-            EngineError: the ledger cannot be written, was tampered with, or is in use for long.
         """
         rows = [
             new_entry(
@@ -93,32 +91,21 @@ class WarehouseLedger:
     ) -> None:
         """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
 
-        Args:
-            unit: what its losses are about, if that is known.
-            sources: the tables or files that it consists of, as far as they are known.
-            in_rho: whether its charges are added up in ρ, and the bound is on that (see :class:`Account`).
+        Unit and sources are given as far as they are known. ``in_rho`` bounds the sum of ρ (see :class:`Account`).
 
         Raises:
             BudgetError: the bound is in ρ, and its ε or δ is 0.
-            PolicyError, EngineError: as :meth:`commit`.
+            PolicyError: as :meth:`commit`.
         """
         rho = rho_of(budget) if in_rho and budget is not None else None
         self._append([new_entry("cap", dataset, budget, unit=unit, sources=sources, rho=rho)])
 
     def account(self, dataset: str) -> Account:
-        """Add up what a data set has spent, and may spend.
-
-        Raises:
-            EngineError: the ledger cannot be read, was tampered with, or is in use for long.
-        """
+        """Add up what a data set has spent, and may spend."""
         return account(self.entries(), dataset_named(dataset))
 
     def entries(self) -> list[Entry]:
-        """Read all rows, in their order.
-
-        Raises:
-            EngineError: as :meth:`account`.
-        """
+        """Read all rows, in their order."""
         if self.file is not None and not self.file.exists():
             return []
         with self._opened() as engine:
@@ -134,17 +121,10 @@ class WarehouseLedger:
 
     # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def verify(self, noted: str | None = None) -> str:
-        """Check every row against the hashes.
+        """Check every row against the hashes, and return that of the newest.
 
-        Args:
-            noted: the hash of a row that must be there, such as a release carries. Without it, it cannot be seen that
-                the newest rows were removed, or all rows from one on were written anew.
-
-        Returns:
-            the hash of the newest row.
-
-        Raises:
-            EngineError: a row was changed, removed, moved or put in; it names the first. Or the noted one is missing.
+        An EngineError names the first row that was changed, removed, moved or put in. That the newest rows were
+        removed, or all from one on written anew, cannot be seen without a hash that was ``noted``, as releases carry.
         """
         entries = self.entries()
         if noted is not None and noted not in {entry.sha256 for entry in entries} | {head([])}:

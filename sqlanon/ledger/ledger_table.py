@@ -1,21 +1,25 @@
-"""The tables of a ledger: ``anon.ledger``, and ``anon.ledger_note`` of a warehouse that is charged to another file.
+"""The rows of a ledger, each sealed with a hash over itself and the row before, so that no row changes unseen.
 
-The notes keep any other ledger from taking the place of that file unseen.
+They are in ``anon.ledger``. A warehouse that is charged to another file has ``anon.ledger_note``, whose notes keep any
+other ledger from taking the place of that file unseen.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from pydantic_core import PydanticCustomError
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
-from sqlanon.errors import EngineError
-from sqlanon.model.ledger_entries import Entry
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.budget import Budget, Unit, UnitName, exact
 from sqlanon.model.names import dataset_of_table
 from sqlanon.model.record import facts_of
 from sqlanon.queries.kit.named import Queries
@@ -24,10 +28,114 @@ from sqlanon.queries.kit.nodes import Relation, column, identifier, select, stri
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Columns that ledgers of earlier versions lack, in the order in which they came.
+Kind = Literal["charge", "cap"]
+
+START = "0" * 64  # what stands for the hash of the row before the first
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of a ledger: an expense, or a cap on what a data set may spend. Numbers are exact texts."""
+
+    position: int  # 0, 1, 2 …
+    kind: Kind  # a cap holds until the next one of its data set
+    dataset: str
+    method: str | None  # the mechanism that spent; None in a cap
+    purpose: str | None  # the step that it was for; None in a cap
+    epsilon: str | None  # None in a cap that lifts those before
+    delta: str | None  # likewise
+    spent_at: datetime  # in UTC
+    policy_sha256: str | None  # the hash of the policy that asked for it; None in a cap
+    previous_sha256: str = START  # the hash of the row before
+    sha256: str = ""  # the hash of all others
+    unit: UnitName | None = None  # what the neighbours of the loss differ by; None in caps that do not say it
+    individual: str | None = None  # the column that identifies the owner of a row; None if the unit is rows
+    rows_per_individual: int | None = None  # how many rows of one are counted at most; None likewise, and in caps
+    # Tables and files that the data set is known to have from here on, each with ``name`` and ``fingerprint``.
+    sources: list[dict[str, str | None]] | None = None
+    public: list[str] | None = None  # names of tables and files that were read besides, and declared public
+    # In a charge, the ρ of zero-concentrated privacy that it is about; None if it has none. In a cap, what the sum of
+    # these may be; None in a cap on (ε, δ).
+    rho: str | None = None
+    # A random text that nobody else sees: a release carries the hash of a row, and who guesses the other values could
+    # otherwise see that they are the right ones. None in rows of versions before it.
+    nonce: str | None = None
+
+    # guarded: tests/unit/test_guarded_ledger.py::TestChains
+    def seal(self) -> str:
+        """The hash that the row should have. Rows without ρ or a nonce have that of a ledger which knew none."""
+        left_out = {"sha256", *(name for name in ("rho", "nonce") if getattr(self, name) is None)}
+        values = {name: value for name, value in vars(self).items() if name not in left_out}
+        document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
+        return hashlib.sha256(document.encode()).hexdigest()
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget that was spent, or may be; None in a cap that lifts those before."""
+        return None if self.epsilon is None or self.delta is None else Budget(self.epsilon, self.delta)
+
+    @property
+    def about(self) -> Unit | None:
+        """The unit by which neighbours differ; None if it was not written down."""
+        return None if self.unit is None else Unit(self.individual, self.rows_per_individual)
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
+def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
+    """Rows in their places after those before, sealed."""
+    position, previous = len(before), head(before)
+    for row in rows:
+        placed = replace(row, position=position, previous_sha256=previous)
+        sealed = replace(placed, sha256=placed.seal())
+        yield sealed
+        position, previous = position + 1, sealed.sha256
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
+def head(entries: Sequence[Entry]) -> str:
+    """The hash of the newest row, which vouches for all of them."""
+    return entries[-1].sha256 if entries else START
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
+def secret(entries: Iterable[Entry]) -> str | None:
+    """The secret of a ledger, which keys the fingerprints of files: the first nonce; None if no row has one."""
+    return next((entry.nonce for entry in entries if entry.nonce is not None), None)
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
+def first_broken(entries: Iterable[Entry]) -> int | None:
+    """The position of the first row that was changed, removed, moved or put in; None if all is as it was written.
+
+    Newest rows that were removed are not missed: that takes a hash which was noted elsewhere.
+    """
+    previous = START
+    for position, entry in enumerate(entries):
+        follows = entry.position == position and entry.previous_sha256 == previous
+        if not follows or entry.sha256 != entry.seal() or not _is_sound(entry):
+            return position
+        previous = entry.sha256
+    return None
+
+
+# guarded: tests/unit/test_guarded_ledger.py::TestChains
+def _is_sound(entry: Entry) -> bool:
+    """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
+    try:
+        if (entry.unit == "individual") != (entry.individual is not None):
+            return False
+        if entry.kind == "charge" and entry.unit is None:
+            return False
+        if entry.rho is not None and (entry.budget is None or not exact(entry.rho)):
+            return False
+        return entry.budget is not None or entry.kind == "cap"
+    except (PolicyError, PydanticCustomError):
+        return False  # no mutants: None says the same
+
+
 NEW = Relation("anon_new_entries", "count")
 NEW_NOTE = Relation("anon_new_note", "count")
-LATER = ("rho", "nonce")
+LATER = ("rho", "nonce")  # columns that ledgers of earlier versions lack, in the order in which they came
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from sqlanon.cli.command import writing
 from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, owners
 from sqlanon.ledger.charged_sources import open_ledger
+from sqlanon.ledger.ledger_table import START
 from sqlanon.model.destination import destination
-from sqlanon.model.ledger_entries import START
 from sqlanon.queries import noise as scores
 from tests.commands import sqlanon
 from tests.engines import engine_of

@@ -23,8 +23,8 @@ from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.ledger.accounts import Account
 from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
+from sqlanon.ledger.ledger_table import first_broken
 from sqlanon.model.budget import Budget
-from sqlanon.model.ledger_entries import first_broken
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.stories.test_ledger import HASH, at, change, expense

@@ -22,8 +22,8 @@ from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.charged_sources import dataset_of, open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
+from sqlanon.ledger.ledger_table import START, Entry, chained, first_broken
 from sqlanon.model.budget import ROW, Budget, Unit, sequential_composition
-from sqlanon.model.ledger_entries import START, Entry, chained, first_broken
 from sqlanon.model.names import dataset_named, dataset_of_table
 from tests.engines import engine_of
 

@@ -12,8 +12,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.ledger import accounts
+from sqlanon.ledger.ledger_table import START, Entry, chained, first_broken, head, secret
 from sqlanon.model.budget import Budget, Unit
-from sqlanon.model.ledger_entries import START, Entry, chained, first_broken, head, secret
 from sqlanon.model.names import KnownSource
 
 

@@ -17,8 +17,8 @@ from sqlanon.engines.duckdb import Engine, OpenedDatabase
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger.charged_sources import open_ledger, read_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
+from sqlanon.ledger.ledger_table import START
 from sqlanon.model.budget import ROW, Budget, Unit
-from sqlanon.model.ledger_entries import START
 from sqlanon.model.names import KnownSource
 from sqlanon.releases.target_names import have_common
 

@@ -25,9 +25,8 @@ from sqlanon.queries.csv_values import formula_counts, quoted_names, with_quoted
 from sqlanon.queries.source import SourceColumn
 
 COMPUTED = "a spreadsheet takes {} for formulas"
-INSTEAD = (
-    'with csv_formulas="quote" they are written with an apostrophe before them, and with "refuse" nothing is written'
-)
+WITH_QUOTE = 'with csv_formulas="quote" they are written with an apostrophe before them'
+INSTEAD = f'{WITH_QUOTE}, and with "refuse" nothing is written'
 QUOTED = (
     "{}, so they were written with an apostrophe before them, which other programs read as a part of the values; "
     "sqlanon removes it"
@@ -88,8 +87,8 @@ class CsvFile(FileTarget):
             return query, columns
         found = COMPUTED.format(", ".join(lines))
         if self.into.csv_formulas == "refuse":
-            reason = f'{found}, and csv_formulas="refuse" does not let them into a CSV; {INSTEAD}'
-            raise EngineError(reason.rpartition(", and with")[0], step="target")
+            reason = f'{found}, and csv_formulas="refuse" does not let them into a CSV; {WITH_QUOTE}'
+            raise EngineError(reason, step="target")
         if self.into.csv_formulas == "keep":
             self.notes = (f"{found}; {INSTEAD}",)
             return query, columns

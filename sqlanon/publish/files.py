@@ -23,6 +23,8 @@ from sqlanon.model.whole_files import is_special
 
 AMONG = "{} lies among the files of the {}, {}, so that the next run would read it. Write to another folder"
 
+PREVIOUS = ".previous"  # the end of the hidden name of a target that was moved away
+
 NOT_OURS = '{} was not written by sqlanon. Choose another name, or pass replace="anything" to overwrite it'
 
 CHANGED = '{} was changed since sqlanon wrote it. Choose another name, or pass replace="anything" to overwrite it'
@@ -30,11 +32,7 @@ CHANGED = '{} was changed since sqlanon wrote it. Choose another name, or pass r
 
 @contextmanager
 def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
-    """Hand out a path to write to; it becomes ``target`` when the block ends, and is removed when the block fails.
-
-    Raises:
-        EngineError: the target exists and may not be replaced, its folder is missing, or the disk is full.
-    """
+    """Hand out a path to write to; it becomes ``target`` when the block ends, and is removed when the block fails."""
     with cannot_be_written(target, "target"):
         tidy(target)
         refuse_file(target, replace=replace)
@@ -48,9 +46,6 @@ def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]
     """Hold a hidden name beside the target, which other runs leave alone.
 
     What is there when the block ends is removed, unless it is all that there is.
-
-    Raises:
-        EngineError: the folder of the target cannot be written.
     """
     with cannot_be_written(target, "target"):
         held = hold(target.parent, f".{target.name}.run.", f".{state}")
@@ -79,7 +74,7 @@ def tidy(target: Path) -> None:
     A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
     """
     for path in left_behind(target):
-        if _is_previous(path) and os.path.lexists(path) and not os.path.lexists(target):
+        if path.suffix == PREVIOUS and os.path.lexists(path) and not os.path.lexists(target):
             path.rename(target)
         else:
             remove(path)
@@ -103,7 +98,7 @@ def bring_back(source: str) -> None:
         target = Path(os.path.abspath(source))  # noqa: PTH100
         if is_glob(source) or not target.name or os.path.lexists(target):
             return
-        if any(_is_previous(path) for path in _hidden_beside(target)):
+        if any(path.suffix == PREVIOUS for path in _hidden_beside(target)):
             tidy(target)
     except (OSError, ValueError):
         return  # not a path at all
@@ -116,10 +111,6 @@ def _hidden_beside(target: Path) -> list[Path]:
     stages = filter(None, (STAGE.fullmatch(path.name) for path in target.parent.iterdir()))
     names = {stage["name"] for stage in stages if stage["target"] == target.name}
     return [target.with_name(name) for name in sorted(names)]
-
-
-def _is_previous(path: Path) -> bool:
-    return path.suffix == ".previous"
 
 
 def remove(path: Path) -> None:
@@ -199,11 +190,7 @@ def _is_below(text: str, folder: Path) -> bool:
 
 
 def publish(staged: Path, target: Path, *, replace: bool) -> None:
-    """Make a staged file durable, and give it its name.
-
-    Raises:
-        EngineError: there is a file of that name by now, which may not be replaced; or the file system refused a step.
-    """
+    """Make a staged file durable, and give it its name, unless there is a file of that name by now."""
     try:
         with cannot_be_written(target, "publish"):
             flush(staged)
@@ -249,11 +236,7 @@ UNSUPPORTED = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOT
 def exchange(first: Path, second: Path) -> bool:
     """Let two files or folders trade names, so that at every moment both names are there.
 
-    Returns:
-        whether it was done; false, with nothing changed, where the system or the file system cannot.
-
-    Raises:
-        OSError: one of them is missing or may not be renamed.
+    Return whether it was done; false, with nothing changed, where the system or the file system cannot.
     """
     names = os.fsencode(first), os.fsencode(second)
     try:

@@ -148,21 +148,14 @@ class FolderTarget(StagedTarget):
         return ResolvedSource(written, self.described)
 
     def with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
-        """Return the rows as they are written, with their columns.
-
-        Raises:
-            EngineError: the files cannot have them.
-        """
+        """Return the rows as they are written, with their columns; refused are those that the files cannot have."""
         return query, self.engine.parquet_columns(query)
 
     def refuse_types(self, columns: Sequence[SourceColumn]) -> None:
         """Refuse columns that a server has written, and other readers of the files cannot have."""
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
-        """Files of at most ``most`` rows each, in the order of the query.
-
-        Through a table, where rows have numbers: what DuckDB itself splits holds to no bound.
-        """
+        # Through a table, where rows have numbers: what DuckDB itself splits holds to no bound.
         names = [found.name for found in columns]
         self.engine.run(Step(WRITTEN, partitions.numbered(query), "lay out the release"))
         rows = self.engine.fetch(counted_rows(WRITTEN.table), "lay out the release")[0]["rows"]
@@ -225,11 +218,7 @@ class FolderTarget(StagedTarget):
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Make a folder to write to under a hidden name beside its target, which is removed when the block ends.
-
-    Raises:
-        EngineError: the folder that the target is in cannot be written.
-    """
+    """Make a folder to write to under a hidden name beside its target, which is removed when the block ends."""
     with hidden(target, "staged") as path:
         with cannot_be_written(target, "target"):
             path.mkdir()
@@ -293,11 +282,7 @@ def number_files(folder: Path, piece: str) -> None:
 
 
 def publish(staged: Path, target: Path, *, replace: bool) -> None:
-    """Give a folder that is written its name.
-
-    Raises:
-        EngineError: the target may not be replaced.
-    """
+    """Give a folder that is written its name, if the target may be replaced."""
     # A folder takes the place of an empty one, and of nothing else.
     if is_empty(target):
         try:
@@ -309,20 +294,15 @@ def publish(staged: Path, target: Path, *, replace: bool) -> None:
             raise TargetError(reason, step="target", original=error) from None
     else:
         refuse_folder(target, replace=replace)
-        _swap(staged, target)
+        if exchange(staged, target):
+            try:
+                _refuse_changed(staged, target)  # once more, when nobody can reach it any longer
+            except EngineError:
+                exchange(staged, target)
+                raise
+        else:
+            _swap_in_two_steps(staged, target)
     flush(target.parent)
-
-
-def _swap(staged: Path, target: Path) -> None:
-    """Put a folder in place of another, which is looked at once more when nobody can reach it any longer."""
-    if not exchange(staged, target):
-        _swap_in_two_steps(staged, target)
-        return
-    try:
-        _refuse_changed(staged, target)
-    except EngineError:
-        exchange(staged, target)
-        raise
 
 
 def _swap_in_two_steps(staged: Path, target: Path) -> None:

@@ -27,9 +27,8 @@ from sqlanon.queries.source import SourceColumn
 UNKNOWN = "null"  # a note that says nothing yet, as JSON
 TAIL = struct.Struct("<I4s")  # the end of a file: the length of its footer, and the letters PAR1
 
+# How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift.
 BINARY_NEXT = b"\x18"
-"""How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift."""
-
 PIECE_BYTES = 1 << 20  # the bytes of a file that are hashed at a time
 MORE = 0x80  # in a byte of a length, which holds seven bits: more bytes follow
 
@@ -68,10 +67,7 @@ class ParquetFile(FileTarget):
 
 
 def replace_note(path: Path, old: str, new: str) -> None:
-    """Put a note in place of another in the footer of a Parquet file.
-
-    The pages of the file, which lie before its footer, stay where they are.
-    """
+    """Put a note in place of another in the footer of a Parquet file; its pages, before that, stay where they are."""
     with path.open("r+b") as file:
         start, footer, letters = _footer(file, old, new)
         file.seek(start)
@@ -82,9 +78,7 @@ def replace_note(path: Path, old: str, new: str) -> None:
 def content_of_parquet(path: Path, note: str) -> ContentRecord:
     """The hash of a Parquet file, of its pages and its footer, with :data:`UNKNOWN` in place of its note.
 
-    Raises:
-        ValueError: the note is not in its footer.
-        OSError: it cannot be read.
+    A ValueError if the note is not in its footer.
     """
     with path.open("rb") as file:
         rest, footer, letters = _footer(file, note, UNKNOWN)

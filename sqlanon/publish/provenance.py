@@ -77,8 +77,18 @@ def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[Bo
 
 
 def record_by(policy: Policy, **facts: object) -> Record:
-    """The record of what was made by a policy: the policy and its hash, and the facts, with no path of a file."""
-    return _without_places(policy, new_record(policy=policy.as_recorded(), policy_sha256=policy.sha256(), **facts))
+    """The record of what was made by a policy: the policy and its hash, and the facts, with no path of a file.
+
+    Where the policy has absolute paths, ``policy_files`` lists the names that stand in their place, each with the
+    SHA-256 of its content; None for a glob or a folder, and for a file that is not there.
+    """
+    record = new_record(policy=policy.as_recorded(), policy_sha256=policy.sha256(), **facts)
+    paths = dict.fromkeys(_paths(policy))
+    if not paths:
+        return record
+    files = [PolicyFile(name=_name(path), sha256=_sha256(path)) for path in paths]
+    named: dict[str, Any] = _named(record.model_dump(mode="json"), sorted(paths, key=len, reverse=True))
+    return Record.model_validate({**named, "policy_files": files})
 
 
 def companion_record(policy: Policy, name: str, release: str) -> Record:
@@ -106,21 +116,6 @@ def code_sha256() -> str:
 
 ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)  # how an absolute path begins
 QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)  # such a path in a query
-
-
-def _without_places(policy: Policy, record: Record) -> Record:
-    """A record with the names of the files of its policy in place of their absolute paths.
-
-    Where there are any, ``policy_files`` lists their names, each with the SHA-256 of its content; None for a glob or a
-    folder, and for a file that is not there.
-    """
-    paths = dict.fromkeys(_paths(policy))
-    if not paths:
-        return record
-    files = [PolicyFile(name=_name(path), sha256=_sha256(path)) for path in paths]
-    longest_first = sorted(paths, key=len, reverse=True)
-    facts: dict[str, Any] = _named(record.model_dump(mode="json"), longest_first)
-    return Record.model_validate({**facts, "policy_files": files})
 
 
 def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:

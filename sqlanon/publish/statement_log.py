@@ -47,11 +47,7 @@ class StatementFile(StatementLog):
             self._seconds += perf_counter() - start
 
     def write(self) -> None:
-        """Write the last statement, if it is not written.
-
-        Raises:
-            EngineError: the disk is full, or refuses it in another way.
-        """
+        """Write the last statement, if it is not written."""
         if self._last is None:
             return
         (sql, purpose), self._last = self._last, None
@@ -63,11 +59,7 @@ class StatementFile(StatementLog):
 
 @contextmanager
 def statements_to(engine: Compute, given: str | Path | None) -> Iterator[None]:
-    """Write the statements of a block to a new file, if one is given; it stays as far as it was written.
-
-    Raises:
-        EngineError: the file exists, or cannot be written.
-    """
+    """Write the statements of a block to a new file, if one is given; it stays as far as it was written."""
     if given is None:
         yield
         return

@@ -34,17 +34,12 @@ KINDS = {
 
 
 class Target:
-    """A place for one release.
+    """A place for one release."""
 
-    Attributes:
-        name: the name that the user gave it.
-        notes: facts about the files that were written, for readers of the report.
-    """
-
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # facts about the files that were written, for readers of the report
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = name  # as the user gave it
 
     def takes_enums(self, name: str) -> bool:
         """Return whether a column may be of an ENUM type: it is text all the same to readers of the release."""
@@ -54,21 +49,14 @@ class Target:
         """Refuse columns that the target cannot have, or may refuse a cell of, before a private method pays."""
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        """Write the rows of a query, to be followed by a record.
+        """Write the rows of a query, to be followed by a record, and return them as a source to verify.
 
         ``streamed`` says that they come in their order without a sort.
-
-        Returns:
-            the rows that were written, as a source to verify.
         """
         raise NotImplementedError
 
     def add_record(self, record: Record) -> ContentRecord:
-        """Seal the record of the rows that were written, which travels with them, once.
-
-        Returns:
-            the hashes of the rows that were written; hashes of a folder are taken later.
-        """
+        """Seal the record that travels with the rows, once, and return their hashes; those of a folder come later."""
         raise NotImplementedError
 
 
@@ -101,35 +89,19 @@ class PlacedTarget(Target):
         return any(self.engine.is_far(source.relation) for source in self.read.values())
 
     def opened(self) -> AbstractContextManager[None]:
-        """Open the target; the release gets its place when the block ends, and is removed when the block fails.
-
-        Raises:
-            EngineError: the target may not be replaced, or cannot be written.
-        """
+        """Open the target; the release gets its place when the block ends, and is removed when the block fails."""
         raise NotImplementedError
 
     def held_note(self) -> str | None:
-        """Return the note of the release that is in the place, if it is whole: as JSON, or a text of the user's own.
-
-        Raises:
-            EngineError: a lake or a store cannot be read.
-        """
+        """Return the note of the release that is in the place, if it is whole: as JSON, or a text of the user's own."""
         raise NotImplementedError
 
     def found_note(self) -> str | None:
-        """Return the note that is in the place, whatever else is there.
-
-        Raises:
-            EngineError: the target cannot be read, or its table is missing.
-        """
+        """Return the note that is in the place, whatever else is there; an EngineError if it cannot be read."""
         return self.held_note()
 
     def standing(self) -> Standing | None:
-        """Return the release that is in the place; None if that is read as any other source.
-
-        Raises:
-            EngineError: it cannot be read.
-        """
+        """Return the release that is in the place; None if that is read as any other source."""
         return None
 
     def uncompared(self) -> exp.Expr | None:
@@ -159,8 +131,18 @@ def target_for(
             that is read; or of a place that cannot be written.
     """
     target = target_at(engine, into, read, replace)
-    if target.is_far:
-        _refuse_far(target)
+    if target.is_far and not target.takes_far_rows:
+        raise EngineError(
+            f"the rows are on a server, which does not write to {into.described}: name a folder, or an address in an "
+            "object store, with a slash at its end, or a table of a lake, as delta:/path/of/table or "
+            "iceberg:catalog.namespace.table",
+            step="target",
+        )
+    if target.is_far and (into.partition_by or into.rows_per_file is not None):
+        raise EngineError(
+            "partition_by and rows_per_file are not supported when a server writes the release. Remove them",
+            step="target",
+        )
     with target.opened():
         yield target
 
@@ -179,11 +161,7 @@ def target_at(
 
 
 def standing_at(engine: Engine, name: str) -> Standing | None:
-    """Return the release in a folder, a lake or a store; None if what has the name is read as any other source.
-
-    Raises:
-        EngineError: the table of a lake is missing or cannot be read.
-    """
+    """Return the release in a folder, a lake or a store; None if what has the name is read as any other source."""
     kind = kind_elsewhere(name) or ("folder" if is_folder(name) and engine.find(name) is None else None)
     return None if kind is None else target_at(engine, Destination(name, kind)).standing()
 
@@ -191,38 +169,17 @@ def standing_at(engine: Engine, name: str) -> Standing | None:
 def note_of_file(engine: Engine, file: str | Path) -> str | None:
     """Return the provenance of a file, as JSON; None without one, or if it is about another content of a CSV.
 
-    Raises:
-        EngineError: it is neither a Parquet file nor named as a CSV, or the file beside a CSV is not a note.
+    An EngineError if it is neither a Parquet file nor named as a CSV, or the file beside a CSV is not a note.
     """
     target = target_at(engine, Destination(str(file), "file"))
     assert isinstance(target, FileTarget)
     return target.note_of(file)
 
 
-def _refuse_far(target: PlacedTarget) -> None:
-    """Refuse a target, or a layout, that the server of the rows does not write."""
-    if not target.takes_far_rows:
-        raise EngineError(
-            f"the rows are on a server, which does not write to {target.into.described}: name a folder, or an "
-            "address in an object store, with a slash at its end, or a table of a lake, as delta:/path/of/table or "
-            "iceberg:catalog.namespace.table",
-            step="target",
-        )
-    if target.into.partition_by or target.into.rows_per_file is not None:
-        raise EngineError(
-            "partition_by and rows_per_file are not supported when a server writes the release. Remove them",
-            step="target",
-        )
-
-
 class StagedTarget(PlacedTarget):
-    """A target outside of the warehouse, written under a hidden name beside its place.
+    """A target outside of the warehouse, written under a hidden name beside its place."""
 
-    Attributes:
-        path: the hidden file or folder, while the target is staged.
-    """
-
-    path: Path
+    path: Path  # the hidden file or folder, while the target is staged
     is_folder: ClassVar[bool] = False
 
     @property
@@ -246,11 +203,7 @@ class StagedTarget(PlacedTarget):
                 self.forget()
 
     def staged(self) -> AbstractContextManager[None]:
-        """Write under a hidden name within a block, and publish at its end; nothing is left when the block fails.
-
-        Raises:
-            EngineError: the target may not be replaced, the folder that it is in is missing, or the disk is full.
-        """
+        """Write under a hidden name within a block, and publish at its end; nothing is left when the block fails."""
         raise NotImplementedError
 
     def refuse_place(self) -> None:
@@ -287,11 +240,7 @@ class FileTarget(StagedTarget):
         return ResolvedSource(written, f"{self.format} {self.name}")
 
     def columns_of(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as the file has them.
-
-        Raises:
-            EngineError: the format has no form for the values of some.
-        """
+        """Return the columns of a query as the file has them; refused are values that the format has no form for."""
         return self.engine.written_columns(query)
 
     def write_file(self, query: exp.Query, columns: Sequence[SourceColumn], *, streamed: bool) -> Written:
@@ -299,17 +248,15 @@ class FileTarget(StagedTarget):
         raise NotImplementedError
 
     def refuse_altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
-        """Read back what was written of a query, where the types of its columns do not prove that nothing has changed.
+        """Read back what was written of a query, and refuse values that have another text now.
 
-        Raises:
-            EngineError: it cannot be read, or values have another text now.
+        Where the types of its columns prove that nothing has changed, nothing is read.
         """
 
     def note_of(self, file: str | Path) -> str | None:
         """Return the provenance of a file of this format, as JSON; None without one, or if it is about another content.
 
-        Raises:
-            EngineError: it has another format.
+        A file of another format is an EngineError.
         """
         raise NotImplementedError
 

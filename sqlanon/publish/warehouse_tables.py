@@ -93,11 +93,8 @@ def tables_beside(
 ) -> dict[str, TableTarget]:
     """Return the targets of the tables that are published beside the rows of a release, by their content.
 
-    The user names those that are ``wanted``, the method has all that are ``published``.
-
-    Raises:
-        PolicyError: something is published without a target, or is not published.
-        EngineError: they are not tables of the warehouse, two have one name, or one is taken.
+    The user names those that are ``wanted``, the method has all that are ``published``: both have to be the same, and
+    all be tables of the warehouse, each with a name of its own.
     """
     known = ", ".join(published) or "none"
     problems = [f'"{name}" is not published beside the rows: what is, is {known}' for name in {*wanted} - {*published}]

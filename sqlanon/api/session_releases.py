@@ -253,6 +253,6 @@ class ReleaseRegister(Part):
     @exclusive
     def _take_up(self) -> None:
         """Write the rows of releases that were published while the warehouse was open read-only."""
-        from sqlanon.releases.waiting import take_up
+        from sqlanon.releases.release_table import take_up
 
         take_up(self._engine)

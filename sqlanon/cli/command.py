@@ -254,7 +254,7 @@ def _take_up_releases(database: Path) -> None:
 
     They wait beside it, and the list has them all the same, if others still have it open, or nobody may write it.
     """
-    from sqlanon.releases.waiting import folder_of
+    from sqlanon.releases.release_table import folder_of
 
     if folder_of(database).exists():
         with suppress(EngineError), connected(database) as session:

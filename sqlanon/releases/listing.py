@@ -1,38 +1,39 @@
-"""The list of releases as it is read: with what is found at each target, which others may have removed since."""
+"""The list of releases as it is read, with what is found at each target, which others may have removed since.
+
+Releases of the same files that lie beside a target are found by their records: no list has to have them.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlanon.engines.csv_notes import Found, is_csv, read_note
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Stored
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
 from sqlanon.model.destination import destination
 from sqlanon.model.names import folded
 from sqlanon.model.policy_value import did_you_mean
-from sqlanon.model.record import readable_record
+from sqlanon.model.record import Record, readable_record
 from sqlanon.model.release.joint import ListedRelease, ReleaseList, State
 from sqlanon.publish.targets import target_at
 from sqlanon.releases import release_table as table
-from sqlanon.releases import waiting
-from sqlanon.releases.release_table import Row
-from sqlanon.releases.target_names import comparable, comparables, have_common, in_folders, table_called
+from sqlanon.releases.release_table import Row, row_of
+from sqlanon.releases.target_names import comparable, comparables, have_common, in_folders, place, table_called
+
+SUFFIXES = (".csv", ".parquet")
+MAX_FILES = 100  # files of a folder whose records are looked at: the latest
 
 
 def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: bool = False) -> ReleaseList:
-    """The releases of a warehouse.
+    """The releases of a warehouse, also those that were forgotten if these are wanted.
 
-    Args:
-        engine: the database.
-        datasets: the data sets whose releases are wanted, as :func:`~.target_names.datasets_of` names them;
-            None for all.
-        forgotten: whether those are wanted as well that were forgotten.
-
-    Raises:
-        EngineError: another table has the name of the list.
+    They are those of some data sets, as :func:`~.target_names.datasets_of` names them; None stands for all.
     """
     rows = _latest_of_fits(known_rows(engine))
     wanted = [
@@ -48,13 +49,7 @@ def latest(
 ) -> tuple[list[ListedRelease], int]:
     """The latest releases of data sets that may be at their targets still, and how many older targets are listed.
 
-    No file is looked at once the latest are found.
-
-    Args:
-        engine: the database.
-        datasets: the data sets.
-        most: how many are wanted.
-        is_other: which rows are.
+    At most ``most`` are wanted, of rows that are another release. No file is looked at once these are found.
     """
     by_target = _by_target(_latest_of_fits(known_rows(engine)))
     wanted = {
@@ -80,9 +75,7 @@ def latest(
 def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
     """Mark all releases of a target as forgotten that are not, and return them.
 
-    Raises:
-        PolicyError: the reason is blank, the list lacks the release, or somebody has marked it before.
-        EngineError: the warehouse is open read-only.
+    Refused are a blank reason, a release that the list lacks or has as forgotten, and a warehouse open read-only.
     """
     if not isinstance(reason, str) or not reason.strip():
         raise _refused("say with a reason why the release is to be forgotten: an auditor reads it on the list")
@@ -97,7 +90,7 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
         raise _refused(f'the release "{name}" was forgotten before')
     if engine.warehouse.is_read_only:
         raise EngineError("the warehouse is open read-only: open it to be written to forget a release", step="releases")
-    waiting.take_up(engine)
+    table.take_up(engine)
     at = datetime.now(UTC).replace(tzinfo=None)
     table.forget(engine, targets, at, reason.strip())
     found = _latest_of_fits(known_rows(engine))
@@ -105,13 +98,9 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
 
 
 def known_rows(engine: Engine) -> list[Row]:
-    """All rows of the list, in the order in which the releases were made, with those that wait beside the warehouse.
-
-    Raises:
-        EngineError: another table has the name of the list, or a row that waits cannot be read.
-    """
+    """All rows of the list, in the order in which the releases were made, with those that wait beside the warehouse."""
     known = {(row.target, row.made_at): row for row in table.rows(engine)}
-    for row in waiting.rows(engine):
+    for row in table.waiting_rows(engine):
         before = known.get((row.target, row.made_at))
         if before is None or before.record_sha256 is None:
             known[row.target, row.made_at] = row
@@ -178,22 +167,18 @@ def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | N
         found = _there(engine, rows, stored)
     except (SqlanonError, OSError):
         found, otherwise = None, "unseen"
-    place = len(rows) - 1 if found is None else rows.index(found)
+    at = len(rows) - 1 if found is None else rows.index(found)
     for number, row in enumerate(rows):
         if row is found:
             yield "there"
         elif row.record_sha256 is None and otherwise != "unseen":
             yield "unconfirmed"
         else:
-            yield "replaced" if number < place else otherwise
+            yield "replaced" if number < at else otherwise
 
 
 def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Row | None:
-    """The release that a target holds, of those that were published there; None if it holds none of them.
-
-    Raises:
-        SqlanonError, OSError: it cannot be looked at.
-    """
+    """The release that a target holds, of those that were published there; None if it holds none of them."""
     last = rows[-1]
     if last.fit_sha256 is not None:
         return last if last.record_sha256 is not None and Path(last.target).exists() else None
@@ -215,3 +200,50 @@ def _note_at(engine: Engine, target: str, stored: Mapping[str, Stored | None]) -
         raise EngineError(f"the database {called.catalog} is not attached", step="releases")
     found = stored[target]
     return None if found is None else found.comment
+
+
+def rows_beside(engine: Engine, target: Path, files_sha256: str | None, datasets: Sequence[str]) -> list[Row]:
+    """A row for each release in the folder of a target that was made from the same files, the latest last.
+
+    The files are called ``datasets``, and known by a hash, if at all. Releases that the list has, also as forgotten,
+    are left out; so are folders and tables.
+    """
+    if files_sha256 is None:
+        return []
+    listed = {row.record_sha256 for row in known_rows(engine)}
+    found = []
+    for made_at, path in _latest_files(target):
+        record = _record_at(engine, path, files_sha256)
+        if record is not None and record.record_sha256 not in listed:
+            row = row_of(place(path), datasets, record, None, datetime.fromtimestamp(made_at, UTC).replace(tzinfo=None))
+            found.append(row)
+    return found
+
+
+def _latest_files(target: Path) -> list[tuple[float, Path]]:
+    """The files beside a target that may be releases, with the times of their last change, in their order."""
+    try:
+        with os.scandir(target.parent) as entries:
+            files = [
+                (entry.stat().st_mtime, Path(entry.path))
+                for entry in entries
+                if entry.name.lower().endswith(SUFFIXES) and entry.is_file() and entry.name != target.name
+            ]
+    except OSError:
+        return []
+    return sorted(files)[-MAX_FILES:]
+
+
+def _record_at(engine: Engine, path: Path, files_sha256: str) -> Record | None:
+    """The record of a file that is a release of some files; a CSV is hashed only if its note is of such a release."""
+    with suppress(EngineError):
+        if is_csv(path) and not any(_is_of(Found(each).note, files_sha256) for each in read_note(path).values()):
+            return None
+        note = target_at(engine, destination(path)).held_note()
+        return readable_record(note) if _is_of(note, files_sha256) else None
+    return None
+
+
+def _is_of(note: str | None, files_sha256: str) -> bool:
+    record = readable_record(note)
+    return record is not None and record.made_from is not None and record.made_from.files_sha256 == files_sha256

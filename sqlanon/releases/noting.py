@@ -21,9 +21,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.destination import Destination
-from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import dataset_of_files
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, readable_record
@@ -31,9 +29,8 @@ from sqlanon.model.release.measurement import Reported, with_notes
 from sqlanon.publish.targets import Target, target_at
 from sqlanon.publish.warehouse_tables import TableTarget, table_of
 from sqlanon.releases import release_table as table
-from sqlanon.releases import waiting
 from sqlanon.releases.listing import known_rows
-from sqlanon.releases.release_table import Row
+from sqlanon.releases.release_table import Row, row_of
 from sqlanon.releases.target_names import datasets_of, target_name
 
 NOT_LISTED = (
@@ -71,11 +68,7 @@ class Noting:
         return NotedTarget(target, self)
 
     def announce(self, target: str, policy: Policy) -> None:
-        """Write the row of a release whose data set is about to be charged, before anything is known of it.
-
-        Raises:
-            EngineError: it cannot be written; the run ends, and spends nothing.
-        """
+        """Write the row of a release whose data set is about to be charged; if that fails, nothing is spent."""
         self.row = Row(
             target=target,
             datasets=self.datasets,
@@ -91,16 +84,13 @@ class Noting:
         _add(self.engine, self.row)
 
     def note(self, target: Target, record: Record, content: ContentRecord) -> None:
-        """Write the row of a target that has got its record.
-
-        Raises:
-            EngineError: it cannot be written; the run ends, and publishes nothing.
-        """
+        """Write the row of a target that has got its record; if that fails, nothing is published."""
         announced, self.record = self.row, record
         if content != ContentRecord():  # that of a folder is known when it is published
             self.sha256 = record.sealed(content).record_sha256
         name = _name(self.engine, self.into, table_of(target), self.fit)
-        self.row = row_of(name, self.datasets, record, self.fit, _now() if announced is None else announced.made_at)
+        fit_sha256 = None if self.fit is None else self.fit.sha256
+        self.row = row_of(name, self.datasets, record, fit_sha256, _now() if announced is None else announced.made_at)
         if self.engine.warehouse.is_read_only or not _is_in_reach(self.engine, target):
             _add(self.engine, self.row)
             return
@@ -127,7 +117,7 @@ class Noting:
             if found is not None:
                 _confirm(self.engine, self.row, found.record_sha256)
             elif self.engine.warehouse.is_read_only:
-                waiting.remove(self.engine, self.row)
+                table.remove_waiting(self.engine, self.row)
             else:
                 table.take_back(self.engine, self.row)
 
@@ -143,20 +133,10 @@ class Noting:
 def noting(
     engine: Engine, source: ResolvedSource, into: Destination, fit: FitOfRelease | None = None
 ) -> Iterator[Noting]:
-    """Note the release of the run in a block; the row goes if the block fails and the release is not there.
-
-    Args:
-        engine: the database.
-        source: what the release is made from.
-        into: where it is published.
-        fit: the fit whose partition it is.
-
-    Raises:
-        EngineError: the warehouse cannot list it: another table has the name of the list.
-    """
+    """Note the release of the run in a block; the row goes if the block fails and the release is not there."""
     table.is_there(engine)
     if not engine.warehouse.is_read_only:
-        waiting.take_up(engine)
+        table.take_up(engine)
     # Before the transaction of the run: the origins of a query take settings of the connection.
     noted = Noting(engine, datasets_of(engine, source), into, fit)
     try:
@@ -172,17 +152,7 @@ def note_unchanged(
 ) -> tuple[str, ...]:
     """Write the row of the release that a target holds, if it is missing from the list, or was not confirmed.
 
-    Args:
-        engine: the database.
-        source: what the release was made from.
-        into: the target.
-        fit: the fit whose partition it is.
-
-    Returns:
-        what a reader of its report should know.
-
-    Raises:
-        EngineError: the row cannot be written.
+    Return what a reader of its report should know.
     """
     found = readable_record(target_at(engine, into).held_note())
     if found is not None and found.record_sha256 is not None:
@@ -190,7 +160,7 @@ def note_unchanged(
         name = _name(engine, into, None if stored is None else stored.table, fit)
         own = [row for row in known_rows(engine) if row.target == name]
         if all(row.record_sha256 != found.record_sha256 for row in own):
-            row = row_of(name, datasets_of(engine, source), found, fit, _now())
+            row = row_of(name, datasets_of(engine, source), found, None if fit is None else fit.sha256, _now())
             noted = [each for each in own if _as_announced(each) == _as_announced(row)]
             if not noted:
                 _add(engine, row)
@@ -225,7 +195,7 @@ class NotedTarget(Target):
 
 def notes_of(engine: Engine) -> tuple[str, ...]:
     """Write the note of a report on the list of releases, if the release is not on it."""
-    return (NOT_LISTED,) if engine.warehouse.is_read_only and not waiting.can_wait(engine) else ()
+    return (NOT_LISTED,) if engine.warehouse.is_read_only and not table.can_wait(engine) else ()
 
 
 def _as_announced(row: Row) -> tuple[object, ...]:
@@ -241,9 +211,10 @@ def _add(engine: Engine, row: Row) -> None:
     """Write a row at once, whatever becomes of the transaction of the run; of a warehouse open read-only beside it."""
     if not engine.warehouse.is_read_only:
         with engine.beside() as beside:
-            table.make_and_add(beside, row)
-    elif waiting.can_wait(engine):
-        waiting.write(engine, row)
+            table.make(beside)
+            table.add(beside, row)
+    elif table.can_wait(engine):
+        table.have_wait(engine, row)
 
 
 def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
@@ -252,8 +223,8 @@ def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
         return
     if not engine.warehouse.is_read_only:
         retry_while_locked(lambda: table.note_record(engine, row, record_sha256), OVERTAKEN)
-    elif waiting.can_wait(engine):
-        waiting.write(engine, replace(row, record_sha256=record_sha256))
+    elif table.can_wait(engine):
+        table.have_wait(engine, replace(row, record_sha256=record_sha256))
 
 
 def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOfRelease | None) -> str:
@@ -261,46 +232,10 @@ def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOf
     return target_name(engine, into, table) if fit is None else dataset_of_files(str(fit.sidecar))
 
 
-def row_of(name: str, datasets: Sequence[str], record: Record, fit: FitOfRelease | None, made_at: datetime) -> Row:
-    """The row of a release that is not confirmed."""
-    assert record.policy is not None
-    assert record.policy_sha256 is not None
-    labels = record.labels
-    return Row(
-        target=name,
-        datasets=datasets,
-        method=record.policy.as_json["method"]["model"],
-        policy_sha256=record.policy_sha256,
-        node=labels.levels if isinstance(labels, NodeRecord) and labels.levels else None,
-        row_count=_row_count(record),
-        min_class_size=_smallest_class(record),
-        record_sha256=None,
-        fit_sha256=None if fit is None else fit.sha256,
-        made_at=made_at,
-    )
-
-
 def _is_in_reach(engine: Engine, target: Target) -> bool:
     """Whether the transaction of the run can write the row: it sees the table, and writes to no other database."""
     is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in ("temp", engine.warehouse.name)
     return not is_elsewhere and engine.find(table.table_of(engine)) is not None
-
-
-def _row_count(record: Record) -> int | None:
-    """The rows of a release, of partitions those of all of them together."""
-    if record.fit is not None:
-        return record.fit.rows.released
-    if record.rows is not None:
-        return record.rows.released
-    return None if record.report is None else record.report.released_rows
-
-
-def _smallest_class(record: Record) -> int | None:
-    """The rows of the smallest class: those of a release alone, and of partitions those of all of them together."""
-    if record.report is not None:
-        return record.report.min_class_size
-    sizes = [bound.attained for bound in record.privacy if bound.measure == CLASS_SIZE.name]
-    return None if not sizes or sizes[0] is None else int(sizes[0])
 
 
 def _unsealed(record: Record) -> dict[str, Any]:

@@ -1,21 +1,34 @@
-"""The table ``anon.releases`` of a warehouse, in which its sessions write down what they publish."""
+"""The table ``anon.releases`` of a warehouse, in which its sessions write down what they publish, and rows that wait.
+
+A run that publishes a file has its warehouse open read-only, so that others can read it, and must not publish before
+its release is noted. Its row is a file of a hidden folder beside the warehouse until somebody who may write takes it
+up. The list has all of them.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.locks import OVERTAKEN, retry_while_locked
 from sqlanon.errors import EngineError
+from sqlanon.model.criteria import CLASS_SIZE
+from sqlanon.model.labels import NodeRecord
+from sqlanon.model.record import Record, sha256_of_json
+from sqlanon.publish.files import cannot_be_written, flush
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier
 
 SQL = Queries("releases")
+SUFFIX, STAGED = ".row", ".staged"  # of the file of a row that waits, and of one that is being written
 
 
 @dataclass(frozen=True)
@@ -36,17 +49,35 @@ class Row:
     forgotten_reason: str | None = None
 
 
+def row_of(name: str, datasets: Sequence[str], record: Record, fit_sha256: str | None, made_at: datetime) -> Row:
+    """The row of a release that is not confirmed; of partitions with the counts of all of them together."""
+    assert record.policy is not None
+    assert record.policy_sha256 is not None
+    labels, report = record.labels, record.report
+    rows = record.rows if record.fit is None else record.fit.rows
+    drawn = None if report is None else report.released_rows
+    sizes = [bound.attained for bound in record.privacy if bound.measure == CLASS_SIZE.name]
+    smallest = None if not sizes or sizes[0] is None else int(sizes[0])
+    return Row(
+        target=name,
+        datasets=datasets,
+        method=record.policy.as_json["method"]["model"],
+        policy_sha256=record.policy_sha256,
+        node=labels.levels if isinstance(labels, NodeRecord) and labels.levels else None,
+        row_count=drawn if rows is None else rows.released,
+        min_class_size=smallest if report is None else report.min_class_size,
+        record_sha256=None,
+        fit_sha256=fit_sha256,
+        made_at=made_at,
+    )
+
+
 def table_of(engine: Engine) -> exp.Table:
-    """The table of a warehouse."""
     return engine.warehouse.anon("releases")
 
 
 def is_there(engine: Engine) -> bool:
-    """Whether the table is there.
-
-    Raises:
-        EngineError: there is another table or view of that name.
-    """
+    """Whether the table is there; an EngineError if another table or view has that name."""
     table = table_of(engine)
     found = engine.find(table)
     if found is None:
@@ -61,42 +92,27 @@ def is_there(engine: Engine) -> bool:
 
 
 def make(engine: Engine) -> None:
-    """Make the table, unless it is there.
+    """Make the table, unless it is there."""
 
-    Raises:
-        EngineError: the warehouse cannot be written.
-    """
-    retry_while_locked(lambda: _make(engine), OVERTAKEN)
+    def attempt() -> None:
+        schema = table_of(engine)
+        schema.set("this", None)
+        with engine.transaction():
+            engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
+            engine.execute(_statement(engine, "releases_table"), "the list of releases")
 
-
-def _make(engine: Engine) -> None:
-    schema = table_of(engine)
-    schema.set("this", None)
-    with engine.transaction():
-        engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
-        engine.execute(_statement(engine, "releases_table"), "the list of releases")
+    retry_while_locked(attempt, OVERTAKEN)
 
 
 def rows(engine: Engine) -> list[Row]:
-    """All rows, in the order in which the releases were made; none without the table.
-
-    Raises:
-        EngineError: there is another table of that name.
-    """
+    """All rows, in the order in which the releases were made; none without the table."""
     if not is_there(engine):
         return []
     found = engine.fetch(_statement(engine, "release_rows"), "the list of releases")
     return [Row(**{**row, "node": None if row["node"] is None else json.loads(row["node"])}) for row in found]
 
 
-def make_and_add(engine: Engine, row: Row) -> None:
-    """Write a row into the table, which is made if it is not there."""
-    make(engine)
-    add(engine, row)
-
-
 def add(engine: Engine, row: Row) -> None:
-    """Write a row."""
     node = None if row.node is None else json.dumps(row.node)
     values = [row.target, list(row.datasets), row.method, row.policy_sha256, node, row.row_count, row.min_class_size]
     _run(engine, "note_release", [*values, row.record_sha256, row.fit_sha256, row.made_at])
@@ -127,3 +143,91 @@ def _statement(engine: Engine, name: str) -> exp.Select:
     for table in statement.find_all(exp.Table):
         table.set("catalog", identifier(engine.warehouse.name))
     return statement
+
+
+def folder_of(file: Path) -> Path:
+    """The folder of the rows of a database, which is there as long as a row waits."""
+    place = Path(os.path.realpath(file))
+    return place.with_name(f".{place.name}.releases")
+
+
+def can_wait(engine: Engine) -> bool:
+    """Whether a row may wait beside the warehouse: sqlanon has tables in its file, which this user may write."""
+    file = engine.warehouse.file
+    if file is None or not (os.access(file, os.W_OK) and os.access(folder_of(file).parent, os.W_OK)):
+        return False
+    return any(engine.find_all(table_of(engine), engine.warehouse.anon("taxonomy")))
+
+
+def waiting_rows(engine: Engine) -> list[Row]:
+    return [_read(path) for path in _files(engine, SUFFIX)]
+
+
+def have_wait(engine: Engine, row: Row) -> None:
+    """Have a row wait, on the disk when this returns; in place of the one before of the same release."""
+    file = engine.warehouse.file
+    assert file is not None
+    path = _path(file, row)
+    staged = path.with_suffix(STAGED)
+    with cannot_be_written(path, "releases"):
+        if not path.parent.exists():
+            path.parent.mkdir(exist_ok=True)
+            # Whoever may write the warehouse may take up rows, and whoever may read it may read them.
+            path.parent.chmod(path.parent.parent.stat().st_mode & 0o777)
+            flush(path.parent.parent)
+        staged.write_text(json.dumps({**vars(row), "made_at": row.made_at.isoformat()}), encoding="utf-8")
+        staged.chmod(file.stat().st_mode & 0o666)
+        flush(staged)
+        staged.replace(path)
+        flush(path.parent)
+
+
+def remove_waiting(engine: Engine, row: Row) -> None:
+    """Remove a row that waits, if it is there, as far as the file system lets it."""
+    file = engine.warehouse.file
+    if file is not None:
+        with suppress(OSError):
+            _path(file, row).unlink()
+            folder_of(file).rmdir()  # unless others wait there
+
+
+def take_up(engine: Engine) -> None:
+    """Write all rows that wait into the table of a warehouse that is open to be written."""
+    found = waiting_rows(engine)
+
+    def attempt() -> None:
+        with engine.transaction():
+            known = {(row.target, row.made_at): row for row in rows(engine)}
+            for row in found:
+                before = known.get((row.target, row.made_at))
+                if before is None:
+                    add(engine, row)
+                elif before.record_sha256 is None and row.record_sha256 is not None:
+                    note_record(engine, row, row.record_sha256)
+
+    if found:
+        make(engine)
+        retry_while_locked(attempt, OVERTAKEN)
+    for path in _files(engine, STAGED):  # of runs that were killed while they wrote it
+        with suppress(OSError):
+            path.unlink()
+    for row in found:
+        remove_waiting(engine, row)
+
+
+def _path(file: Path, row: Row) -> Path:
+    return folder_of(file) / f"{sha256_of_json([row.target, row.made_at.isoformat()])}{SUFFIX}"
+
+
+def _files(engine: Engine, suffix: str) -> list[Path]:
+    file = engine.warehouse.file
+    return [] if file is None else sorted(folder_of(file).glob(f"*{suffix}"))
+
+
+def _read(path: Path) -> Row:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return replace(Row(**found), made_at=datetime.fromisoformat(found["made_at"]))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        reason = "is not the note of a release, or cannot be read: the list is not complete without it"
+        raise EngineError(f"the file {path} {reason}", step="releases", original=error) from None

@@ -31,7 +31,10 @@ WEB = ("http://", "https://")
 def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> str:
     """Name a target for any session, folder or schema: by its table, a path or an address."""
     if table is not None:
-        return _table_name(table, engine.warehouse.name)
+        # Without the warehouse, so that a copy of it, or one whose file has another name, has tables of the same names.
+        if table.catalog != engine.warehouse.name:
+            return table_named([table.catalog, table.db, table.name])
+        return table_named([table.name] if table.db == MAIN else [table.db, table.name])
     if into.kind == "file":
         return place(into.path)
     if into.kind == "folder":
@@ -39,16 +42,6 @@ def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> s
     if into.name.startswith(DELTA):
         return f"{DELTA}{dataset_of_files(into.name).removeprefix(DELTA)}"
     return into.name
-
-
-def _table_name(table: exp.Table, warehouse: str) -> str:
-    """The name of a table, with the database only if that is not the warehouse, and with the schema unless it is main.
-
-    So the copy of a warehouse, or one whose file has another name, has tables of the same names.
-    """
-    if table.catalog != warehouse:
-        return table_named([table.catalog, table.db, table.name])
-    return table_named([table.name] if table.db == MAIN else [table.db, table.name])
 
 
 def table_called(target: str, warehouse: str) -> exp.Table | None:
@@ -92,11 +85,7 @@ def datasets_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
 
 
 def datasets_called(engine: Engine, source: Source, resolve: Callable[[Source], ResolvedSource]) -> tuple[str, ...]:
-    """The data sets of what a user names, which may not be here any more.
-
-    Raises:
-        EngineError, PolicyError: it cannot be read, and is not the name of a table or of files either.
-    """
+    """The data sets of what a user names, which may not be here any more; refused if it can be no name either."""
     try:
         return datasets_of(engine, resolve(source))
     except EngineError:

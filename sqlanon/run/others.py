@@ -33,9 +33,8 @@ from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.released_classes import released_labels
 from sqlanon.release.examined import Examined, is_accepted
 from sqlanon.release.publishing import PublishedNode
-from sqlanon.releases.listing import latest, shown
+from sqlanon.releases.listing import latest, rows_beside, shown
 from sqlanon.releases.release_table import Row
-from sqlanon.releases.same_files import rows_beside
 from sqlanon.releases.target_names import comparable, comparables, datasets_of, table_called
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compare_releases, in_the_way
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns

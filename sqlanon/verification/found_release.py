@@ -64,13 +64,8 @@ def find_release(
 ) -> FoundRelease:
     """Find a release by what the user calls it, whatever was done to it since it was written.
 
-    Args:
-        engine, release, resolve: the database, the name, and what finds all that is not a folder of ours.
-        without_provenance: whether it may be a table or file without a record.
-        hashes_rows: whether the rows of a table are compared with their hash, which takes a scan.
-
-    Raises:
-        EngineError: the release is missing or cannot be read.
+    ``resolve`` finds all that is not a folder of ours. ``without_provenance`` takes a table or file without a record,
+    and ``hashes_rows`` compares the rows of a table with their hash, which takes a scan.
     """
     if not is_frame(release):
         bring_back(str(release))
@@ -109,8 +104,7 @@ def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
 def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) -> str | None:
     """Read the provenance that travels with a source that was published at a place; None without one.
 
-    Raises:
-        EngineError: it cannot hold a release, such as a view.
+    Refused is what cannot hold a release, such as a view.
     """
     if place.kind != "table":
         return target_at(engine, place).found_note()
@@ -156,8 +150,11 @@ def _together(records: Sequence[Record]) -> Record | None:
     first, *others = records
     if not others:
         return first
-    labels, *other_labels = _joined_classes([record.labels for record in records])
-    if any(other != labels for other in other_labels):
+    of_parts: Sequence[LabelsRecord | None] = [record.labels for record in records]
+    classes = [part for part in of_parts if isinstance(part, ClassesRecord)]
+    if len(classes) == len(records) and all(each.labels == classes[0].labels for each in classes):
+        of_parts = [classes[0].joined(classes[1:])]
+    if any(other != of_parts[0] for other in of_parts):
         return None
     if any(other.taxonomy_sha256 != first.taxonomy_sha256 for other in others):
         return None
@@ -165,16 +162,8 @@ def _together(records: Sequence[Record]) -> Record | None:
     rows = RowsRecord(released=sum(part.released for part in parts), masked=sum(part.masked for part in parts))
     is_complete = len(parts) == len(records)
     # What each promises is of its own rows.
-    found = {"labels": labels, "rows": rows if is_complete else None, "promise": None, "report": None, "fit": None}
+    found = {"labels": of_parts[0], "rows": rows if is_complete else None, "promise": None, "report": None, "fit": None}
     return first.model_copy(update=found)
-
-
-def _joined_classes(parts: Sequence[LabelsRecord | None]) -> Sequence[LabelsRecord | None]:
-    """Return what parts record of labels: for classes of the same labels all of them, in each part."""
-    classes = [part for part in parts if isinstance(part, ClassesRecord)]
-    if len(classes) < len(parts) or any(each.labels != classes[0].labels for each in classes):
-        return parts
-    return [classes[0].joined(classes[1:])] * len(parts)
 
 
 def _without(records: Sequence[Record], parts: int) -> Iterator[str]:

@@ -47,11 +47,7 @@ class Beside:
 def beside_release(
     engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
 ) -> Beside:
-    """Find what a release that was published earlier is measured with, by its node and its source if known.
-
-    Raises:
-        PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
-    """
+    """Find what a release that was published earlier is measured with, by its node and its source if known."""
     policy = spelled_like_taxonomies(engine, policy)
     if node is not None:
         node = respelled(dict(node), policy.quasi_identifiers)
@@ -96,23 +92,15 @@ def measured_beside(
 
 
 def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
-    """Measure what a table gives away as it is, by the taxonomies of a policy where it has some.
-
-    Raises:
-        PolicyError: the table lacks a column that is to be measured.
-    """
+    """Measure what a table gives away as it is, by the taxonomies of a policy where it has some."""
     with own_taxonomies(engine, source, policy, policy.sensitive_taxonomies):
         return measure(engine, source, spelled_like_taxonomies(engine, policy))
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
-    """Measure what a table gives away as it is.
+    """Measure what a table gives away as it is, by a policy that is spelled like the taxonomies.
 
-    Args:
-        engine: the database.
-        table: the table.
-        policy: its policy, spelled like the taxonomies.
-        beside: what a release is measured with; None for a table that is its own source.
+    ``beside`` is what a release is measured with; None for a table that is its own source.
 
     Raises:
         PolicyError: the table lacks a quasi-identifier or a protected sensitive column, or the population one.
@@ -134,7 +122,6 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
     relation = queries.as_enums(relation, beside.enums)
     risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
-
     counts_rows = policy.individual is not None and individual is None
 
     def result(model: PrivacyModel, bound: Bound) -> ModelResult:
@@ -171,11 +158,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
 
 
 def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurement:
-    """Count the rows and classes of a private release: no measure of its rows says what its mechanism promises.
-
-    Raises:
-        PolicyError: the release lacks a quasi-identifier.
-    """
+    """Count the rows and classes of a private release: no measure of its rows says what its mechanism promises."""
     release, _ = _spelled(engine, release, policy)
     found = engine.fetch(queries.risks(release.relation, policy.quasi_identifiers), "count the rows")[0]
     return Measurement(source=release.description, row_count=found["row_count"], class_count=found["class_count"])
@@ -192,11 +175,7 @@ def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_row
 
 
 def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
-    """Spell the columns of a table as the policy does, and list their names.
-
-    Raises:
-        PolicyError: what is to be measured is not among them.
-    """
+    """Spell the columns of a table as the policy does, and list their names; all that is measured is among them."""
     relation, columns = spelled(table.relation, engine.describe(table.relation), policy.columns)
     names = [column.name for column in columns]
     missing = [*unknown_names((*policy.quasi_identifiers, *policy.protected_columns), names)]

@@ -46,11 +46,7 @@ NOT_SIGNED = (
 
 
 def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
-    """Hold a release against its policy: the privacy models, and the columns that must and must not be there.
-
-    Raises:
-        PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
-    """
+    """Hold a release against its policy: the privacy models, and the columns that must and must not be there."""
     return verify_published(engine, FoundRelease(release, columns_of(engine, release)), policy, beside)
 
 
@@ -65,16 +61,10 @@ def verify_published(
 ) -> Verification:
     """Hold a release against its policy and against what its provenance records.
 
-    Args:
-        engine: the database.
-        found: the release.
-        policy: its policy.
-        beside: what it is measured with.
-        has_source: whether its values are to be looked up in the source that it is measured with.
-        expected_record: the hash that its record is to have.
+    If it ``has_source``, its values are looked up in the source that it is measured with.
 
     Raises:
-        PolicyError: as :func:`verify`.
+        PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
     """
     is_private, as_given = policy.has_private_method, policy.sha256()
     policy = spelled_like_taxonomies(engine, policy)
@@ -133,12 +123,7 @@ def verify_release(
     without_provenance: bool,
     record_sha256: str | None,
 ) -> Verification:
-    """Verify what is published under a name; see :meth:`sqlanon.Session.verify`.
-
-    Raises:
-        PolicyError: as :func:`verify`, or the policy does not fit the source.
-        EngineError: the release is missing or cannot be read.
-    """
+    """Verify what is published under a name; see :meth:`sqlanon.Session.verify`."""
     found = find_release(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:
         engine.read_as(found.record.policy.csv)
@@ -152,11 +137,7 @@ def verify_found(
     original: ResolvedSource | None,
     record_sha256: str | None = None,
 ) -> Verification:
-    """Verify a release as it was found, beside the source that it was made from, if that is given.
-
-    Raises:
-        PolicyError, EngineError: as :func:`verify_release`.
-    """
+    """Verify a release as it was found, beside the source that it was made from, if that is given."""
     if original is not None and not policy.has_private_method:
         _refuse_other_source(engine, original, policy)
     labels = None if found.record is None else found.record.labels
@@ -183,15 +164,9 @@ def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Polic
 
 # guarded: tests/unit/test_guarded_verification.py
 def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] = ()) -> None:
-    """Refuse a release that was just written if it falls short.
+    """Refuse a release that was just written if it falls short, or has not the number of rows that were released.
 
-    Args:
-        found: what was measured on it.
-        released: how many rows it was to have.
-        others: what its method has found besides, a sentence each.
-
-    Raises:
-        VerificationError: listing all of it.
+    ``others`` is what its method has found besides, a sentence each; a VerificationError lists all of it.
     """
     shortfalls, row_count = [*found.shortfalls], found.measurement.row_count
     if row_count != released:

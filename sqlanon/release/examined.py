@@ -19,7 +19,6 @@ from sqlanon.model.release import (
     SuppressedGroup,
     Suppression,
 )
-from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries import examination
 from sqlanon.queries import exposures as queries
 from sqlanon.queries.kit.nodes import counted_rows, select
@@ -59,7 +58,11 @@ def examine(engine: Compute, groups: GroupedRows) -> Examined:
         "finer_nodes": () if node is None else node.finer,
         "unexamined_columns": tuple(columns_left),
     }
-    before = None if groups.table is None else _exposure(engine, groups.table)
+    table, before = groups.table, None
+    # Unless cells do not have all rows of the source as they are.
+    if table is not None and not table.unknown.suppressed and not any(bound.policy.minimum_levels.values()):
+        counts = engine.fetch(queries.exposure(table.encoding), "the classes of the source")[0]
+        before = Exposure(**counts) if counts["k"] else None
     return replace(released, findings=released.findings.model_copy(update=changes), before=before)
 
 
@@ -81,21 +84,11 @@ def with_findings(report: Report, examined: Examined) -> Report:
     return report.model_copy(update={"findings": findings, "before": examined.before})
 
 
-def _exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
-    """Measure the exposure of the rows of the source; None if cells do not have them all as they are."""
-    if table.unknown.suppressed or any(table.bound.policy.minimum_levels.values()):
-        return None
-    found = engine.fetch(queries.exposure(table.encoding), "the classes of the source")[0]
-    return Exposure(**found) if found["k"] else None
-
-
 def _repeated_identifiers(engine: Compute, groups: GroupedRows) -> Iterator[RepeatedIdentifier]:
     bound, names, one_in = groups.bound, groups.counted_identifiers, groups.one_in
     if not names:
         return
-    found = groups.identifier_counts
-    if found is None:
-        found = _identifier_counts(engine, groups)
+    found = groups.identifier_counts or _identifier_counts(engine, groups)
     for place, name in enumerate(names):
         values, filled = found[f"values_{place}"] * one_in, found[f"filled_{place}"]
         if found[f"values_{place}"] < found[f"rows_{place}"]:
@@ -141,11 +134,13 @@ def _homogeneous_columns(engine: Compute, groups: GroupedRows) -> Iterator[Homog
     for place, name in enumerate(names):
         model = {"model": "distinct-l-diversity", "column": name, "l": 2}
         models = [*(each.model_dump(mode="json") for each in policy.privacy), model]
+        # A string of JSON is one of TOML.
+        lines = [f"{setting} = {json.dumps(value, ensure_ascii=False)}" for setting, value in model.items()]
         yield HomogeneousColumn(
             column=name,
             homogeneous_rows=found[f"homogeneous_{place}"],
             released_rows=found["rows"],
-            proposal=_as_toml("privacy", model) if is_accepted(policy, {"privacy": models}) else None,
+            proposal="\n".join(["[[privacy]]", *lines]) if is_accepted(policy, {"privacy": models}) else None,
         )
 
 
@@ -158,19 +153,17 @@ def is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
     return True
 
 
-def _as_toml(table: str, values: Mapping[str, object]) -> str:
-    """An element of an array of tables; a string of JSON is one of TOML."""
-    lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
-    return "\n".join([f"[[{table}]]", *lines])
-
-
 def suppression(engine: Compute, published: PublishedNode) -> Iterator[Suppression]:
     """By quasi-identifier, the labels with the largest and the smallest share of rows that a node suppresses.
 
     They are those of the finest level with at most ``MAX_GROUPS`` labels, whatever level is published.
     """
     table, node = published.table, published.summary
-    depths = _depths(table)
+    depths: dict[int, int] = {}  # by position, the finest level with few labels, if it has any to compare
+    for position, labels in enumerate(table.context.losses.distinct_labels):
+        level = next((level for level, count in enumerate(labels) if 2 <= count <= MAX_GROUPS), None)
+        if level is not None:
+            depths[position] = level
     if not (published.suppresses and node.suppressed_rows and depths):
         return
     engine.run(examination.judged_cells(table.encoding, node.levels))
@@ -192,16 +185,6 @@ def suppression(engine: Compute, published: PublishedNode) -> Iterator[Suppressi
                 most=_group(groups[-1], is_named=is_named),
                 least=_group(groups[0], is_named=is_named),
             )
-
-
-def _depths(table: EncodedTable) -> dict[int, int]:
-    """By position, the finest level with few labels, if it has any to compare."""
-    found: dict[int, int] = {}
-    for position, labels in enumerate(table.context.losses.distinct_labels):
-        level = next((level for level, count in enumerate(labels) if 2 <= count <= MAX_GROUPS), None)
-        if level is not None:
-            found[position] = level
-    return found
 
 
 def _group(row: dict[str, Any], *, is_named: bool) -> SuppressedGroup:

@@ -51,34 +51,31 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
 
 
 def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Guarantee:
-    """The claims of a partition's release, which are about all partitions that were published with its fit.
+    """The claims of a partition's release, which are about all partitions that were published with its fit by now.
 
-    Args:
-        fit: the fit.
-        partitions: how many are published with it by now.
-        replaced: whether one of them has taken the place of another.
+    One of them may have ``replaced`` another.
     """
     policy = fit.policy
     columns = ", ".join(in_quotes(name) for name in policy.quasi_identifiers)
-    together = (
-        f"of the {partitions:,} partitions published with this fit, taken together,"
-        if partitions > 1
-        else ("of the one partition published with this fit")
-    )
+    together = "of the one partition published with this fit"
+    if partitions > 1:
+        together = f"of the {partitions:,} partitions published with this fit, taken together,"
+    whose = [f"{together} over {columns}", *(["of each partition on its own"] if fit.every_partition else [])]
     claims = [
-        f"every equivalence class {together} over {columns} meets {model} ({model.definition})"
+        f"every equivalence class {classes} meets {model} ({model.definition})"
+        for classes in whose
         for model in policy.privacy
     ]
-    if fit.every_partition:
-        claims += [
-            f"every equivalence class of each partition on its own meets {model} ({model.definition})"
-            for model in policy.privacy
-        ]
-    return Guarantee(
-        claims=tuple(claims),
-        conditions=_conditions_of_partitions(fit),
-        not_covered=tuple(_not_covered_of_partitions(fit, replaced=replaced)),
-    )
+    not_covered = [
+        CHOSEN_CLASSES if line == CHOSEN_NODE and fit.class_count is not None else line for line in _not_covered(policy)
+    ]
+    if not fit.every_partition:
+        not_covered.append(
+            "a class may have few rows within one partition: one who knows a row's partition finds it there"
+        )
+    if replaced:
+        not_covered.append("one who kept a release that was replaced can compare it with those that are published now")
+    return Guarantee(claims=tuple(claims), conditions=_conditions_of_partitions(fit), not_covered=tuple(not_covered))
 
 
 def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
@@ -116,15 +113,6 @@ def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:
         source = f"the source of the fit{_but_unknown(policy)}"
         conditions.append(f"classes are compared with all rows of {source}, not with what came since")
     return (*conditions, *_of_observed_domains(fit.domains))
-
-
-def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> Iterator[str]:
-    for line in _not_covered(fit.policy):
-        yield CHOSEN_CLASSES if line == CHOSEN_NODE and fit.class_count is not None else line
-    if not fit.every_partition:
-        yield "a class may have few rows within one partition: one who knows a row's partition finds it there"
-    if replaced:
-        yield "one who kept a release that was replaced can compare it with those that are published now"
 
 
 def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:

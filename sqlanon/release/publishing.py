@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlglot import exp
 
@@ -60,27 +59,18 @@ class PublishedNode:
 
 @dataclass(frozen=True)
 class GroupedRows:
-    """Rows in groups of equal ones, and what they are made from.
-
-    Attributes:
-        bound: the policy, bound to the source.
-        source_rows: rows of the source that were read, without those that are left out for unknown values.
-        labels: the columns of the groups with the labels of the quasi-identifiers, which define classes.
-        identifier_counts: those of identifiers (``queries.exposures``) that were counted where the rows of the
-            source were read for something else; None if that was not so.
-        table: the cells of the source, whose exposure is counted; None if that is not to be known.
-        node: the node that is published. None if there is none, or if rows stand there that are not those of the
-            source: what holds of these alone would distinguish them from the others.
-        relation: the groups.
-    """
+    """Rows in groups of equal ones, and what they are made from."""
 
     bound: BoundPolicy
-    source_rows: int
-    labels: tuple[str, ...]
+    source_rows: int  # rows of the source that were read, without those that are left out for unknown values
+    labels: tuple[str, ...]  # the columns of the groups with the labels of the quasi-identifiers, which define classes
+    # What ``queries.exposures`` counts of identifiers, where the source was read for something else; else None.
     identifier_counts: Mapping[str, int] | None = None
-    table: EncodedTable | None = None
+    table: EncodedTable | None = None  # the cells of the source, whose exposure is counted; None if it is not to be
+    # The node that is published. None if there is none, or if rows stand there that are not those of the source: what
+    # holds of these alone would distinguish them from the others.
     node: PublishedNode | None = None
-    relation: exp.Expr = field(default_factory=lambda: EQUAL_ROWS.table)
+    relation: exp.Expr = field(default_factory=lambda: EQUAL_ROWS.table)  # the groups
 
     @property
     def counted_identifiers(self) -> tuple[str, ...]:
@@ -136,11 +126,7 @@ def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recod
 
 
 def make_cuts(engine: Compute, recoding: AtCut) -> None:
-    """Make the labels of cuts, before anything is grouped by them.
-
-    Raises:
-        PolicyError: a cut has no label for a value, or several.
-    """
+    """Make the labels of cuts, before anything is grouped by them; a cut has one label for each value."""
     for position, name in enumerate(recoding.encoding.spec.quasi_identifiers):
         engine.run(recoding.step(position))
         found = engine.fetch(cut_misfits(position), "values of a cut")[0]
@@ -184,22 +170,20 @@ def group_rows(
     still being sorted takes three times as long.
 
     Args:
-        engine: the database.
-        table: the cells.
-        recoding: what was chosen.
-        masked: whether the rows of classes that are not kept stay, masked.
         is_examined: whether findings are to be made of them, for which identifiers are counted.
         with_added: gives the groups of equal rows the columns that are added to those of the source.
         parameters: the blocks of the key, if there are pseudonyms.
-
-    Returns:
-        what findings need to know of these rows.
     """
     make_labels(engine, recoding)
     made = GroupedRows(table.bound, table.context.row_count, table.encoding.label_columns)
     names = made.counted_identifiers if is_examined else ()
     counts = identifier_counts(names, made.one_in) if len(names) <= COUNTED_BESIDE else []
-    is_grouped, counted = _has_equal_rows(engine, table, counts)
+    # Rows come out the same if they are not grouped, where grouping is likely to take more than it saves.
+    expected = expected_groups(table.encoding, KEPT_CLASSES, counts)
+    is_grouped, counted = expected is None, None
+    if expected is not None and not engine.is_far(expected):  # to know more takes one more scan of rows that are far
+        counted = engine.fetch(expected, "expected groups")[0]
+        is_grouped = bool(counted["groups"] <= GROUPED * table.context.row_count)
     groups = equal_rows(recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
     return replace(made, identifier_counts=counted if counts else None)
@@ -214,11 +198,7 @@ NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))  # the blocks of a dry run, wh
 def make_rows(
     engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
 ) -> GroupedRows:
-    """Make the table of the rows that a recoding publishes, see :func:`group_rows`.
-
-    Raises:
-        PolicyError: a value of a column of pseudonyms is in more than one of these rows.
-    """
+    """Make the table of the rows that a recoding publishes, see :func:`group_rows`; no pseudonym is in two of them."""
     columns = table.bound.policy.pseudonyms
     blocks = () if not columns else NO_KEY if key is None else key.blocks
     made = group_rows(engine, table, recoding, masked=masked, parameters=blocks)
@@ -233,13 +213,7 @@ def make_rows(
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
-    """The published rows, once they are grouped.
-
-    Args:
-        engine: the database.
-        encoding: that of the run.
-        takes_enums: whether a column may be of an ENUM type where the rows are written to.
-    """
+    """The published rows, once they are grouped; their target says of a column whether it may be of an ENUM type."""
     typed = _typed(engine, encoding, [name for name in published_texts(encoding) if takes_enums(name)])
     for name in typed:
         engine.execute(text_type(encoding, name, EQUAL_ROWS.table), "types of texts")
@@ -262,20 +236,3 @@ def _typed(engine: Compute, encoding: Encoding, names: list[str]) -> list[str]:
         for place, name in enumerate(names)
         if 0 < counts[f"count_{place}"] <= MAX_ENUM_TEXTS and counts[f"bytes_{place}"] <= MAX_ENUM_TEXT_BYTES
     ]
-
-
-def _has_equal_rows(
-    engine: Compute, table: EncodedTable, beside: Sequence[exp.Alias]
-) -> tuple[bool, dict[str, Any] | None]:
-    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same.
-
-    Returns:
-        that, and the aggregates that were counted ``beside``, if it takes a scan of the source.
-    """
-    query = expected_groups(table.encoding, KEPT_CLASSES, beside)
-    if query is None:
-        return True, None
-    if engine.is_far(query):
-        return False, None  # to know more takes one more scan of rows that are far
-    found = engine.fetch(query, "expected groups")[0]
-    return bool(found["groups"] <= GROUPED * table.context.row_count), found

@@ -164,9 +164,6 @@ def refuse_unfit(policy: Policy) -> None:
 
     Counts are kept by class and values of the protected columns. What a class attains must follow from its own counts,
     so that a class to which nothing is added stays as good as it was.
-
-    Raises:
-        PolicyError: lists what stands in the way.
     """
     problems = [*_repeatable_pseudonyms(policy), *_aggregates(policy)]
     if policy.individual is not None:

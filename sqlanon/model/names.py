@@ -78,11 +78,7 @@ def is_possible(name: str) -> bool:
 
 
 def possible(name: str | Path, step: str) -> str:
-    """The text of a name or a path, which is that of a source, a target or whatever else ``step`` says.
-
-    Raises:
-        EngineError: it has characters that no name can have.
-    """
+    """The text of a name or a path, if it can be that of a source, a target or whatever else ``step`` says."""
     if not is_possible(str(name)):
         raise EngineError(f"the name of the {step} has characters that none can have: NUL, or half of one", step=step)
     return str(name)
@@ -125,10 +121,7 @@ def dataset_named(given: str) -> str:
     """The name under which the ledger knows a data set.
 
     Names are compared as DuckDB compares them, without regard to case, whatever quotes they are in; those of tables in
-    schema ``main`` go without it; paths are absolute and follow links.
-
-    Raises:
-        PolicyError: it is empty, or no text that can be stored.
+    schema ``main`` go without it; paths are absolute and follow links. Refused is what is empty, or cannot be stored.
     """
     if not isinstance(given, str):
         raise PolicyError(f"a name is a text, not a {type(given).__name__}")

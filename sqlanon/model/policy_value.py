@@ -70,21 +70,8 @@ RESERVED_PREFIX = "anon_"  # names of columns may not start with this: the macro
 
 
 NAMING_COLUMNS = (
-    "column",
-    "prior",
-    "weights",
-    "importance",
-    "aggregate",
-    "node",
-    "target",
-    "numeric",
-    "step",
-    "sets",
-    "impossible",
-    "levels",
-    "nulls",
-    "refine",
-    "together",
+    *("column", "prior", "weights", "importance", "aggregate", "node", "target", "numeric", "step", "sets"),
+    *("impossible", "levels", "nulls", "refine", "together"),
 )
 """The fields of parts of a policy that name columns."""
 
@@ -163,11 +150,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     @classmethod
     def by_name(cls, values: Sequence[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by position and by name, all by name; None is as good as none.
-
-        Raises:
-            TypeError: there are too many, or one twice.
-        """
+        """Arguments by position and by name, all by name; None is as good as none."""
         names = [name for name, field in cls.model_fields.items() if field.kw_only is False]
         if len(values) > len(names):
             raise TypeError(f"{cls.__name__} takes {len(names)} arguments by position, not {len(values)}")
@@ -345,6 +328,7 @@ def _key_of_kind(context: Mapping[str, Any]) -> str:
 
 def _path(location: Iterable[int | str]) -> str:
     """``('privacy', 0, 'k-anonymity', 'k')`` → ``privacy[0].k``; the tag of a union is left out."""
+    tags = {name for kinds in KINDS.values() for name in kinds}
     path = ""
     previous: int | str = ""
     for depth, step in enumerate(location):
@@ -354,11 +338,7 @@ def _path(location: Iterable[int | str]) -> str:
             path = str(step)
         elif isinstance(step, int):
             path += f"[{step}]"
-        elif not (isinstance(previous, int) or previous in ("quality", "method")) or not _is_tag(step):
+        elif not (isinstance(previous, int) or previous in ("quality", "method")) or step not in tags:
             path += f".{step}" if path else step
         previous = step
     return path
-
-
-def _is_tag(step: str) -> bool:
-    return any(step in kinds for kinds in KINDS.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, model_validator
@@ -70,23 +70,16 @@ class Flattening(PolicyValue):
         return (self.individual, *self.keep, *(name for *_, name in self.event_columns), *counted)
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
-        """Refuse a source that lacks columns, or whose columns would stand twice in the result.
-
-        Raises:
-            PolicyError: lists every problem.
-        """
-        problems = [*self._missing(columns), *self._clashes()]
+        """Refuse a source that lacks columns, or whose columns would stand twice in the result; list all of them."""
+        problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(self.named, columns)]
+        times = Counter(map(folded, self.columns))
+        problems += [
+            f'the result would have more than one column "{name}"; rename the others in a view'
+            for name in dict.fromkeys(self.columns)
+            if times[folded(name)] > 1
+        ]
         if problems:
             raise PolicyError(f"{source} cannot be flattened:", problems)
-
-    def _missing(self, columns: Sequence[str]) -> Iterable[str]:
-        return (f'column "{name}" is not there{meant}' for name, meant in unknown_names(self.named, columns))
-
-    def _clashes(self) -> Iterable[str]:
-        times = Counter(map(folded, self.columns))
-        for name in dict.fromkeys(self.columns):
-            if times[folded(name)] > 1:
-                yield f'the result would have more than one column "{name}"; rename the others in a view'
 
 
 class Flattened(BaseModel):

@@ -207,11 +207,7 @@ class Policy(PolicyFields):
         return super().model_copy(update=changes, deep=deep)
 
     def changed(self, changes: Mapping[str, Any]) -> Policy:
-        """The policy with other values of some fields, as a policy file has them.
-
-        Raises:
-            PolicyError: the values are none of a policy.
-        """
+        """The policy with other values of some fields, as a policy file has them, which are checked."""
         return policy_of(self.model_copy(update=changes))
 
     def with_k(self, k: int) -> Policy:
@@ -256,11 +252,7 @@ class Policy(PolicyFields):
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
-        """Refuse a source whose columns and the policy's roles do not match one to one.
-
-        Raises:
-            PolicyError: lists columns without a role and roles without a column.
-        """
+        """Refuse a source that has columns without a role, or lacks those of a role, and list all of them."""
         if problems := column_misfits(self, columns):
             raise PolicyError(f"the policy does not fit {source}:", problems)
 
@@ -268,8 +260,7 @@ class Policy(PolicyFields):
 def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
     """A method as it is given, with those settings that are given beside it and that it takes.
 
-    Returns:
-        an error to be raised where its own are checked, if it has another value of one.
+    If it has another value of one, an error is returned, which is raised where its own are checked.
     """
     table = {"model": method} if isinstance(method, str) else method
     if not settings or not isinstance(table, Mapping | MethodSettings):
@@ -303,11 +294,7 @@ def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> 
 
 
 def _read_toml(path: str | Path) -> dict[str, Any]:
-    """The fields in a policy file; files of taxonomies that it names are beside it.
-
-    Raises:
-        PolicyError: the file cannot be read, or is not TOML; it names the file.
-    """
+    """The fields in a policy file; files of taxonomies that it names are beside it."""
     try:
         text = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig")  # with the mark that editors of Windows write
         values = tomllib.loads(text, parse_float=WrittenFloat)
@@ -332,11 +319,7 @@ GivenPolicy = Policy | Mapping[str, Any] | str | Path
 
 
 def policy_of(given: GivenPolicy) -> Policy:
-    """The policy that is given, checked: a copy with changes (``model_copy``) was not when it was made.
-
-    Raises:
-        PolicyError: it is not a policy, is not valid, or cannot be read.
-    """
+    """The policy that is given, checked: a copy with changes (``model_copy``) was not when it was made."""
     if isinstance(given, Policy):
         try:
             return Policy.model_validate(given)

@@ -90,7 +90,7 @@ class Contract(Result):
     not_covered: tuple[str, ...]
 
     def to_odcs(self) -> dict[str, Any]:
-        """The contract in the fields of the standard."""
+        """Write the contract in the fields of the standard."""
         properties = [
             {
                 "name": each.name,
@@ -137,7 +137,7 @@ class Contract(Result):
         }
 
     def to_yaml(self) -> str:
-        """The contract as a file ``*.odcs.yaml``."""
+        """Write the contract as a file ``*.odcs.yaml``."""
         return as_yaml(self.to_odcs())
 
     @property

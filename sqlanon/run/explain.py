@@ -96,7 +96,7 @@ class DryRun:
         self._engine.run(step, parameters)
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
-        """The first two: all others are read as the second is."""
+        """List the first two: all others are read as the second is."""
         pieces = self._engine.pieces(_with_rows(relation), columns)
         return [relation] if len(pieces) == 1 else [_empty(piece) for piece in pieces[:2]]
 
@@ -126,7 +126,7 @@ class DryRun:
 
 
 def _with_rows(statement: exp.Expr) -> exp.Expr:
-    """The statement over the relations that empty ones stand for."""
+    """Restore the statement over the relations that empty ones stand for."""
     found = statement.copy()
     for node in list(found.find_all(exp.Subquery)):
         if (relation := node.meta.get(STANDS_FOR)) is not None:

@@ -110,7 +110,7 @@ class Explorer(Result):
     others: tuple[NodesAtK, ...]
 
     def to_html(self, command: Sequence[str] = (), policy_k: int | None = None) -> str:
-        """A page to choose a node on: with its script, and nothing that is loaded from elsewhere.
+        """Make a page to choose a node on: with its script, and nothing that is loaded from elsewhere.
 
         It is for the custodian: it has counts of the source.
 
@@ -140,7 +140,6 @@ class Explorer(Result):
         return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
     def _repr_html_(self) -> str:
-        """The page itself."""
         return framed(self.to_html(), self.heading)
 
     @property
@@ -213,7 +212,6 @@ def explorer(
 
 
 def _takes(policy: Policy, k: int) -> bool:
-    """Return whether the method of a policy takes k-anonymity with another k."""
     try:
         policy.with_k(k)
     except PolicyError:

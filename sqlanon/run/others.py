@@ -16,7 +16,7 @@ from typing import Any
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.joint.listed import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
 from sqlanon.model.destination import Destination, destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
@@ -174,16 +174,13 @@ def _compared_by_rows(
     engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str, other: ListedRelease
 ) -> OtherRelease | None:
     """Return another release with the joint classes of both, or why they are not known; None if held together."""
-    found = _read(engine, other)
-    if isinstance(found, str):
-        return OtherRelease(release=other.target, reason=found)
-    _, record, _ = found
-    if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
-        return None
-    reason = HELD_WITH_OTHERS if policy.held_with else _held_with_others(record)
-    if reason is not None:
-        return OtherRelease(release=other.target, reason=reason)
     try:
+        _, record, _ = _read(engine, other)
+        if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
+            return None
+        reason = HELD_WITH_OTHERS if policy.held_with else _held_with_others(record)
+        if reason is not None:
+            return OtherRelease(release=other.target, reason=reason)
         joint = compare_releases(engine, source, [Earlier(_name_of(engine, other)), Earlier(name)])
     except SqlanonError as error:
         return OtherRelease(release=other.target, reason=reason_of(error))
@@ -204,16 +201,13 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
     return OtherRelease(release=other, joint=joint, unjudged=models, proposal=proposal)
 
 
-def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy] | str:
-    """Read a release of the list with its record and its policy; or return why it is not looked at."""
+def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy]:
+    """Read a release of the list with its record and its policy; an error says why that cannot be."""
     if other.state == "unseen":
-        return "it cannot be looked at from this session"
+        raise PolicyError("it cannot be looked at from this session")
     if other.fit_sha256 is not None:
-        return WITHOUT_CLASSES
-    try:
-        return recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
-    except SqlanonError as error:
-        return reason_of(error)
+        raise PolicyError(WITHOUT_CLASSES)
+    return recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
 
 
 def _name_of(engine: Engine, other: ListedRelease) -> str:
@@ -244,11 +238,12 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
     """Find a release of the list, spelled like the columns of the source; or return why it is not compared."""
-    read = _read(engine, other)
-    if isinstance(read, str):
-        return read
-    release, columns = read[0], bound.policy.quasi_identifiers
-    record, policy = read[1].spelled_like(columns), read[2].spelled_like(columns)
+    try:
+        release, record, policy = _read(engine, other)
+    except SqlanonError as error:
+        return reason_of(error)
+    columns = bound.policy.quasi_identifiers
+    record, policy = record.spelled_like(columns), policy.spelled_like(columns)
     problems = [*in_the_way(release, record, policy)]
     if (reason := _held_with_others(record)) is not None:
         problems.append(reason)

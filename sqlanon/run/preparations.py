@@ -116,7 +116,7 @@ def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
 
 
 def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
-    """A row per individual, in the order of the individuals: the individual, columns to keep, first events, count."""
+    """Make a row per individual, in their order: the individual, columns to keep, first events, count."""
     order = [f"anon_order_{place}" for place in range(len(flattening.order) + len(flattening.event))]
     rows = subquery(_rows(source, flattening, order), "anon_rows")
     first = number(flattening.first)
@@ -131,7 +131,7 @@ def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
 
 
 def _rows(source: exp.Expr, flattening: Flattening, order: list[str]) -> exp.Query:
-    """The rows of the source as the macro takes them.
+    """Select the rows of the source as the macro takes them.
 
     Ties are broken by the texts of the events, as the macro would do it for a single one.
     """
@@ -156,7 +156,7 @@ def _of_source(name: str) -> exp.Column:
 
 
 def _varies(name: str) -> exp.Expr:
-    """Whether a column has more than one value within a group; NULL is a value, and values are compared as text."""
+    """Return whether a column has several values within a group; NULL is a value, and values are compared as text."""
     text, present = exact_text(_of_source(name)), f.count(_of_source(name))
     several = exp.NullSafeNEQ(this=f.min(text), expression=f.max(text))
     return exp.or_(several, exp.and_(exp.GT(this=present, expression=number(0)), present < count_rows()))
@@ -270,7 +270,7 @@ def _generalize_in_classes(
 
 
 def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[str]) -> Policy:
-    """The policy of a release, as far as it says how rows find classes; all other columns are kept."""
+    """Make the policy of a release, as far as it says how rows find classes; all other columns are kept."""
     given, own = record.as_json, {*map(folded, classes.columns)}
     settings: dict[str, Any] = {
         coding: {name: value for name, value in given[coding].items() if folded(name) in own}

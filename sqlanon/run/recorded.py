@@ -185,7 +185,7 @@ def published_earlier(
 
 
 def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
-    """The policy, the report and the guarantee of an earlier release; None if they are none that this version makes."""
+    """Read the policy, the report and the guarantee of an earlier release; None if this version makes no such ones."""
     if found.policy is None or found.report is None or found.promise is None:
         return None
     try:
@@ -197,7 +197,7 @@ def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[
 
 
 def _is_altered(engine: Engine, relation: exp.Expr | None, policy: Policy, report: Report) -> bool:
-    """Whether a table or a Parquet file has other columns, or another number of rows, than were released.
+    """Return whether a table or a Parquet file has other columns, or another number of rows, than were released.
 
     Both are known without a scan.
     """

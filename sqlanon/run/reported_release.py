@@ -59,7 +59,6 @@ class ReportedRelease:
     recorded_taxonomies: Collection[str]  # columns whose taxonomies the record has in full, not as the name of a file
 
     def exposure_before(self) -> Exposure | None:
-        """Count how exposed the rows of the source are."""
         if self.policy.has_private_method:
             return None
         found = self._sizes_before
@@ -100,8 +99,7 @@ class ReportedRelease:
         is_known, after = name in self._known_taxonomies, self._labels_after(name)
         pieces: list[dict[str, Any]] = []
         if is_known:
-            labels = self._taxonomy(name)
-            pieces = self._fetch("pieces", "a taxonomy from left to right", "node", labels=labels, most=MAX_PIECES)
+            pieces = self._fetch("pieces", "a taxonomy from left to right", name, "node", most=MAX_PIECES)
         of_labels = _levels_of_labels(after, self.record.labels, name)
         levels = _shown_levels(pieces, after, of_labels)
         losses = {(piece["level"], piece["label"]): piece["lost"] for piece in pieces}
@@ -153,29 +151,15 @@ class ReportedRelease:
         if self.source is None or self.policy.has_private_method or self.record.labels is None:
             return []
         levels = self._levels
-        return self._fetch(
-            "vanished_labels",
-            "labels without a row",
-            source=self.source.relation,
-            released=self.found.source.relation,
-            name=name,
-            labels=self._taxonomy(name),
-            is_released_level=exp.true() if levels is None else column("level", "anon_labels").eq(levels[name]),
-        )
+        is_released = exp.true() if levels is None else column("level", "anon_labels").eq(levels[name])
+        return self._fetch("vanished_labels", "labels without a row", name, is_released_level=is_released)
 
     def _vanished_values(self, name: str) -> list[dict[str, Any]]:
         if self.source is None or folded(name) not in map(folded, self.found.columns):
             return []
         if name in self.policy.insensitive[MAX_COMPARED_COLUMNS:]:
             return []
-        return self._fetch(
-            "vanished_values",
-            "values without a row",
-            source=self.source.relation,
-            released=self.found.source.relation,
-            name=name,
-            fewest=self._min_shown_count,
-        )
+        return self._fetch("vanished_values", "values without a row", name, fewest=self._min_shown_count)
 
     def _unused_labels(self, name: str) -> tuple[int, int] | None:
         """Count the labels of the released level that no row has, and all; None if the rows decided which there are.
@@ -185,14 +169,7 @@ class ReportedRelease:
         is_declared = self._facts.get("domains", {}).get(name) == "declared" and name in self.recorded_taxonomies
         if self._levels is None or not is_declared:
             return None
-        [row] = self._fetch(
-            "unused_labels",
-            "labels of a taxonomy without a row",
-            released=self.found.source.relation,
-            name=name,
-            labels=self._taxonomy(name),
-            level=self._levels[name],
-        )
+        [row] = self._fetch("unused_labels", "labels of a taxonomy without a row", name, level=self._levels[name])
         return row["unused"], row["labels"]
 
     def examples(self) -> tuple[ExampleRow, ...]:
@@ -220,8 +197,6 @@ class ReportedRelease:
                 found = self._fetch(
                     "example_rows",
                     "rows before and after",
-                    source=source.relation,
-                    released=self.found.source.relation,
                     befores=[text(column(name, "anon_source")) for name in shown],
                     labels=[label_of(name) for name in generalized],
                     shown=[text(column(name, "anon_released")) for name in generalized],
@@ -246,22 +221,23 @@ class ReportedRelease:
         """Count the rows of the source under each label of the released level."""
         if self.source is None or self._levels is None or self.policy.has_private_method:
             return {}
-        found = self._fetch(
-            "source_rows",
-            "rows of labels in the source",
-            source=self.source.relation,
-            name=name,
-            labels=self._taxonomy(name),
-            level=self._levels[name],
-        )
+        found = self._fetch("source_rows", "rows of labels in the source", name, level=self._levels[name])
         return {row["label"]: row["label_rows"] for row in found}
 
     def _label_rows(self, relation: exp.Expr, name: str) -> dict[str | None, int]:
-        found = self._fetch("label_rows", "rows of labels", source=relation, name=name, most=MAX_PIECES)
+        found = self._fetch("label_rows", "rows of labels", name, source=relation, most=MAX_PIECES)
         return {row["label"]: row["label_rows"] for row in found}
 
-    def _fetch(self, query: str, purpose: str, grain: Grain = "class", **roles: Role) -> list[dict[str, Any]]:
-        return self.engine.fetch(SQL.query(query, **roles), purpose, grain)
+    def _fetch(
+        self, query: str, purpose: str, name: str = "", grain: Grain = "class", **roles: Role
+    ) -> list[dict[str, Any]]:
+        """Ask a query, which also takes what it needs of the release, the source, and a column with its labels."""
+        queries = SQL.given(released=self.found.source.relation)
+        if self.source is not None:
+            queries = queries.given(source=self.source.relation)
+        if name:
+            queries = queries.given(name=name, labels=self._taxonomy(name))
+        return self.engine.fetch(queries.query(query, **roles), purpose, grain)
 
     def _taxonomy(self, name: str) -> exp.Subquery:
         levels = taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
@@ -269,7 +245,6 @@ class ReportedRelease:
 
     @property
     def _levels(self) -> Mapping[str, int] | None:
-        """The node of the release, if it is at one."""
         return self.record.labels.levels if isinstance(self.record.labels, NodeRecord) else None
 
     @property

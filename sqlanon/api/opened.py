@@ -77,8 +77,21 @@ class OpenedEngine:
         return engine.resolve(source, here=here)
 
     def with_rows(self, release: Written, target: Destination) -> Written:
-        """A release whose rows can be asked for, as they are in its target then."""
-        release._rows = OfSession(_Rows(self, target))
+        """Let a release be asked for its rows, as they are in its target then."""
+        source = target.name if target.kind in ("table", "lake", "store") else str(target.path)
+
+        def rows(form: str, limit: int | None = None) -> Any:
+            from sqlglot import exp
+
+            from sqlanon.queries.kit.nodes import select, subquery
+
+            with self.call():
+                found = self.resolve(source, here=True).relation
+                if limit is not None:
+                    found = subquery(select([exp.Star()], found.copy()).limit(limit), "anon_rows")
+                return self.engine.hand_out(found, form)
+
+        release._rows = OfSession(rows)
         return release
 
     @contextmanager
@@ -136,34 +149,10 @@ class OfSession:
         self._function = function
 
     def __call__(self, *arguments: Any) -> Any:
-        """Ask the session."""
         return self._function(*arguments)
 
     def __deepcopy__(self, _memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
-        return _nothing, ()
-
-
-class _Rows:
-    """Reads what a session has published, in the session."""
-
-    def __init__(self, opened: OpenedEngine, into: Destination) -> None:
-        self._opened = opened
-        self._source = into.name if into.kind in ("table", "lake", "store") else str(into.path)
-
-    def __call__(self, form: str, limit: int | None = None) -> Any:
-        with self._opened.call():
-            rows = self._opened.resolve(self._source, here=True).relation
-            if limit is not None:
-                from sqlglot import exp
-
-                from sqlanon.queries.kit.nodes import select, subquery
-
-                rows = subquery(select([exp.Star()], rows.copy()).limit(limit), "anon_rows")
-            return self._opened.engine.hand_out(rows, form)
-
-
-def _nothing() -> None:
-    return None
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlanon.binding.prepare import read_by, with_present_taxonomies
-from sqlanon.engines.duckdb import Compute, Engine
+from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods.progress import Progress, silent
@@ -69,27 +69,28 @@ def apply(
         source = resolve()
         partition = partition_of(engine, source, known, into, stages)
         entry = partition.replaced
-        if entry is not None and is_published(engine, partition, entry, replace):
+        if entry is not None and is_published(partition, entry, replace):
             # The same rows are at the same place, and are measured again.
             with stages.stage("verify"):
-                measurement = _verified(engine, partition, engine.resolve(partition.place.name), entry)
+                measurement = _verified(partition, engine.resolve(partition.place.name), entry)
             release = _release(partition, entry, measurement, partition.place.name, stages, None)
             notes = note_unchanged(engine, source, into, _fit_of(partition))
             return release.model_copy(update={"report": with_notes(release.report, notes)})
-        return _publish(engine, source, partition, into, stages, replace=replace)
+        return _publish(source, partition, into, stages, replace=replace)
 
 
 def _publish(
-    engine: Engine, source: ResolvedSource, partition: Partition, into: Destination, stages: Stages, *, replace: Replace
+    source: ResolvedSource, partition: Partition, into: Destination, stages: Stages, *, replace: Replace
 ) -> PartitionRelease:
+    engine = partition.engine
     read = read_by(engine, source, partition.fit.policy)
     try:
         with (
             noting(engine, source, into, _fit_of(partition)) as noted,
             target_for(engine, into, read, replace=replace) as target,
-            _joined(engine, partition, stages) as joined,
+            _joined(partition, stages) as joined,
         ):
-            entry, measurement, uncovered = _staged(engine, partition, *joined, noted.of(target), stages)
+            entry, measurement, uncovered = _staged(partition, *joined, noted.of(target), stages)
             unknown = joined[0].unknown
     except BaseException:
         # It may have been published nevertheless. What cannot be settled now stays pending for the next run.
@@ -111,13 +112,13 @@ def _fit_of(partition: Partition) -> FitOfRelease:
 
 
 def _staged(
-    engine: Engine, partition: Partition, table: EncodedTable, increment: Increment, target: Target, stages: Stages
+    partition: Partition, table: EncodedTable, increment: Increment, target: Target, stages: Stages
 ) -> tuple[Entry, Measurement, int]:
     """Announce the partition, write it, and prove it; it is published when the block of the target ends.
 
     Return its entry, the measurement, and how many of its rows are in no class of the fit.
     """
-    rows, uncovered = decided(engine, partition, increment, table.unknown)
+    rows, uncovered = decided(partition, increment, table.unknown)
     entry = partition.sidecar.announce(
         partition.place,
         queries.kept_counts(increment),
@@ -125,20 +126,20 @@ def _staged(
         fingerprint=partition.fingerprint,
         replaces=partition.replaced,
     )
-    with engine.transaction():
-        refuse_changed_taxonomies(partition.fit, with_present_taxonomies(engine, partition.bound))
+    with partition.engine.transaction():
+        refuse_changed_taxonomies(partition.fit, with_present_taxonomies(partition.engine, partition.bound))
         with stages.stage("release"):
-            written = _written(engine, partition, table, increment, entry, target)
+            written = _written(partition, table, increment, entry, target)
         with stages.stage("verify"):
-            measurement = _verified(engine, partition, written, entry)
+            measurement = _verified(partition, written, entry)
         stages.begin("publish")
     return entry, measurement, uncovered
 
 
 @contextmanager
-def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
+def _joined(partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
     """Write the cells of the partition and of what was published before to temporary tables of the block."""
-    fit = partition.fit
+    engine, fit = partition.engine, partition.fit
     with engine.scratch():
         with engine.transaction():
             refuse_changed_taxonomies(fit, with_present_taxonomies(engine, partition.bound))
@@ -158,10 +159,10 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
 
 
 def _written(
-    engine: Compute, partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target
+    partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target
 ) -> ResolvedSource:
+    engine, rows = partition.engine, entry.row_counts
     attained = attained_measures(engine, increment.classes(PUBLISHED_CELLS))
-    rows = entry.row_counts
     part = PartitionRecord(
         release=entry.release,
         partitions=len(partition.others) + 1,
@@ -185,9 +186,9 @@ def _promised(partition: Partition, entry: Entry) -> Guarantee:
     return with_coding(together, partition.fit.policy)
 
 
-def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
+def _verified(partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
     """Measure the written rows together with what was published before; refuse what falls short of the policy."""
-    policy, sidecar = partition.fit.policy, partition.sidecar
+    engine, policy, sidecar = partition.engine, partition.fit.policy, partition.sidecar
     others = sidecar.counts([other.number for other in partition.others])
     union = ResolvedSource(
         queries.with_rows(written.relation, others), f"{written.description} with what was published"
@@ -236,10 +237,10 @@ def _release(
     return PartitionRelease(into=into, node=fit.node, guarantee=_promised(partition, entry), report=report)
 
 
-def decided(engine: Compute, partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:
+def decided(partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:
     """Count the rows of the partition that are published, and those in no class of the fit; refuse too few."""
     policy = partition.fit.policy
-    found = engine.fetch(queries.kept_rows(increment), "rows of kept classes")[0]
+    found = partition.engine.fetch(queries.kept_rows(increment), "rows of kept classes")[0]
     known, released, classed = (int(found[name]) for name in ("new_rows", "kept_rows", "classed_rows"))
     source = known + unknown.suppressed
     if source != partition.rows:
@@ -262,22 +263,22 @@ def decided(engine: Compute, partition: Partition, increment: Increment, unknown
             *uncovered_notes(known - classed),
             *unknown_notes(policy, unknown),
             suppressed if left_out > allowed else "nothing would be left to publish",
-            *_blocking(engine, partition, increment),
+            *_blocking(partition, increment),
             f"what can help: a partition of more rows, {better}, or a larger suppression_limit",
         ]
         raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
-    _refuse_what_falls_short(engine, partition, increment)
+    _refuse_what_falls_short(partition, increment)
     return rows, known - classed
 
 
-def _blocking(engine: Compute, partition: Partition, increment: Increment) -> list[str]:
+def _blocking(partition: Partition, increment: Increment) -> list[str]:
     """Count the rows that each privacy model stands in the way of."""
     places = {"together with what was published": UNION_CELLS}
     if partition.fit.every_partition:
         places["on its own"] = NEW_CELLS
     lines = []
     for place, cells in places.items():
-        blocked = engine.fetch(queries.blocked_rows(increment, cells), "blocked rows")[0]
+        blocked = partition.engine.fetch(queries.blocked_rows(increment, cells), "blocked rows")[0]
         lines += [
             f"{model}: {blocked[f'blocked_{index}']:,} of its rows are in classes that violate it {place}"
             for index, model in enumerate(partition.fit.policy.privacy)
@@ -286,9 +287,9 @@ def _blocking(engine: Compute, partition: Partition, increment: Increment) -> li
     return lines
 
 
-def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: Increment) -> None:
+def _refuse_what_falls_short(partition: Partition, increment: Increment) -> None:
     """Refuse to replace rows that classes need in which other partitions have rows."""
-    short = engine.fetch(queries.left_short(increment), "classes left short")[0]
+    short = partition.engine.fetch(queries.left_short(increment), "classes left short")[0]
     if short["classes"]:
         raise UnsatisfiableError(
             f'"{partition.place.name}" cannot be replaced by {partition.bound.description}:',

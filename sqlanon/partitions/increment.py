@@ -99,16 +99,16 @@ class Increment:
         return self.encoding.spec.protected
 
     def over(self, cells: Relation) -> Encoding:
-        """The encoding of other cells, for judging their classes: nothing is lost or weighed here."""
+        """Return the encoding of other cells, for judging their classes: nothing is lost or weighed here."""
         spec = replace(self.encoding.spec, row_weight=None)
         return replace(self.encoding, spec=spec, cells=cells, label_losses=())
 
     def classes(self, cells: Relation) -> Grouping:
-        """Other cells, grouped into classes."""
+        """Group other cells into classes."""
         return replace(self.recoding, encoding=self.over(cells)).by_code()
 
     def values(self, name: str) -> Relation:
-        """The values of a protected column in all that is counted, with their codes and those of their labels."""
+        """Name the values of a protected column in all that is counted, with their codes and those of their labels."""
         return Relation(f"anon_union_values_{self.protected.index(name)}", "node")
 
 
@@ -144,7 +144,7 @@ def join(increment: Increment) -> list[Step]:
 
 
 def _partition_counts(increment: Increment) -> exp.Query:
-    """The cells of the partition in classes, with labels and values in place of codes, and the codes of the class."""
+    """Count the cells of the partition in classes: labels and values in place of codes, and the codes of the class."""
     encoding = increment.encoding
     sensitive = [encoding.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
@@ -179,7 +179,7 @@ def _coded(encoding: Encoding, name: str, values: exp.Query) -> exp.Select:
 
 
 def _values(increment: Increment, name: str) -> exp.Query:
-    """The values of a protected column, old and new, with a code each and the codes of their labels."""
+    """Select the values of a protected column, old and new, with a code each and the codes of their labels."""
     encoding = increment.encoding
     counted = [COUNTS.table, increment.published]
     if name in encoding.spec.compared:
@@ -221,7 +221,7 @@ def _old_cells(increment: Increment) -> exp.Query:
 
 
 def _reference_cells(increment: Increment) -> exp.Query:
-    """The reference in the codes of the union, with a cell of no rows for every value that it lacks."""
+    """Count the reference in the codes of the union, with a cell of no rows for every value that it lacks."""
     encoding = increment.encoding
     query = select([], named("anon_counted", increment.reference))
     cells = [_with_codes(increment, query, encoding.spec.compared)]
@@ -275,13 +275,13 @@ def kept_cells(increment: Increment) -> exp.Query:
 
 
 def kept_rows(increment: Increment) -> exp.Query:
-    """One row: ``new_rows`` of the partition, ``classed_rows`` of them in classes, and ``kept_rows`` in kept ones."""
+    """Count ``new_rows`` of the partition, ``classed_rows`` of them in classes, and ``kept_rows`` in kept ones."""
     cells, counted = increment.encoding.cells, _kept(increment, [ROW_COUNT], NEW_CELLS)
     return SQL.query("kept_rows", cells=cells, classed=NEW_CELLS, kept_cells=counted)
 
 
 def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
-    """One row, ``blocked_<model>``: the partition's rows in classes of some cells that violate each privacy model."""
+    """Count as ``blocked_<model>`` the partition's rows in classes of some cells that violate each privacy model."""
     grouping = increment.classes(cells)
     blocked = []
     for index, model in enumerate(increment.encoding.criteria.models):
@@ -300,7 +300,7 @@ def published_cells(increment: Increment) -> Step:
 
 
 def left_short(increment: Increment) -> exp.Query:
-    """One row: ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
+    """Count ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
     grouping = increment.classes(PUBLISHED_CELLS)
     met = within(grouping.encoding, increment.encoding.criteria.bounds)
     return SQL.query("left_short", classes=class_relation(grouping, with_keys=True), is_met=met)

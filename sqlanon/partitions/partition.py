@@ -69,6 +69,10 @@ class Partition:
     replaced: Entry | None  # the entry that it takes the place of
 
     @property
+    def engine(self) -> Engine:
+        return self.sidecar.engine
+
+    @property
     def fit(self) -> Fit:
         return self.sidecar.fit
 
@@ -115,8 +119,8 @@ def partition_of(
     return partition
 
 
-def is_published(engine: Engine, partition: Partition, entry: Entry, replace: Replace) -> bool:
-    """Whether the rows that were published at the place are there and the same, so that they stay as they are.
+def is_published(partition: Partition, entry: Entry, replace: Replace) -> bool:
+    """Return whether the rows that were published at the place are there and the same, so that they stay as they are.
 
     Raises:
         EngineError: they are not, and may not be replaced.
@@ -124,8 +128,8 @@ def is_published(engine: Engine, partition: Partition, entry: Entry, replace: Re
     name = partition.place.name
     if replace:
         has_same = replace == "changed" and partition.has_rows_of(entry)
-        return has_same and release_at(engine, entry.place) == entry.release
-    if release_at(engine, entry.place) != entry.release:
+        return has_same and release_at(partition.engine, entry.place) == entry.release
+    if release_at(partition.engine, entry.place) != entry.release:
         raise EngineError(
             f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
             "bring it back, or publish it anew with replace=True",

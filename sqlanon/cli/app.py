@@ -118,7 +118,6 @@ def _leave_out_types(command: Any) -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line and exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

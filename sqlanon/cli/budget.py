@@ -196,7 +196,6 @@ def _entries(session: Session) -> list[Entry]:
 
 
 def _account(session: Session, dataset: str) -> tuple[str, Account]:
-    """The name under which the ledger knows a data set, and its account."""
     from sqlanon.ledger.accounts import account
 
     name = session.ledger.dataset_named(dataset)

@@ -83,7 +83,7 @@ def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[...
 
 
 def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Parameter]:
-    """The arguments of a method that the command line spells, as Typer reads them."""
+    """Yield the arguments of a method that the command line spells, as Typer reads them."""
     if method is None:
         return
     texts = docstring_of(method).members
@@ -123,7 +123,7 @@ def _machine_parameters() -> list[inspect.Parameter]:
 
 
 def _kind(argument: inspect.Parameter) -> Any:
-    """The type of an option: a text, unless its argument is a number, a flag, or several texts."""
+    """Return the type of an option: a text, unless its argument is a number, a flag, or several texts."""
     annotation = str(argument.annotation).removesuffix(" | None")
     if "Sequence[" in annotation or "Mapping[" in annotation:
         return list[str]
@@ -131,7 +131,7 @@ def _kind(argument: inspect.Parameter) -> Any:
 
 
 def _sentence(text: str, name: str) -> str:
-    """The first sentence on an argument, without the markup of Python; "as in ``anonymize``" is looked up there.
+    """Return the first sentence on an argument, without the markup of Python; "as in ``anonymize``" is looked up there.
 
     So ``how many rows a file holds. None is ...`` becomes ``How many rows a file holds``.
     """
@@ -205,7 +205,7 @@ def writing(
 def _opened_for(
     database: Path | None, into: Destination, ledger: Path | None, *, is_charged: bool
 ) -> AbstractContextManager[Session]:
-    """The session of a command that writes a target."""
+    """Open the session of a command that writes a target."""
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
         if is_charged and database is not None and ledger is not None:
             return _noted(database, ledger)
@@ -222,7 +222,7 @@ def _opened_for(
 
 @contextmanager
 def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
-    """A session on a file, which is removed again if it was made for a command that failed."""
+    """Open a session on a file, which is removed again if it was made for a command that failed."""
     is_new = not database.exists()
     try:
         with connected(database, ledger=ledger) as session:
@@ -238,7 +238,7 @@ def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
 
 @contextmanager
 def _noted(database: Path, ledger: Path) -> Iterator[Session]:
-    """A session on a warehouse opened read-only that has noted its ledger, for which it is opened writable once."""
+    """Open a session on a read-only warehouse that has noted its ledger, for which it is opened writable once."""
     with existing(database, ledger=ledger) as session:
         if not session.ledger._could_be_noted:
             yield session

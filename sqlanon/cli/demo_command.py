@@ -64,7 +64,7 @@ def demo(
 
 @contextmanager
 def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Paths of a warehouse and a policy that do not exist; they vanish at once without a database, else on failure."""
+    """Yield free paths of a warehouse and a policy; they vanish at once without a database, else on failure."""
     from sqlanon.engines.paths import log_of
 
     if database is None:
@@ -91,7 +91,7 @@ def _policy_path(database: Path) -> Path:
 
 
 def _next_steps(database: Path | None) -> str:
-    """Commands that work as they are printed, in the shell that has run this one."""
+    """List commands that work as they are printed, in the shell that has run this one."""
     steps = []
     activate, found = Path(sys.prefix, "bin", "activate"), shutil.which("sqlanon")
     if activate.exists() and (found is None or Path(found).parent != activate.parent):  # the shell finds another one

@@ -93,7 +93,7 @@ def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> 
 
 
 def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
-    """The commands to run next; none where no run could succeed. They anonymize ``read``: the source, or a query."""
+    """List the commands to run next, if a run could succeed; they anonymize ``read``, the source or a query."""
     if not found.runs:
         return []
     from sqlanon.model.names import FILE_SUFFIXES
@@ -361,7 +361,7 @@ def _end(nodes: int, lattice_nodes: int, gap: float | None, *, is_interrupted: b
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
-    """The order in which a run prefers nodes; nodes that do not satisfy the policy by how far they are from it."""
+    """Order nodes as a run prefers them; those that do not satisfy the policy by how far they are from it."""
     satisfies = bool(row["satisfies"])
     # The same sum of floats in another order is the same loss.
     loss, entropy = (float(f"{row[name]:.11g}") if satisfies else 0.0 for name in ("loss", "entropy"))
@@ -369,7 +369,7 @@ def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int,
 
 
 def _best_nodes(document: dict[str, Any]) -> Document:
-    """The size of the lattice, and its best nodes or those that come closest to the policy."""
+    """Show the size of the lattice, and its best nodes or those that come closest to the policy."""
     from sqlanon.report.document import Document, Table, count, figure, paragraph
 
     satisfying, quality = document["satisfying_nodes"], document["quality"]

@@ -67,7 +67,7 @@ def _page(name: str) -> str:
 
 
 def _lines(index: str) -> list[tuple[str, str]]:
-    """The pages that a list of them has, with what each is about."""
+    """Read the pages off a list of them, with what each is about."""
     return [(written or made, " ".join(text.split())) for written, made, text in LINE.findall(index)]
 
 
@@ -83,7 +83,7 @@ def _listed() -> str:
 
 
 def _found(topic: str) -> Part:
-    """The page of this name, else the first part whose heading is the topic, begins with it, or contains it."""
+    """Find the page of this name, else the first part whose heading is the topic, begins with it, or contains it."""
     names = _names()
     if topic in names:
         return next(_parts(topic))
@@ -97,7 +97,6 @@ def _found(topic: str) -> Part:
 
 
 def _parts(*names: str) -> Iterator[Part]:
-    """Each page and its sections, in order."""
     for name in names:
         page = _page(name)
         without_blocks = re.sub(r"^```.*?^```$", lambda block: "." * len(block.group()), page, flags=re.M | re.S)
@@ -146,7 +145,6 @@ def _show(text: str) -> None:
 
 
 def generated(name: str) -> str:
-    """Return a page of :data:`GENERATED` as Markdown."""
     if name == "commands":
         return _commands_page()
     from sqlanon.cli.pages import macros_page, policy_page, python_page
@@ -208,7 +206,7 @@ def _machine_options(command: Any) -> list[Any]:
 
 
 def _options(parameters: list[Any]) -> str:
-    """A line each: how it is spelled, what it does, whether it must be given, and what holds without it."""
+    """Write a line each: how it is spelled, what it does, whether it must be given, and what holds without it."""
     lines = []
     for each in parameters:
         is_said = each.default not in (None, False, (), []) and not callable(each.default)

@@ -41,12 +41,12 @@ class Keeping:
         self._taken_by: set[str] = set()
 
     def is_asked_to_stop(self) -> bool:
-        """Whether Ctrl-C was pressed, as the handler saw it."""
+        """Return whether Ctrl-C was pressed, as the handler saw it."""
         self.has_something = True
         return "handler" in self._taken_by
 
     def takes(self, number: int, seen_by: str) -> bool:
-        """Whether a signal, as one of the two sees it, asks to stop and shall do nothing else."""
+        """Return whether a signal, as one of the two sees it, asks to stop and shall do nothing else."""
         if number != signal.SIGINT or not self.has_something or seen_by in self._taken_by:
             return False
         self._taken_by.add(seen_by)
@@ -111,7 +111,6 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a frame is one of an import, or was called by one."""
     while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
         frame = frame.f_back
     return frame is not None
@@ -127,7 +126,7 @@ def _press_again(number: int) -> None:
 
 
 def as_interruption(error: BaseException) -> BaseException:
-    """An error, or the interruption that a library turned into it: pydantic does where it builds a schema."""
+    """Return an error, or the interruption that a library turned into it: pydantic does where it builds a schema."""
     if isinstance(error, KeyboardInterrupt) or not _interrupted.is_set():
         return error
     return KeyboardInterrupt().with_traceback(error.__traceback__)

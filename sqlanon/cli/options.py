@@ -102,7 +102,6 @@ def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -
 
 
 def _pairs(given: Sequence[str], option: str, spelled: str) -> dict[str, str]:
-    """Split every ``NAME=VALUE`` that an option was given."""
     pairs = [text.partition("=")[::2] for text in given]
     for (name, value), text in zip(pairs, given, strict=True):
         if not name or not value:

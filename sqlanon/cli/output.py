@@ -70,7 +70,6 @@ def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
 
 
 def write_json(document: dict[str, Any]) -> None:
-    """Write one JSON document to stdout."""
     write(json.dumps(document, indent=2, default=str) + "\n")
 
 
@@ -212,7 +211,6 @@ class ExitCode(IntEnum):
     meaning: str
 
     def __new__(cls, code: int, meaning: str) -> Self:
-        """A code with its meaning."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning

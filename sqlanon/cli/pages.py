@@ -49,7 +49,6 @@ PLURALS = {"text": "texts", "whole number": "whole numbers", "number": "numbers"
 
 
 def policy_page() -> str:
-    """Return the page as Markdown."""
     all_offered("methods")  # they register themselves
     schema = sa.Policy.model_json_schema()
     definitions = schema["$defs"]
@@ -80,7 +79,7 @@ def _kinds(definition: Mapping[str, Any]) -> list[str]:
 
 
 def _keys(definition: Mapping[str, Any]) -> str:
-    """A line each: its name, what it can be, what holds without it, and what it means."""
+    """Write a line each: its name, what it can be, what holds without it, and what it means."""
     lines = []
     for name, field in definition["properties"].items():
         if name in ("model", "kind"):
@@ -95,7 +94,6 @@ def _keys(definition: Mapping[str, Any]) -> str:
 
 
 def _type(field: Mapping[str, Any]) -> str:
-    """Describe a type in words."""
     kinds = list(dict.fromkeys(_kinds_of_values(field)))
     if {"text", "number"} <= {*kinds} and "true or false" in kinds:
         kinds = [VALUE, *(kind for kind in kinds if kind not in SCALARS)]
@@ -150,7 +148,6 @@ COMMENT_LABELS = re.compile(r"\n(?=(?:Returns|Source|Example): )")
 
 
 def macros_page() -> str:
-    """Return the page as Markdown."""
     parts = [MACROS_HEAD]
     for path in macro_files():
         if macros := macros_of(path):
@@ -168,7 +165,7 @@ def _macro(macro: Macro) -> str:
 
 
 def _comment(comment: str) -> str:
-    """A comment as Markdown, in which a star is a star."""
+    """Write a comment as Markdown, in which a star is a star."""
     paragraphs = re.sub(r"\n{3,}", "\n\n", COMMENT_LABELS.sub("\n\n", comment.strip()))
     return re.sub(r"`[^`]*`|\*", lambda found: r"\*" if found[0] == "*" else found[0], paragraphs)
 
@@ -203,7 +200,6 @@ LINE = 80  # the longest line of code
 
 
 def python_page() -> str:
-    """Return the page as Markdown."""
     members = {name: getattr(sa, name) for name in dir(sa) if name != "evaluation"}
     groups: dict[str, list[str]] = {"Sessions": ["connect", "Session"], "Policies": ["Policy", "Taxonomy"]}
     groups |= {heading: [] for heading in (*KINDS_OF_MEMBERS, "Others")}
@@ -226,7 +222,7 @@ def python_page() -> str:
 
 
 def _member(name: str, member: Any) -> str:
-    """A function, or a class with its methods."""
+    """Describe a function, or a class with its methods."""
     heading = name.removeprefix("sa.").removeprefix("evaluation.")
     if not inspect.isclass(member):
         return f"### {heading}\n\n{_call(name, member)}{_said(member)}"
@@ -241,7 +237,7 @@ def _member(name: str, member: Any) -> str:
 
 
 def _methods(member: type) -> dict[str, Any]:
-    """The methods and properties for users that a class has of this package, in the order in which they are defined."""
+    """Find the methods and properties for users that a class has of this package, as they are ordered there."""
     if member.__module__.startswith("sqlanon.chance"):
         return {}  # the draws of a source, which methods call
     kinds = [kind for kind in member.__mro__ if kind.__module__.startswith("sqlanon.") and kind not in SHARED]
@@ -279,6 +275,6 @@ def _said(member: Any) -> str:
 
 
 def _texts(said: dict[str, str], prefix: str = "") -> str:
-    """A line a text, with the names that share it."""
+    """Write a line a text, with the names that share it."""
     lines = [([f"`{name}`" for name, _ in same], text) for text, same in groupby(said.items(), key=itemgetter(1))]
     return "\n".join(f"- {prefix}{', '.join(names)}: {text}" for names, text in lines)

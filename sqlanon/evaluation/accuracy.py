@@ -180,7 +180,7 @@ class _Asked:
     weight: str | None
 
     def roles(self, training: Part) -> Roles:
-        """The roles of the columns of a table; those that have no other role are predictors."""
+        """Return the roles of the columns of a table; those that have no other role are predictors."""
         others = {folded(name) for name in (self.target, self.weight) if name is not None}
         predictors = tuple(each.name for name, each in training.columns.items() if name not in others)
         return Roles(predictors, self.target, self.weight)
@@ -226,7 +226,7 @@ def _accuracies(training: Combinations, test: Combinations, asked: _Asked) -> di
 
 
 def _majority_accuracy(training: Combinations, test: Combinations) -> float:
-    """LA: what is right if all rows are given the most frequent label."""
+    """Compute LA: what is right if all rows are given the most frequent label."""
     known = sorted(set(training.labels))
     totals = np.bincount(label_codes(training.labels, known), weights=training.weights)
     truth = label_codes(test.labels, known)
@@ -256,7 +256,7 @@ def _problems_of_arguments(asked: _Asked) -> Iterator[str]:
 
 
 def _problems_of_columns(asked: _Asked, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Columns that are named and not there: the target in any table, the weight in the release; then other problems."""
+    """Find columns that are missing, the target in any table and the weight in the release; then other problems."""
     needed = [(part, asked.target) for pair in pairs for part in pair]
     if asked.weight is not None:
         needed.append((pairs[0][0], asked.weight))
@@ -308,7 +308,7 @@ def _only_in(name: str, part: Part, other: Part) -> str:
 
 
 def _problems_of_rows(engine: Compute, pairs: Sequence[Pair], roles: Sequence[Roles]) -> Iterator[str]:
-    """Rows without a label or a weight, and tables without any to learn from or to be tested on."""
+    """Count rows without a label or a weight, and tables without any to learn from or to be tested on."""
     for part, is_training, role in (
         (part, part is pair[0], role) for pair, role in zip(pairs, roles, strict=True) for part in pair
     ):
@@ -324,7 +324,7 @@ def _problems_of_rows(engine: Compute, pairs: Sequence[Pair], roles: Sequence[Ro
 
 
 def _problems_of_values(pairs: Sequence[Pair], read: Iterable[tuple[Combinations, Combinations]]) -> Iterator[str]:
-    """Training rows without a value to predict from, and test rows none of whose labels they have."""
+    """Find training rows without a value to predict from, and test rows none of whose labels they have."""
     for (training, test), (learned, asked) in zip(pairs, read, strict=True):
         if all(value in (None, ()) for value in chain.from_iterable(learned.predictors.values())):
             yield f"no row of {training} has a value to predict from"

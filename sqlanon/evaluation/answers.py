@@ -175,7 +175,7 @@ def _prepared(
     without_masked: Sequence[str],
     catalog: Source | None,
 ) -> Iterator[tuple[Engine, _Tables]]:
-    """The engine of a session, and all tables if they have the columns that the queries read."""
+    """Yield the engine of a session, and all tables if they have the columns that the queries read."""
     engine: Engine = session._engine
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
@@ -201,7 +201,7 @@ def _prepared(
 
 
 def _sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
-    """The sensitive column of a catalog: the one beside its own columns."""
+    """Return the sensitive column of a catalog: the one beside its own columns."""
     columns = [column.name for column in engine.describe(catalog.relation)]
     others = [name for name in columns if name not in CATALOG_COLUMNS]
     if len(others) != 1 or len(columns) != len(CATALOG_COLUMNS) + 1:
@@ -226,12 +226,12 @@ class _Tables:
 
 
 def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
-    """The step that makes :data:`WEIGHTED` of a release, its catalog and the sensitive column of both."""
+    """Return the step that makes :data:`WEIGHTED` of a release, its catalog and the sensitive column of both."""
     return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
 
 
 def _compared(macro: str, tables: _Tables, query: GroupQuery) -> exp.Query:
-    """A macro over the true answers, those from the release, and the answer for a group without rows."""
+    """Call a macro over the true answers, those from the release, and the answer for a group without rows."""
     kind, without_row = ("counts", double(0)) if query.averaged is None else ("averages", exp.null())
     width = exp.null() if query.width is None else exp.convert(query.width)
     asked = [string(query.column), width, *([] if query.averaged is None else [string(query.averaged)])]
@@ -243,7 +243,7 @@ def _compared(macro: str, tables: _Tables, query: GroupQuery) -> exp.Query:
 
 
 def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
-    """The rows of the release that may meet the conditions, with the probability that they do and are true."""
+    """Select the rows of the release that may meet the conditions, with the probability that they do and are true."""
     shares: list[exp.Expr] = [column(TRUTH, ROWS)] if tables.is_weighted else []
     joined = _read(tables.released, query)
     for place, (name, value) in enumerate(query.where.items()):
@@ -258,7 +258,7 @@ def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
 
 
 def _read(table: exp.Expr, query: GroupQuery) -> exp.Select:
-    """The columns to group by and to average, of a table that no alias beside a column can be taken for."""
+    """Select the columns to group by and to average, of a table that no alias beside a column can be taken for."""
     names = dict.fromkeys(name for name in (query.column, query.averaged) if name is not None)
     return select([aliased(column(name, ROWS), name) for name in names], exp.alias_(table.copy(), ROWS, table=True))
 

@@ -39,11 +39,9 @@ class Part:
         return f"{self.role} ({self.source.description})"
 
     def has(self, name: str) -> bool:
-        """Whether there is a column of that name, in whatever case."""
         return folded(name) in self.columns
 
     def column(self, name: str) -> SourceColumn:
-        """A column by its name in whatever case."""
         return self.columns[folded(name)]
 
 
@@ -56,7 +54,6 @@ class Roles:
     weight: str | None  # the column that says how many rows a row stands for; it is that of the tables that have it
 
     def weighs(self, part: Part) -> bool:
-        """Whether the rows of a table have weights."""
         return self.weight is not None and part.has(self.weight)
 
 
@@ -71,12 +68,11 @@ class Combinations:
 
 
 def columns_of(engine: Compute, role: str, source: ResolvedSource) -> Part:
-    """A table with its columns."""
     return Part(role, source, {folded(each.name): each for each in engine.describe(source.relation)})
 
 
 def kind_of(source_column: SourceColumn) -> str:
-    """``numbers``, ``lists``, or ``texts``, as which values of all other types are taken."""
+    """Return ``numbers``, ``lists``, or ``texts``, as which values of all other types are taken."""
     if source_column.traits.is_list:
         return "lists"
     return "numbers" if source_column.traits.is_number else "texts"
@@ -88,7 +84,7 @@ def contents(engine: Compute, part: Part, roles: Roles) -> dict[str, int]:
 
 
 def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
-    """The combinations of a table, counted by the database; those of weight 0 are left out."""
+    """Read the combinations of a table, counted by the database; those of weight 0 are left out."""
     keys = [*_places(roles).values(), LABEL]
     query = SQL.query("combinations", rows=_values(part, roles), keys=keys, total=_total(part, roles))
     found = engine.fetch(query, "combinations of values", "cell")
@@ -103,7 +99,7 @@ def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
 
 
 def _values(part: Part, roles: Roles) -> exp.Query:
-    """The rows of a table by the places of the predictors, with a label and a weight."""
+    """Select the rows of a table by the places of the predictors, with a label and a weight."""
     weight = _double(part.column(str(roles.weight))) if roles.weighs(part) else double(1)
     read = [
         *(aliased(_value(part.column(name)), place) for name, place in _places(roles).items()),
@@ -114,12 +110,12 @@ def _values(part: Part, roles: Roles) -> exp.Query:
 
 
 def _places(roles: Roles) -> dict[str, str]:
-    """Names for the predictors under which no column of the table can be meant."""
+    """Return names for the predictors under which no column of the table can be meant."""
     return {name: f"anon_predictor_{place}" for place, name in enumerate(roles.predictors)}
 
 
 def _value(read: SourceColumn) -> exp.Expr:
-    """A value as classifiers take it; NULL where it is missing, which a number that is not finite is, too."""
+    """Read a value as classifiers take it; NULL where it is missing, which a number that is not finite is, too."""
     match kind_of(read):
         case "numbers":
             return exp.Case(ifs=[exp.If(this=f.isfinite(_double(read)), true=_double(read))])
@@ -132,7 +128,7 @@ def _value(read: SourceColumn) -> exp.Expr:
 
 
 def _total(part: Part, roles: Roles) -> exp.Expr:
-    """The weight of a combination; a database adds in any order, and equal tables are to have equal weights."""
+    """Return the weight of a combination; a database adds in any order, and equal tables are to have equal weights."""
     if not roles.weighs(part):
         return count_rows()
     return exp.Sum(this=exp.Order(this=column(WEIGHT), expressions=ascending(column(WEIGHT)).expressions))
@@ -149,7 +145,7 @@ Codes = NDArray[np.int64]
 
 
 def matrices(training: Combinations, test: Combinations) -> tuple[Any, Any]:
-    """Both parts as sparse matrices with the same columns, a row per combination.
+    """Write both parts as sparse matrices with the same columns, a row per combination.
 
     A text is one-hot, a list the one-hot of its items, present or not; a value that the training part does not have is
     all zeros. A number is standardized by the mean and the standard deviation of the training rows. What is missing is
@@ -162,7 +158,7 @@ def matrices(training: Combinations, test: Combinations) -> tuple[Any, Any]:
 
 
 def label_codes(labels: Iterable[Any], known: Sequence[Any]) -> Codes:
-    """The places of labels among the known ones, :data:`UNKNOWN` for others; shape (combinations,)."""
+    """Return the places of labels among the known ones, :data:`UNKNOWN` for others; shape (combinations,)."""
     places = {label: place for place, label in enumerate(known)}
     return np.array([places.get(label, UNKNOWN) for label in labels], dtype=np.int64)
 
@@ -196,7 +192,7 @@ def _one_hot(training: Sequence[Any], test: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def _marked(values: Sequence[Any], places: dict[str, int]) -> Any:
-    """A matrix with a 1 at the place of each known item of each value."""
+    """Make a matrix with a 1 at the place of each known item of each value."""
     codes, distinct = _codes(values)
     marks = [[places[item] for item in _items(value) if item in places] for value in distinct]
     starts = np.cumsum([0, *map(len, marks)])
@@ -209,7 +205,7 @@ def _items(value: Any) -> tuple[str, ...]:
 
 
 def _codes(values: Sequence[Any]) -> tuple[Codes, list[Any]]:
-    """The place of each value among the distinct ones, and these."""
+    """Return the place of each value among the distinct ones, and these."""
     distinct: dict[Any, int] = {}
     codes = np.fromiter((distinct.setdefault(value, len(distinct)) for value in values), np.int64, len(values))
     return codes, list(distinct)

@@ -196,7 +196,7 @@ SHOWN = {
 
 
 def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
-    """The table of a plan, with what it says and how it is to be read."""
+    """Make the table of a plan, with what it says and how it is to be read."""
     rows = [
         {
             **sample.model_dump(exclude={"share"}),
@@ -216,7 +216,7 @@ def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
 
 
 def _figure(number: float) -> str:
-    """In three digits, or as many as it has before the point."""
+    """Write a number in three digits, or as many as it has before the point."""
     return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
 
 
@@ -326,7 +326,7 @@ def plan_chart(plan: EpsilonSafePlan) -> Any:
 
 
 def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
-    """A mark at the sample that shows the smallest classes, with words above it."""
+    """Make a mark at the sample that shows the smallest classes, with words above it."""
     best = plan.best
     k = best.tight_k if plan.tight else best.k
     # To the side of the mark, so that words stay within the chart.
@@ -343,7 +343,7 @@ def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
 
 
 def _round(least: int, most: int) -> list[int]:
-    """1, 2, 5, 10 and so on, from below the least to above the most."""
+    """List 1, 2, 5, 10 and so on, from below the least to above the most."""
     return [
         figure
         for power in range(len(str(least)) - 1, len(str(most)) + 1)

@@ -53,7 +53,7 @@ def _table(title: str, shown: Mapping[str, str], rows: Sequence[Row]) -> Table:
 
 
 def rounded(row: Row) -> Row:
-    """The row with figures that equal runs make equal, though a database adds in any order."""
+    """Return the row with figures that equal runs make equal, though a database adds in any order."""
     return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
 
 
@@ -86,7 +86,7 @@ def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) ->
 
 
 def markdown(found: Reproduced, chart: str) -> str:
-    """The report: the findings, the rows, the chart and how they are to be read."""
+    """Write the report: the findings, the rows, the chart and how they are to be read."""
     lines = [f"# {found.title}", "", *(f"- {finding}" for finding in found.findings), ""]
     for table in found.tables:
         lines += [] if found.parts is None else [f"## {table.title}", ""]
@@ -97,7 +97,7 @@ def markdown(found: Reproduced, chart: str) -> str:
 
 
 def spelled(value: str | int | float | None) -> str:
-    """``12,345``, ``0.1234``; a dash for nothing."""
+    """Write ``12,345``, ``0.1234``, or a dash for nothing."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -114,7 +114,7 @@ def _write_csv(path: Path, found: Reproduced) -> None:
 
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """A folder to write to, which goes again if nothing was written to it."""
+    """Make a folder to write to, which goes again if nothing was written to it."""
     with cannot_be_written(folder, "target"):
         folder.mkdir(exist_ok=True)
     try:
@@ -143,5 +143,4 @@ def refuse_format(path: Path) -> str:
 
 
 def required_altair() -> Any:
-    """Import the module that draws."""
     return extra_module("altair", extra="report", purpose="A chart")

@@ -55,11 +55,11 @@ class Written:
         return bool(self.counts[count])
 
     def all_are(self, count: str) -> bool:
-        """Whether all texts that are no codes are such, and there are some."""
+        """Return whether all texts that are no codes are such, and there are some."""
         return bool(0 < self.counts["others"] == self.counts[count])
 
     def means_missing(self, code: str) -> bool:
-        """Whether a code among its texts stands for a missing value."""
+        """Return whether a code among its texts stands for a missing value."""
         takes_codes = any(map(self.all_are, ("numbers", "comma_numbers", "point_numbers", "days")))
         if code in NEGATIVE:
             return takes_codes and not self.has("negatives")
@@ -100,7 +100,7 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
 
 
 def _codes(found: Sequence[Written]) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
-    """The codes that stand for missing values in every column that has them, and a note on others."""
+    """Find the codes that stand for missing values in every column that has them, and a note on others."""
     codes = dict.fromkeys(code for each in found for code in each.counts["codes"])
     having = {code: [each for each in found if code in each.counts["codes"]] for code in CODES if code in codes}
     taken = [code for code, each in having.items() if all(one.means_missing(code) for one in each)]
@@ -117,7 +117,7 @@ def _codes(found: Sequence[Written]) -> tuple[dict[str, Any], dict[str, str], tu
 
 
 def _notation(found: Sequence[Written]) -> Iterator[tuple[str, str, str]]:
-    """The marks of numbers that SQL writes otherwise, as far as they can be read in one way."""
+    """Find the marks of numbers that SQL writes otherwise, as far as they can be read in one way."""
     commas = [each for each in found if each.all_are("comma_numbers") and each.has("decimal_commas")]
     if commas:
         reason = f"{listed([each.name for each in commas])} {'has' if len(commas) == 1 else 'have'} decimal commas"
@@ -136,7 +136,7 @@ def _notation(found: Sequence[Written]) -> Iterator[tuple[str, str, str]]:
 
 
 def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
-    """The types of columns of days that are not written as ISO 8601 has them, if all have one order."""
+    """Find the types of columns of days that are not written as ISO 8601 has them, if all have one order."""
     written = [each for each in found if each.all_are("days")]
     orders = {each.name: [order for order in ("dmy", "mdy") if each.all_are(order)] for each in written}
     known = {each[0] for each in orders.values() if len(each) == 1}
@@ -236,7 +236,7 @@ def _cleaning(
 
 
 def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Days and points in time among other texts, and days that are not written as in ISO 8601."""
+    """Clean days and points in time among other texts, and days that are not written as in ISO 8601."""
     kinds = {"TIMESTAMP" if forms["time_rows"] else "DATE": forms["moment_rows"]}
     kinds |= {order: forms[f"{order}_rows"] for order in queries.DAY_FORMATS}
     kind = max(kinds, key=lambda each: kinds[each])
@@ -250,7 +250,7 @@ def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
 
 
 def _of_codes(found: Evidence, decision: Decision, forms: Mapping[str, Any] | None) -> Cleaning | None:
-    """Postal codes that are digits, or numbers, and may have lost the zeros at their beginning."""
+    """Clean postal codes that are digits, or numbers, and may have lost the zeros at their beginning."""
     if decision.kind != "zip":
         return None
     if forms is not None and forms["digit_rows"] >= found.filled:
@@ -266,7 +266,7 @@ def _of_codes(found: Evidence, decision: Decision, forms: Mapping[str, Any] | No
 
 
 def _of_amounts(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Amounts of one currency, if they can be read in one way."""
+    """Clean amounts of one currency, if they can be read in one way."""
     points, commas = (0 < found.filled == forms[f"{mark}_rows"] for mark in ("point", "comma"))
     if forms["sign_count"] != 1 or (points and commas and forms["has_marks"] and not forms["has_point_sign"]):
         return None
@@ -275,7 +275,7 @@ def _of_amounts(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
 
 
 def _of_case(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Texts that differ in case, or in blanks around them, alone."""
+    """Clean texts that differ in case, or in blanks around them, alone."""
     if found.values > MAX_TEXTS or forms["folded_count"] == found.values:
         return None
     reason = f"has {counted(found.values, 'text')}, {forms['folded_count']:,} without regard to case and blanks"

@@ -115,7 +115,7 @@ def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None
 
 
 def _key_of(found: Evidence, word: Word) -> Word | None:
-    """The word for ids in the name of a column that has one value a row: ``job_id`` is a key, not a job."""
+    """Find the word for ids in the name of a column that has one value a row: ``job_id`` is a key, not a job."""
     if word.role == "identifier" or not found.is_unique:
         return None
     ids = (each for _, _, each in names.words_in(names.parts_of(found.name)) if each.kind == "id")
@@ -123,7 +123,7 @@ def _key_of(found: Evidence, word: Word) -> Word | None:
 
 
 def _cannot_identify(found: Evidence, word: Word, text: str) -> bool:
-    """Whether the values of a column do not have what a word for identifiers promises.
+    """Return whether the values of a column do not have what a word for identifiers promises.
 
     A whole name is believed. What has two values says whether there is a telephone; the name of a course is on many
     rows; and a sentence may speak of an address at which somebody has lived for months.

@@ -272,11 +272,9 @@ def settings_of(columns: Mapping[str, tuple[Evidence, Decision]]) -> dict[str, t
     numbers = {name: decision.kind for name, (found, decision) in kept.items() if found.column.traits.is_number}
     ages = {name: OLDEST_AGE for name, kind in numbers.items() if kind == "age"}
     births = {name: first_year() - 1 for name, kind in numbers.items() if kind == "year" and is_birth(name)}
-    asked: dict[str, tuple[Any, str]] = {}
-    if levels:
-        asked["minimum_levels"] = (levels, "years of dates, three digits of ZIP codes")
-    if ages:
-        asked["top_coding"] = (ages, "ages of 90 and above are one")
-    if births:
-        asked["bottom_coding"] = (births, "years of birth that show an age above 89 are one")
-    return asked
+    asked = {
+        "minimum_levels": (levels, "years of dates, three digits of ZIP codes"),
+        "top_coding": (ages, "ages of 90 and above are one"),
+        "bottom_coding": (births, "years of birth that show an age above 89 are one"),
+    }
+    return {name: (values, why) for name, (values, why) in asked.items() if values}

@@ -130,7 +130,7 @@ def _words(kind: str, levels: Sequence[Any]) -> str:
 
 
 def _of_grades(found: Evidence, low: float, high: float) -> SuggestedTaxonomy:
-    """Whole numbers in a row are joined by twos and fours; others are too few to be joined."""
+    """Join whole numbers in a row by twos and fours; others are too few to be joined."""
     if not found.is_whole or high - low + 1 > 2 * FEW_VALUES:
         return flat()
     widths = [2, 4] if high - low >= 4 else [2]

@@ -202,7 +202,6 @@ def _known(table: EncodedTable) -> Bounds:
     return known_bounds(SearchProblem(table.bound.policy.quality, table.context)).ravel()
 
 
-# More than six parameters: what is counted, who follows it, and who ends it.
 def _checked(
     engine: Compute,
     table: EncodedTable,

@@ -134,7 +134,6 @@ def others_of(
     return tuple(other for other in compared if other is not None), left
 
 
-# More than six parameters: a release by its data sets, by its names, and by what it is made from.
 def latest_others(
     engine: Engine,
     policy: Policy,
@@ -169,7 +168,6 @@ def reason_of(error: SqlanonError) -> str:
     return "; ".join(getattr(error, "problems", ())) or str(error)
 
 
-# More than six parameters: a release as it is named, found and recorded, and another one.
 def _compared_by_rows(
     engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str, other: ListedRelease
 ) -> OtherRelease | None:
@@ -319,7 +317,6 @@ def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Ma
         return reason_of(error)
 
 
-# More than six parameters: a release, in either of two lattices.
 def _at_node(
     engine: Engine, target: str, found: Found | str, own: BoundPolicy, both: BoundPolicy | str, made: Relation
 ) -> ReleaseAtNode | OtherRelease:

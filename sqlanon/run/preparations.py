@@ -166,7 +166,6 @@ def _any(field: str) -> exp.Expr:
     return f.any_value(f.struct_extract(column("event", "anon_events"), field))
 
 
-# More than six parameters: what is generalized, like what, as it is called, and where to.
 def generalize(
     engine: Engine,
     source: ResolvedSource,
@@ -203,7 +202,6 @@ def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | Class
     return found, found.labels
 
 
-# More than six parameters: what is generalized, like what, as it is called, and where to.
 def _generalize(
     engine: Engine, source: ResolvedSource, record: Record, cut: CutRecord, release: str, target: Target
 ) -> Generalized:
@@ -237,7 +235,6 @@ def _generalize(
     )
 
 
-# More than six parameters: what is generalized, like what, as it is called, and where to.
 def _generalize_in_classes(
     engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
 ) -> Generalized:

@@ -249,7 +249,10 @@ def _in_one_with(query: exp.Query) -> exp.Query:
     for inner in [*query.find_all(exp.With)]:
         around = inner.parent
         assert isinstance(around, exp.Query)
-        stays = around is query or inner.recursive or _is_given(inner)
+        above: exp.Expr | None = inner
+        while above is not None and not above.meta_get(GIVEN):
+            above = above.parent
+        stays = around is query or inner.recursive or above is not None  # in the query of a user
         if stays or any(names[step.alias] > 1 for step in inner.expressions):
             continue
         steps = query.ctes
@@ -257,14 +260,6 @@ def _in_one_with(query: exp.Query) -> exp.Query:
         around.set("with_", None)
         query = _with_steps(query, [*steps[:place], *inner.expressions, *steps[place:]])
     return query
-
-
-def _is_given(node: exp.Expr) -> bool:
-    """Whether a node is of a query that a user wrote."""
-    around: exp.Expr | None = node
-    while around is not None and not around.meta_get(GIVEN):
-        around = around.parent
-    return around is not None
 
 
 def _with_steps(query: exp.Query, steps: list[exp.CTE]) -> exp.Query:

@@ -46,11 +46,10 @@ def find(rows: Rows, name: str) -> Stored | None:
     """The table or view of this very name, else of the qualified name that it spells; None if there is none."""
     here = current_place(rows)
     places = [("temp", "main", name), (*here, name)]
-    try:
+    with suppress(SqlglotError, ValueError):
         spelled = exp.to_table(name, dialect=DIALECT)
-    except (SqlglotError, ValueError):
-        return _first(rows, places)
-    return _first(rows, [*places, *(_of_parts(spelled, here) if isinstance(spelled.this, exp.Identifier) else ())])
+        places += _of_parts(spelled, here) if isinstance(spelled.this, exp.Identifier) else ()
+    return next(filter(None, at_places(rows, places)), None)
 
 
 def of_reference(rows: Rows, reference: str) -> Stored | None:
@@ -59,12 +58,15 @@ def of_reference(rows: Rows, reference: str) -> Stored | None:
     if table is None:
         return None
     temporary = [] if table.db else [("temp", "main", table.name)]
-    return _first(rows, [*temporary, *_of_parts(table, current_place(rows))])
+    return next(filter(None, at_places(rows, [*temporary, *_of_parts(table, current_place(rows))])), None)
 
 
-def all_at(rows: Rows, tables: Sequence[exp.Table]) -> list[Stored | None]:
-    """The tables or views of some fully qualified names; None where there is none."""
-    return _found(rows, [(table.catalog, table.db, table.name) for table in tables])
+def at_places(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
+    """The tables or views at some places; None where there is none."""
+    wanted = [tuple(map(folded, place)) for place in places]
+    names = sorted({name for _, _, name in wanted})
+    there = {tuple(map(folded, row[:3])): row for row in rows(query_text("engines", "find_relations"), (names,))}
+    return [Stored(_table(*there[key][:3]), *there[key][3:]) if key in there else None for key in wanted]
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:
@@ -174,18 +176,6 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
     # a.b is a table of schema a, or of the main schema of database a
     as_database = [(named.db, "main", named.name)] if named.db and not named.catalog else []
     return [(named.catalog or catalog, named.db or schema, named.name), *as_database]
-
-
-def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
-    return next((found for found in _found(rows, places) if found), None)
-
-
-def _found(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
-    """The tables or views at some places; None where there is none."""
-    wanted = [tuple(map(folded, place)) for place in places]
-    names = sorted({name for _, _, name in wanted})
-    there = {tuple(map(folded, row[:3])): row for row in rows(query_text("engines", "find_relations"), (names,))}
-    return [Stored(_table(*there[key][:3]), *there[key][3:]) if key in there else None for key in wanted]
 
 
 def _table(catalog: str, schema: str, name: str) -> exp.Table:

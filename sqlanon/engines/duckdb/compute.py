@@ -114,7 +114,10 @@ class Compute(Statements):
         if grain == "row":
             raise AssertionError("rows are never fetched")
         if isinstance(query, PreparedQuery):
-            return self._fetch(_executing(query), purpose)
+            # A list is one text, which the query casts: to spell its numbers one by one takes a tenth of what it asks.
+            given = [number(value) if isinstance(value, int) else string(str(value)) for value in query.values]
+            spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
+            return self._fetch(exp.Command(this="EXECUTE", expression=" ".join(spelled)), purpose)
         with self._counted(query, purpose) as near:
             if isinstance(near, Sent):
                 raise _rows_stay(purpose)
@@ -231,16 +234,6 @@ def _rows_stay(purpose: str) -> EngineError:
 def _without(relation: Relation) -> exp.Drop:
     """The statement that removes a temporary table."""
     return exp.Drop(tables=[relation.table], kind="TABLE", exists=True)
-
-
-def _executing(query: PreparedQuery) -> exp.Command:
-    """The statement that asks a prepared query, with a value for each parameter.
-
-    A list is one text, which the query casts: to spell its numbers one by one takes a tenth of what it asks.
-    """
-    given = [number(value) if isinstance(value, int) else string(str(value)) for value in query.values]
-    spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
-    return exp.Command(this="EXECUTE", expression=" ".join(spelled))
 
 
 def float_texts(numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:

@@ -76,7 +76,7 @@ class Engine(Writer):
 
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
         """The tables or views in the database of some fully qualified names, by one query; None where there is none."""
-        return catalog.all_at(self.rows, tables)
+        return catalog.at_places(self.rows, [(table.catalog, table.db, table.name) for table in tables])
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Find a table, a path, a glob or a folder, or take a query or a frame.

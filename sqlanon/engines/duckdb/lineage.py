@@ -91,7 +91,11 @@ class _Lineage:
         if isinstance(query, exp.Subquery):
             return self.query(query.this, scope, schema)
         if isinstance(query, exp.SetOperation) and not query.args.get("by_name"):
-            return _united(self.query(query.this, scope, schema), self.query(query.expression, scope, schema))
+            # The columns of a union are what both parts have in their places if that has one name.
+            above, below = (self.query(part, scope, schema) for part in (query.this, query.expression))
+            if len(above) != len(below):
+                raise UntracedError
+            return tuple(replace(a, origin=_common(a.origin, b.origin)) for a, b in zip(above, below, strict=True))
         if isinstance(query, exp.Select) and not query.args.get("laterals"):
             relations = self._relations(query, scope, schema)
             return tuple(column for each in query.expressions for column in _selected(each, relations))
@@ -158,9 +162,10 @@ class _Lineage:
 
     def _of_files(self, function: exp.Expr) -> tuple[Column, ...]:
         names = names_of(function)
-        options = {_option(each) for each in list(function.iter_expressions())[1:]}
+        given = [argument.unnest() for argument in list(function.iter_expressions())[1:]]
+        are_named = all(isinstance(each, exp.EQ | exp.PropertyEQ | exp.Kwarg) for each in given)
         is_reader = FILES.intersection(map(str.upper, names)) and not self._macros & set(map(folded, names))
-        if not is_reader or not options <= PLAIN_OPTIONS:
+        if not is_reader or not are_named or not {folded(each.this.name) for each in given} <= PLAIN_OPTIONS:
             raise UntracedError
         return self._base(exp.Table(this=function.copy()))
 
@@ -169,12 +174,6 @@ class _Lineage:
         return tuple(
             Column(frozenset({folded(each.name)}), ColumnOrigin(each.name, tables)) for each in self._describe(relation)
         )
-
-
-def _option(argument: exp.Expr) -> str | None:
-    """The name of an option of a function; None if it is an argument without a name."""
-    option = argument.unnest()
-    return folded(option.this.name) if isinstance(option, exp.EQ | exp.PropertyEQ | exp.Kwarg) else None
 
 
 def _selected(expression: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
@@ -251,13 +250,6 @@ def _renamed(columns: tuple[Column, ...], node: exp.Expr) -> tuple[Column, ...]:
 def _unknown(columns: Iterable[Column], names: frozenset[str]) -> tuple[Column, ...]:
     """Return the columns; those with one of the names may be made of others."""
     return tuple(replace(each, origin=None) if each.names & names else each for each in columns)
-
-
-def _united(above: tuple[Column, ...], below: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns of a union, which are what both parts have in their places if that has one name."""
-    if len(above) != len(below):
-        raise UntracedError
-    return tuple(replace(a, origin=_common(a.origin, b.origin)) for a, b in zip(above, below, strict=True))
 
 
 def _common(one: ColumnOrigin | None, other: ColumnOrigin | None) -> ColumnOrigin | None:

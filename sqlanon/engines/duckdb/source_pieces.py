@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.file_readers import PARQUET, PARQUET_READER
 from sqlanon.engines.relations import Stored
-from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
+from sqlanon.queries.kit.nodes import DIALECT, all_of, column, select, string
 from sqlanon.queries.kit.sql_files import query_text
 
 FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
@@ -197,6 +197,6 @@ def _ranges(name: str, count: int, most: int) -> Iterator[exp.Expr]:
     """Ranges of row numbers of about one length; the last one has no end, for there may be more than was estimated."""
     parts = -(-count // most)
     for part in range(parts):
-        begin = exp.GTE(this=column(name), expression=number(part * count // parts))
-        end = exp.LT(this=column(name), expression=number((part + 1) * count // parts))
+        begin = column(name) >= part * count // parts
+        end = column(name) < (part + 1) * count // parts
         yield begin if part == parts - 1 else all_of([begin, end])

@@ -85,7 +85,11 @@ class Statements:
             raise
         finally:
             self._is_in_transaction = False
-            self._forget_prepared()
+            # Prepared statements are of no transaction, and one that failed takes no statement.
+            with suppress(EngineError):  # the connection is closed
+                while self._prepared:
+                    name = printed(identifier(self._prepared.popitem()[0]))
+                    self._send(printed(exp.Command(this="DEALLOCATE", expression=name)), "prepared queries")
 
     def refuse_collation(self, known: str | None = None) -> None:
         """Refuse, by an :class:`EngineError`, a lent connection that compares texts by a default collation."""
@@ -99,13 +103,6 @@ class Statements:
         planned = " AS ".join([printed(identifier(name)), printed(statement)])
         self._send(printed(exp.Command(this="PREPARE", expression=planned)), purpose)
         self._prepared[name] = None
-
-    def _forget_prepared(self) -> None:
-        """After the transaction: they are of none, and one that failed takes no statement."""
-        with suppress(EngineError):  # the connection is closed
-            while self._prepared:
-                name = printed(identifier(self._prepared.popitem()[0]))
-                self._send(printed(exp.Command(this="DEALLOCATE", expression=name)), "prepared queries")
 
     @contextmanager
     def logged(self, log: StatementLog) -> Iterator[None]:

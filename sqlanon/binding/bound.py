@@ -17,9 +17,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.hierarchies import ambiguous_note, uneven_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.encoding import CellSpec, UnknownValues
-from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits
+from sqlanon.queries.source import SourceColumn, Taxonomies, TaxonomyShape, Traits
 from sqlanon.queries.source_rows import known_rows
-from sqlanon.queries.spelled import Taxonomies
 
 # Lattices above this are refused where every node is held: by some searches, and by a lattice table.
 MAX_NODES = 4_000_000

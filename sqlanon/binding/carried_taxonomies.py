@@ -21,7 +21,7 @@ from sqlglot import exp
 from sqlanon.binding import stored_taxonomies as taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
-from sqlanon.binding.prepare import as_policy_says, unguessed
+from sqlanon.binding.prepare import as_policy_says, read_by, unguessed
 from sqlanon.binding.stored_taxonomies import OF_POLICY
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -92,7 +92,8 @@ def own_taxonomies(
         large = [] if lists_ranges else large_ranges(policy, made)
         if large or any(taxonomy.needs_source for taxonomy in made.values()):
             source = as_policy_says(engine, source, policy)
-        _load(engine, source, made, dict.fromkeys(large, read_in(engine, source, policy) if large else ()))
+        read = [each.relation for each in read_by(engine, source, policy).values()] if large else []
+        _load(engine, source, made, dict.fromkeys(large, tuple(read)))
         own = taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256 and not shape.is_of_policy]
         if others:
@@ -102,11 +103,6 @@ def own_taxonomies(
                 [f'taxonomies."{name}"' for name in others],
             )
         yield
-
-
-def measured_with(policy: Policy) -> tuple[str, ...]:
-    """Return the columns whose taxonomies a measurement needs: all columns only to generalize a population, too."""
-    return policy.sensitive_taxonomies if policy.population is None else policy.columns_with_taxonomy
 
 
 def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
@@ -122,7 +118,9 @@ def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
             return True  # the load reports it
 
     labels = (name for name in policy.quasi_identifiers if name in policy.taxonomies and can_be_made(name))
-    return (*measured_with(policy), *labels)
+    # A population is generalized, by all columns.
+    measured = policy.sensitive_taxonomies if policy.population is None else policy.columns_with_taxonomy
+    return (*measured, *labels)
 
 
 def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
@@ -207,31 +205,21 @@ def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
     ]
 
 
-def read_in(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[exp.Expr, ...]:
-    """Return the relations whose values need labels."""
-    people = () if policy.population is None else (engine.resolve(policy.population, restricted=True).relation,)
-    return (source.relation, *people)
-
-
 def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Count the labels of whole ranges, once the taxonomies of what occurs in them are stored."""
     if not wanted:
         return
-    listings = {each.attribute: _listing(engine, each) for each in wanted}
+    listings = []
     for each in wanted:
-        shape = taxonomies.shapes_of(engine, listings[each.attribute])[each.attribute]
+        levels, _ = levels_of(engine, each, whole=True)
+        columns = [column(name, "anon_levels") for name in ("level", "value", "label")]
+        rows = select([aliased(string(each.attribute), "attribute"), *columns], subquery(levels, "anon_levels"))
+        listings.append(subquery(rows, "anon_listing"))
+        shape = taxonomies.shapes_of(engine, listings[-1])[each.attribute]
         engine.made_by[each.attribute] = MadeTaxonomy(each.taxonomy, shape)
-    counts = leaf_counts(engine.taxonomy, list(listings.values()))
+    counts = leaf_counts(engine.taxonomy, listings)
     table = leaves_of(engine.taxonomy)
     engine.execute(exp.Create(this=table, kind="TABLE", expression=counts), "the values of declared ranges")
-
-
-def _listing(engine: Engine, wanted: TaxonomyLoad) -> exp.Subquery:
-    """Select the rows of a taxonomy with all values of its range."""
-    levels, _ = levels_of(engine, wanted, whole=True)
-    columns = [column(name, "anon_levels") for name in ("level", "value", "label")]
-    rows = select([aliased(string(wanted.attribute), "attribute"), *columns], subquery(levels, "anon_levels"))
-    return subquery(rows, "anon_listing")
 
 
 def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedSource]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import CSV_SUFFIXES, folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.policy_parts import Csv
-from sqlanon.queries import csv_values, spelled
+from sqlanon.queries import csv_values
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
@@ -27,7 +27,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     try_cast,
 )
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source import SourceColumn, counted_numbers, number_of, typed
 
 Bounds = tuple[int | float | None, int | float | None]
 """The bottom and the top of a column, None if there is none."""
@@ -61,7 +61,7 @@ def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSo
         return source
     types = {found.name: found.type for found in columns}
     values = {name: cast(_in_bounds(name, of_column), types[name]) for name, of_column in bounds.items()}
-    return replace(source, relation=spelled.typed(source.relation, values, "anon_coded"))
+    return replace(source, relation=typed(source.relation, values, "anon_coded"))
 
 
 def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: Iterable[str]) -> Iterator[str]:
@@ -126,14 +126,14 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
     labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
     read = {name: csv_values.number_as_text(name) for name, taken in labelled.items() if "numbers" in taken}
-    read |= {name: spelled.number_of(name) for name in numbers}
+    read |= {name: number_of(name) for name in numbers}
     settings = policy.csv or Csv()
     dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken], settings)
     read |= {
         name: csv_values.day_as_text(csv_values.in_century(column(name), settings.century), order)
         for name, order in dated.items()
     }
-    return replace(source, relation=spelled.typed(source.relation, read)) if read else source
+    return replace(source, relation=typed(source.relation, read)) if read else source
 
 
 def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> d
     """Count the texts of some columns that are numbers, and those that are not."""
     if not names:
         return {}
-    found = engine.fetch(spelled.counted_numbers(source.relation, names), "texts that are numbers")[0]
+    found = engine.fetch(counted_numbers(source.relation, names), "texts that are numbers")[0]
     return {name: (found[f"numbers_{place}"], found[f"others_{place}"]) for place, name in enumerate(names)}
 
 

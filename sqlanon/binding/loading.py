@@ -30,8 +30,7 @@ from sqlanon.model.taxonomy.hierarchies import Hierarchy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
-from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
-from sqlanon.queries.spelled import is_respelled, with_spellings
+from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape, is_respelled, with_spellings
 from sqlanon.queries.taxonomy_queries import SQL
 
 STAGED = Relation("anon_staged", "node")
@@ -170,15 +169,12 @@ def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str
         # Of one level alone: a rule that does not apply to a value applies to it at none.
         return [_without_label(engine, wanted.attribute, taxonomy.rules[0].takes)]
     lines = taxonomy.rows.lines_of_problems() if isinstance(taxonomy.rows, Hierarchy) and found else {}
-    return [f"{described(row)}{_at(lines.get((str(row['problem']), int(row['level'])), ()))}" for row in found]
-
-
-def _at(lines: Sequence[int]) -> str:
-    """Name the first lines of a problem in a file."""
-    if not lines:
-        return ""
-    named = ", ".join(map(str, lines[:MAX_NAMED_LINES]))
-    return f", line{'s' * (len(lines) > 1)} {named}{' …' * (len(lines) > MAX_NAMED_LINES)}"
+    problems = []
+    for row in found:
+        places = lines.get((str(row["problem"]), int(row["level"])), ())
+        named = ", ".join(map(str, places[:MAX_NAMED_LINES])) + " …" * (len(places) > MAX_NAMED_LINES)
+        problems.append(described(row) + (f", line{'s' * (len(places) > 1)} {named}" if places else ""))
+    return problems
 
 
 def _of_columns(columns: Sequence[str], row: Mapping[str, Any]) -> str:

@@ -27,8 +27,16 @@ from sqlanon.model.policy_value import did_you_mean, unknown_names
 from sqlanon.queries import taxonomy_queries as queries
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import column
-from sqlanon.queries.source import SourceColumn, TaxonomyShape
-from sqlanon.queries.spelled import fractional_types, number_of, spelled, spelled_taxonomy, text_of, typed
+from sqlanon.queries.source import (
+    SourceColumn,
+    TaxonomyShape,
+    fractional_types,
+    number_of,
+    spelled,
+    spelled_taxonomy,
+    text_of,
+    typed,
+)
 from sqlanon.queries.taxonomy_queries import leaves_of
 
 # Names of columns that a name of a folder has as they are: DuckDB encodes others, and never decodes them.

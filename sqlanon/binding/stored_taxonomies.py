@@ -1,4 +1,7 @@
-"""Listing, checking and exporting the taxonomies that are stored in a warehouse; :mod:`.loading` stores them."""
+"""Listing, checking and exporting the taxonomies that are stored in a warehouse; :mod:`.loading` stores them.
+
+Their values become numbers, too, in the order of labels: those under any label follow each other.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,22 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
 from sqlanon.queries import taxonomy_queries as taxonomies
-from sqlanon.queries.kit.nodes import Relation
-from sqlanon.queries.source import TaxonomyShape
+from sqlanon.queries.kit.macros import text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values
+from sqlanon.queries.source import Taxonomies, TaxonomyShape
 
-# Columns that identify the rows of a level.
 # Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading.
 well_formed: set[tuple[object, ...]] = set()
 MAX_WELL_FORMED = 10_000
 
+# Columns that identify the rows of a level.
 CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
 
 # How origins of taxonomies begin that a run has stored: the next policy that carries another one replaces it.
@@ -35,22 +40,17 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     if attributes is not None and not attributes:
         return {}
     is_there, is_noted = map(bool, engine.find_all(engine.taxonomy, taxonomies.origin_table(engine.taxonomy)))
+    if not is_there:
+        return {}
     # The taxonomies that a fit has kept come without what was loaded last.
-    return stored_shapes(engine, attributes, is_noted=is_noted) if is_there else {}
+    found = _shapes(engine, taxonomies.shapes(engine.taxonomy, attributes), _loaded(engine) if is_noted else {})
+    return found | _whole(engine, found)
 
 
 def unchanged(engine: Engine, names: Sequence[str], hashes: Mapping[str, str]) -> list[str]:
     """Find the taxonomies that are stored with the hashes that a record has of them."""
     stored = shapes(engine, names)
     return [name for name in names if name in stored and stored[name].sha256 == hashes.get(name)]
-
-
-def stored_shapes(
-    engine: Engine, attributes: Sequence[str] | None = None, *, is_noted: bool = True
-) -> dict[str, TaxonomyShape]:
-    """Find the shapes in a warehouse with tables of taxonomies, where the table of origins may be missing."""
-    found = _shapes(engine, taxonomies.shapes(engine.taxonomy, attributes), _loaded(engine) if is_noted else {})
-    return found | _whole(engine, found)
 
 
 def shapes_of(engine: Engine, listing: exp.Subquery) -> dict[str, TaxonomyShape]:
@@ -190,3 +190,44 @@ def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) ->
         is_of_policy=origin.startswith(OF_POLICY),
         content=tuple(tuple(level[name] for name in CONTENT) for level in levels),
     )
+
+
+LEAVES = Relation("anon_ordered_leaves", "node")
+"""The values of taxonomies by their number (``leaf``), with their label at every level (``depth``)."""
+
+OF_LEAVES = Queries("cuts", {"leaves": LEAVES})
+
+
+def make_leaves(engine: Compute, taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) -> None:
+    """Make :data:`LEAVES` of the taxonomies of columns, each with its position, and the types that find a value."""
+    if not attributes:
+        import pyarrow as pa
+
+        types = {"position": pa.int64(), "depth": pa.int64(), "value": pa.string(), "label": pa.string()}
+        engine.put(LEAVES, pa.schema({**types, "leaf": pa.int64()}).empty_table())
+        return
+    rows = [[number(position), string(name)] for position, name in attributes]
+    given = values("anon_taxonomies", ("position", "attribute"), rows)
+    labels = taxonomies.all_labels(taxonomy, [name for _, name in attributes])
+    query = OF_LEAVES.query(
+        "ordered_leaves", taxonomies=given, taxonomy_labels=subquery(labels, "anon_taxonomy_labels")
+    )
+    engine.run(Step(LEAVES, query, "the values of the taxonomies in the order of their labels"))
+    for position, _ in attributes:
+        statement = enum_type(type_of(position), OF_LEAVES.query("values_of_axis", position=position), "leaf")
+        engine.execute(statement, "types of values")
+
+
+def leaf_of(position: int, name: str) -> exp.Expr:
+    """The number of the value of a column; NULL if the taxonomy does not have it."""
+    return leaf_of_text(position, text(column(name)))
+
+
+def leaf_of_text(position: int, value: exp.Expr) -> exp.Expr:
+    """The number of a value that is a text."""
+    return f.enum_code(exp.TryCast(this=value, to=own_type(type_of(position))))
+
+
+def type_of(position: int) -> str:
+    """The name of the temporary ENUM type of the values of a column."""
+    return f"anon_values_{position}"

@@ -14,7 +14,7 @@ from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
-from sqlanon.queries.spelled import Taxonomies, with_spellings
+from sqlanon.queries.source import Taxonomies, with_spellings
 
 MAX_QUERY_CHARACTERS = 20_000  # length of a query in a message: one over a list of many files is longer
 MAX_SHOWN_VALUES = 10

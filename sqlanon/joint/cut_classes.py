@@ -8,8 +8,17 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.labels import CutRecord
-from sqlanon.queries import cut_queries as cuts
-from sqlanon.queries.cut_queries import CutClasses, Predictors, cut_of
+from sqlanon.queries.released_classes import (
+    CUT_LABELS,
+    CUT_PARTS,
+    CutClasses,
+    Predictors,
+    cut_of,
+    cut_step,
+    noted_labels,
+    noted_parts,
+    rows_without_label,
+)
 
 
 def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: exp.Expr, place: int) -> CutClasses:
@@ -18,12 +27,12 @@ def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: e
     Raises:
         PolicyError: values of its source have no label there.
     """
-    engine.put(cuts.LABELS, cuts.noted_labels(cut))
-    engine.put(cuts.PARTS, cuts.noted_parts(cut))
+    engine.put(CUT_LABELS, noted_labels(cut))
+    engine.put(CUT_PARTS, noted_parts(cut))
     relation, predictors = cut_of(place), Predictors.of(cut)
-    engine.run(cuts.cuts(bound.taxonomy, relation))
-    for noted in (cuts.LABELS, cuts.PARTS):
+    engine.run(cut_step(bound.taxonomy, relation))
+    for noted in (CUT_LABELS, CUT_PARTS):
         engine.drop(noted)
-    unlabelled = cuts.without_label(bound.source, predictors, relation)
+    unlabelled = rows_without_label(bound.source, predictors, relation)
     refuse_unlabelled(engine, bound.description, unlabelled, "its release")
     return CutClasses.of(predictors, bound.source, released, place)

@@ -9,41 +9,54 @@ what an attacker may know. The public macros turn a view into a measure.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
+from operator import ge, le, lt
 
 from sqlglot import exp
 
-from sqlanon.model.criteria import Bound, Measure
-from sqlanon.queries.encoding import INDIVIDUAL, WEIGHT, Encoding, row_sum
+from sqlanon.model.criteria import Bound, Measure, View
+from sqlanon.queries.encoding import INDIVIDUAL, WEIGHT, Encoding, counted, row_sum
 from sqlanon.queries.grouping import (
     CLASS_ROWS,
     CLASS_WEIGHT,
     INDIVIDUALS,
     NODE,
     ROWS,
+    VALUE_SIZE,
     Grouping,
     as_measure,
+    certainties,
+    has_certainties,
     measure_column,
     sum_of,
 )
+from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     added,
     aliased,
+    all_columns,
     all_of,
+    ascending,
     c,
+    cast,
     column,
+    copies,
     count_distinct,
+    equal_in,
     f,
     grouped,
+    identifier,
     left_join,
+    made_once,
     number,
     select,
     subquery,
+    union_all,
 )
-from sqlanon.queries.sensitive_values import SensitiveValues
 
 SQL = Queries("cells")
 
@@ -58,7 +71,11 @@ def class_relation(
     Measures of classes with fewer rows than ``measured_from`` may be NULL.
     """
     grouping = replace(grouping, proving=proving, measured_from=measured_from)
-    merged = _merged_values(grouping)
+    spec = grouping.encoding.spec
+    # The values of a sensitive column can give the rows of a class as well, so that cells are grouped once less.
+    sensitive = spec.protected if spec.individual is None else ()
+    found = (SensitiveValues(grouping, name, is_weighted=spec.row_weight is not None) for name in sensitive)
+    merged = next((values for values in found if values.give_whole), None)
     views = _views(grouping, merged)
     whole = _whole(grouping, merged, with_keys=with_keys or bool(views))
     if not views:
@@ -71,8 +88,7 @@ def class_relation(
     for index, view in enumerate(views):
         alias = f"anon_view_{index}"
         own = [item.alias_or_name for item in view.expressions if item.alias_or_name not in grouping.keys]
-        same = all_of([column(key, "anon_whole").eq(column(key, alias)) for key in grouping.keys])
-        query = left_join(query, subquery(view, alias), same)
+        query = left_join(query, subquery(view, alias), equal_in(grouping.keys, "anon_whole", alias))
         query = query.select(*(column(name, alias) for name in own), copy=False)
     return query
 
@@ -83,22 +99,8 @@ def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:
 
 def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
     """Whether a class keeps all of these bounds."""
-    comparisons = {">=": exp.GTE, "<=": exp.LTE, "<": exp.LT}
-    return all_of(
-        [
-            comparisons[bound.comparison](this=measure_of(encoding, bound), expression=number(bound.threshold))
-            for bound in bounds
-        ]
-    )
-
-
-def _merged_values(grouping: Grouping) -> SensitiveValues | None:
-    """The values of a sensitive column that give the rows of a class as well, so that cells are grouped once less."""
-    spec = grouping.encoding.spec
-    if spec.individual is not None:
-        return None
-    found = (SensitiveValues(grouping, name, is_weighted=spec.row_weight is not None) for name in spec.protected)
-    return next((values for values in found if values.are_measured and values.have_all_rows), None)
+    comparisons = {">=": ge, "<=": le, "<": lt}
+    return all_of([comparisons[bound.comparison](measure_of(encoding, bound), bound.threshold) for bound in bounds])
 
 
 def _whole(grouping: Grouping, merged: SensitiveValues | None, *, with_keys: bool) -> exp.Select:
@@ -173,3 +175,224 @@ def population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sele
         node=[NODE] if NODE in grouping.keys else [],
         measures=[as_measure(grouping, measure, expressions[measure.name].copy()) for measure in measures],
     )
+
+
+SHARE = "anon_share"
+VALUES = "anon_values"
+WORK_BETWEEN = "anon_work_between"
+OF_REFERENCE = ("reference_rows", "position", "work_below", "work_above", "most_work")
+"""Columns of a value of the reference, see macro ``reference_work``."""
+
+OF_WORK_BETWEEN = (
+    "anon_rows_up_to",
+    VALUE_SIZE,
+    "reference_rows",
+    "position",
+    "anon_next_position",
+    "work_below",
+    "anon_next_work_below",
+    "crossing",
+    "crossing_work",
+)
+"""The arguments of macro ``work_between``."""
+
+OF_VALUES: Mapping[View, tuple[str, ...]] = {
+    "values": (ROWS,),
+    "shares": (ROWS, SHARE),
+    "sized shares": (ROWS, VALUE_SIZE, SHARE),
+    "ordered": (ROWS, WORK_BETWEEN, "work_below", "work_above", "most_work"),
+}
+"""The views that are rows of values, and the columns that their measures take: one query has all of these."""
+
+PROVING: Mapping[View, tuple[str, ...]] = {**OF_VALUES, "shares": OF_VALUES["sized shares"]}
+"""The columns that what a class proves of less general nodes is made of."""
+
+
+@dataclass(frozen=True)
+class SensitiveValues:
+    """The values of a sensitive column, and of its labels, in the classes of a grouping."""
+
+    grouping: Grouping
+    name: str
+    is_weighted: bool = False  # values carry the weight of their rows as well
+
+    @property
+    def give_whole(self) -> bool:
+        """Whether they are looked at, and all rows of a class have one: what is compared is joined with a reference."""
+        have_all_rows = not self.grouping.gaps or all(measure.view == "values" for measure in self._measures)
+        return have_all_rows and bool(self._of_values or self._of_labels)
+
+    @cached_property
+    def are_sized(self) -> bool:
+        """Whether some measure compares the rows of values with those of their class."""
+        taken = {name for measure in self._of_values for name in self._taken(measure)}
+        return bool(self._of_labels) or not taken.isdisjoint({VALUE_SIZE, WORK_BETWEEN})
+
+    def steps(self) -> list[exp.CTE]:
+        """The rows of values, and those of classes, which all else is made of if values are sized."""
+        keys = self.grouping.columns()
+        sizes = [row_sum(ROWS, VALUE_SIZE), *self._weight(CLASS_WEIGHT)]
+        classes = grouped(select([*keys, *sizes], self._made(self._rows)), copies(keys))
+        return [made_once(self._rows, self._value_rows()), made_once(self._sizes, classes)]
+
+    def whole(self, keys: list[exp.Expr]) -> exp.Select:
+        """Classes as a whole: some of their keys, rows, weight, and its measures unless values are sized."""
+        if self.are_sized:
+            weight = [column(CLASS_WEIGHT)] if self.is_weighted else []
+            return select([*keys, aliased(column(VALUE_SIZE), CLASS_ROWS), *weight], self._made(self._sizes))
+        whole = [row_sum(ROWS, CLASS_ROWS), *self._weight(CLASS_WEIGHT)]
+        columns = [*keys, *whole, *self._measure_columns()]
+        return grouped(select(columns, subquery(self._compared(), VALUES)), self.grouping.columns())
+
+    def views(self, *, alone: bool = False) -> list[exp.Select]:
+        """The measures of classes, one query for those of values and one for each of labels.
+
+        Each has the steps in front of it if it stands ``alone``, and not beside what these made for the whole.
+        """
+        views = list(map(self._hierarchical, self._of_labels))
+        if self._of_values:
+            views.insert(0, self.grouping.select(self._measure_columns(), subquery(self._compared(), VALUES)))
+        for view in views if alone and self.are_sized else ():
+            own = view.args.get("with_")
+            view.set("with_", exp.With(expressions=[*self.steps(), *(own.expressions if own else ())]))
+        return views
+
+    @property
+    def _code(self) -> str:
+        return self.grouping.encoding.sensitive(self.name)
+
+    @property
+    def _rows(self) -> str:
+        return f"{self._code}_rows"
+
+    @property
+    def _sizes(self) -> str:
+        return f"{self._code}_sizes"
+
+    @property
+    def _of_values(self) -> list[Measure]:
+        return [measure for measure in self._measures if measure.view in OF_VALUES]
+
+    @property
+    def _of_labels(self) -> list[Measure]:
+        return [measure for measure in self._measures if measure.view == "hierarchical"]
+
+    @property
+    def _measures(self) -> list[Measure]:
+        return [measure for measure in self.grouping.encoding.measures if measure.column == self.name]
+
+    def _taken(self, measure: Measure) -> set[str]:
+        proving = PROVING[measure.view] if has_certainties(self.grouping, [measure]) else ()
+        return {*OF_VALUES[measure.view], *proving}
+
+    def _measure_columns(self) -> list[exp.Alias]:
+        """The measures that follow from the rows of values, and what they prove."""
+        columns = []
+        for measure in self._of_values:
+            assert measure.of_class is not None
+            arguments = [] if measure.argument is None else [exp.convert(measure.argument)]
+            value = scalar_call(measure.of_class, *map(column, OF_VALUES[measure.view]), *copies(arguments))
+            proving = [*map(column, PROVING[measure.view]), *arguments]
+            columns += [as_measure(self.grouping, measure, value), *certainties(self.grouping, measure, proving)]
+        return columns
+
+    def _compared(self) -> exp.Select:
+        """The rows of each value in each class, and what measures compare them with."""
+        looked_at = {measure.view for measure in self._of_values}
+        if not self.are_sized and looked_at <= {"values"}:
+            return self._value_rows()
+        query = self._sized() if self.are_sized else select([all_columns(VALUES)], subquery(self._value_rows(), VALUES))
+        if looked_at & {"shares", "sized shares"}:
+            query = self._with_known(query).select(column(SHARE, "anon_known"), copy=False)
+        return self._in_order(query) if "ordered" in looked_at else query
+
+    def _in_order(self, values: exp.Select) -> exp.Select:
+        """Values with what the reference has beside each, and what it takes to move rows to the next one."""
+        encoding, code = self.grouping.encoding, column(self._code, VALUES)
+
+        def up_to_here(aggregate: exp.Expr) -> exp.Window:
+            """An aggregate over the values of a class up to each of them."""
+            rows = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+            keys = self.grouping.columns(VALUES)
+            return exp.Window(this=aggregate, partition_by=keys, order=ascending(code.copy()), spec=rows)
+
+        work = exp.alias_(encoding.reference_work(self.name).table, "anon_work", table=True)
+        values = values.join(work, on=column("position", "anon_work").eq(code), copy=False).select(
+            *(column(each, "anon_work") for each in OF_REFERENCE),
+            aliased(cast(up_to_here(exp.Sum(this=column(ROWS, VALUES))), "BIGINT"), "anon_rows_up_to"),
+            *(
+                aliased(up_to_here(exp.func("lead", column(each, "anon_work"))), f"anon_next_{each}")
+                for each in ("position", "work_below")
+            ),
+            copy=False,
+        )
+        share = exp.Div(this=column("anon_rows_up_to"), expression=column(VALUE_SIZE))
+        on = [
+            column("slot", "anon_crossings").eq(scalar_call("share_slot", share)),
+            exp.LTE(this=column("least_share", "anon_crossings"), expression=share.copy()),
+            exp.GT(this=column("next_share", "anon_crossings"), expression=share.copy()),
+        ]
+        between = aliased(scalar_call("work_between", *map(column, OF_WORK_BETWEEN)), WORK_BETWEEN)
+        query = select([all_columns("anon_in_order"), between], subquery(values, "anon_in_order"))
+        crossings = exp.alias_(encoding.reference_crossings(self.name).table, "anon_crossings", table=True)
+        return left_join(query, crossings, all_of(on))
+
+    def _sized(self) -> exp.Select:
+        grouping = self.grouping
+        query = select([all_columns(VALUES), column(VALUE_SIZE, "anon_sizes")], self._made(self._rows, VALUES))
+        same = equal_in(grouping.keys, "anon_sizes", VALUES)
+        query = query.join(self._made(self._sizes, "anon_sizes"), on=same, copy=False)
+        if grouping.measured_from > 1:
+            query = query.where(column(VALUE_SIZE, "anon_sizes") >= grouping.measured_from, copy=False)
+        return query
+
+    def _with_known(self, query: exp.Select) -> exp.Select:
+        known = exp.alias_(self.grouping.encoding.values(self.name).table, "anon_known", table=True)
+        same_value = column(self._code, "anon_known").eq(column(self._code, VALUES))
+        return query.join(known, on=same_value, copy=False)
+
+    def _value_rows(self) -> exp.Select:
+        grouping = self.grouping
+        rows = aliased(cast(counted(grouping.encoding), "BIGINT"), ROWS)
+        return grouping.select([rows, *self._weight(WEIGHT)], grouping.cells(), column(self._code))
+
+    def _weight(self, name: str) -> list[exp.Alias]:
+        return [aliased(sum_of(WEIGHT), name)] if self.is_weighted else []
+
+    def _hierarchical(self, measure: Measure) -> exp.Select:
+        """The mean over the levels below the top of the equal distance between labels."""
+        assert measure.of_class is not None
+        encoding = self.grouping.encoding
+        height = encoding.sensitive_height(self.name)
+        labelled = f"{self._code}_labelled"
+        # Cells are grouped once, and their few values by every level; the label at the bottom is the value.
+        known = [
+            *(encoding.sensitive_label(self.name, depth) for depth in range(1, height)),
+            *map(encoding.label_share, range(height)),
+        ]
+        values = self._with_known(self._sized()).select(*(column(each, "anon_known") for each in known), copy=False)
+        levels = union_all(self._label_shares(level, labelled) for level in range(height))
+        shares = [column(ROWS), column(VALUE_SIZE), column(SHARE)]
+        distance = exp.Div(this=scalar_call(measure.of_class, *copies(shares)), expression=number(height))
+        proven = certainties(self.grouping, measure, [*shares, number(height)])
+        columns = [as_measure(self.grouping, measure, distance), *proven]
+        query = self.grouping.select(columns, subquery(levels, "anon_labels"))
+        query.set("with_", exp.With(expressions=[made_once(labelled, values)]))
+        return query
+
+    def _label_shares(self, level: int, labelled: str) -> exp.Select:
+        """The rows of each label at a level in each class, those of the class, and its share, from the values."""
+        encoding = self.grouping.encoding
+        size, share = column(VALUE_SIZE), column(encoding.label_share(level))
+        keys = self.grouping.columns()
+        if level == 0:
+            return select([*keys, column(ROWS), size, share], self._made(labelled))
+        of_label = {ROWS: sum_of(ROWS), VALUE_SIZE: exp.AnyValue(this=size), SHARE: exp.AnyValue(this=share)}
+        columns = [aliased(value, name) for name, value in of_label.items()]
+        label = column(encoding.sensitive_label(self.name, level))
+        return grouped(select([*keys, *columns], self._made(labelled)), [*copies(keys), label])
+
+    @staticmethod
+    def _made(name: str, alias: str | None = None) -> exp.Expr:
+        table = exp.Table(this=identifier(name))
+        return table if alias is None else exp.alias_(table, alias, table=True, quoted=True)

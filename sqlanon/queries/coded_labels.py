@@ -53,12 +53,23 @@ Measured by tests.benchmarks.tuning.
 
 def encode_labels(encoding: Encoding) -> list[Step]:
     """The steps that make :data:`CODED_LABELS` and the codes of sensitive labels, from the taxonomies alone."""
-    steps = [Step(CODED_LABELS, _coded_labels(encoding), "labels of the quasi-identifiers, with their codes")]
-    steps += [
-        Step(encoding.sensitive_codes(name), sensitive_codes(encoding, name), f'codes of "{name}"')
-        for name in encoding.spec.labelled
+    spec, names = encoding.spec, encoding.spec.quasi_identifiers
+    rows = [
+        [number(position), string(name), number(shape.height), number(shape.domain_size)]
+        for position, (name, shape) in enumerate(zip(names, spec.shapes, strict=True))
     ]
-    return steps
+    given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), rows)
+    labels = taxonomies.all_labels(spec.taxonomy, names, spec.leaves)
+    if spec.unknown is not None and spec.unknown.roots:
+        labels = with_unknown_labels(labels, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
+    query = SQL.query("labels", taxonomies=given, taxonomy_labels=labels)
+    return [
+        Step(CODED_LABELS, query, "labels of the quasi-identifiers, with their codes"),
+        *(
+            Step(encoding.sensitive_codes(name), sensitive_codes(encoding, name), f'codes of "{name}"')
+            for name in spec.labelled
+        ),
+    ]
 
 
 def last_children() -> exp.Query:
@@ -75,7 +86,7 @@ def key_labels(encoding: Encoding) -> Step:
     words = []
     for word in range(encoding.keys.word_count):
         child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
-        own = filtered(bit_or(child), column("word").eq(number(word)))
+        own = filtered(bit_or(child), column("word").eq(word))
         above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
         found = exp.Window(this=own, partition_by=[column("position"), column(VALUE)], order=above)
         words.append(aliased(exp.func("coalesce", found, number(0)), encoding.key(word)))
@@ -121,7 +132,7 @@ def at_level(
     encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr], *conditions: exp.Expr
 ) -> exp.Select:
     """Some columns of the labels of a level that meet some conditions, a row per value."""
-    here = column("position").eq(number(position)), column("depth").eq(number(depth))
+    here = column("position").eq(position), column("depth").eq(depth)
     return select(columns, encoding.labels.table).where(*here, *conditions, copy=False)
 
 
@@ -139,20 +150,6 @@ def has_bits(encoding: Encoding, masks: Mapping[int, int], table: str, labels: s
     )
 
 
-def _coded_labels(encoding: Encoding) -> exp.Query:
-    spec = encoding.spec
-    names = spec.quasi_identifiers
-    shapes = [
-        [number(position), string(name), number(shape.height), number(shape.domain_size)]
-        for position, (name, shape) in enumerate(zip(names, spec.shapes, strict=True))
-    ]
-    given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), shapes)
-    query = taxonomies.all_labels(spec.taxonomy, names, spec.leaves)
-    if spec.unknown is not None and spec.unknown.roots:
-        query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
-    return SQL.query("labels", taxonomies=given, taxonomy_labels=query)
-
-
 def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
     """The values of a protected column: per level that cells carry the code of the label."""
     depths = encoding.sensitive_depths(name)
@@ -160,7 +157,7 @@ def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
     codes = []
     for depth, label_count in enumerate(counts):
         if depth in depths:
-            code = filtered(exp.Max(this=column("code")), column("level").eq(number(depth)))
+            code = filtered(exp.Max(this=column("code")), column("level").eq(depth))
             # One more than there are labels, for the NULL that every level knows.
             typed = cast(code, unsigned_type(label_count + 1))
             codes.append(aliased(typed, encoding.sensitive_label(name, depth)))
@@ -223,8 +220,8 @@ def _is_root(encoding: Encoding) -> exp.Expr:
     names = encoding.spec.quasi_identifiers
     found = [
         exp.and_(
-            column("position", "anon_labels").eq(number(names.index(name))),
-            column("label", "anon_labels").eq(string(root)),
+            column("position", "anon_labels").eq(names.index(name)),
+            column("label", "anon_labels").eq(root),
             copy=False,
         )
         for name, root in encoding.spec.roots.items()

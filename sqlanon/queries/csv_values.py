@@ -12,7 +12,6 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import as_read, scalar_call, text
 from sqlanon.queries.kit.nodes import (
     aliased,
-    all_of,
     c,
     column,
     count_rows,
@@ -29,11 +28,6 @@ from sqlanon.queries.kit.nodes import (
 )
 
 
-def first_rows(relation: exp.Expr, count: int) -> exp.Subquery:
-    """Some of the first rows of a relation."""
-    return subquery(select([exp.Star()], relation.copy()).limit(number(count)), "anon_first_rows")
-
-
 def written(
     relation: exp.Expr, texts: Sequence[exp.Expr], names: Sequence[str] = (), whole: Sequence[str] = ()
 ) -> exp.Select:
@@ -47,7 +41,7 @@ def written(
         whole: the columns of the lines; the last place is filled in rows with nothing in any of them. There is none
             if no columns are given.
     """
-    asked = [*texts, *(text_where(column(name).eq(string(name))) for name in names)]
+    asked = [*texts, *(text_where(column(name).eq(name)) for name in names)]
     if whole:
         # Without the copies that sqlglot's builders make.
         first, *others = map(column, whole)
@@ -60,36 +54,6 @@ def written(
     }
     cells = subquery(unpivoted(relation, dict(enumerate(asked))), "anon_cells")
     return grouped(select([aliased(each, name) for name, each in found.items()], cells), [c.anon_place])
-
-
-def plain_number(value: exp.Expr, decimal: str, thousands: str) -> exp.Expr:
-    """A text that has a number in the notation of a file, as SQL writes it; NULL for any other."""
-    return scalar_call("plain_number", value, string(decimal), string(thousands))
-
-
-def without_codes(value: exp.Expr, codes: Sequence[str]) -> exp.Expr:
-    """A value, but NULL for texts that stand for missing ones."""
-    if not codes:
-        return value
-    is_code = exp.In(this=value.copy(), expressions=[string(code) for code in codes])
-    return exp.Case(ifs=[exp.If(this=is_code, true=exp.null())], default=value)
-
-
-def unreadable(value: exp.Expr, read: exp.Expr) -> exp.Expr:
-    """Whether a value that is there cannot be read; ``read`` is NULL then."""
-    return all_of([exp.not_(value.copy().is_(exp.null())), read.copy().is_(exp.null())])
-
-
-def values_where(relation: exp.Expr, name: str, condition: exp.Expr) -> exp.Select:
-    """The values of a column that meet a condition, and how many rows have each."""
-    one = column(name)
-    query = select([one, aliased(count_rows(), "rows")], relation).where(condition, copy=False)
-    return query.group_by(one.copy(), copy=False)
-
-
-def types_of_names(columns: Sequence[str]) -> exp.Select:
-    """The ``name`` of each of some columns, and the ``type`` that it is written in."""
-    return select([c.name, aliased(scalar_call("written_type", c.name), "type")], listed(columns, "name"))
 
 
 def text_where(condition: exp.Expr) -> exp.Case:
@@ -126,7 +90,7 @@ def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, st
         counts += [
             aliased(f.count(one), f"{orders[0]}_{place}"),
             aliased(f.count(other), f"{orders[1]}_{place}"),
-            aliased(filtered(count_rows(), exp.NEQ(this=one.copy(), expression=other.copy())), f"two_{place}"),
+            aliased(filtered(count_rows(), one.neq(other)), f"two_{place}"),
         ]
     return select(counts, relation.copy())
 
@@ -136,17 +100,12 @@ def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
     counts = []
     for place, name in enumerate(names):
         day = try_cast(as_read(column(name)), "DATE")
-        is_future = exp.GT(this=day.copy(), expression=exp.CurrentDate())
+        is_future = day > exp.CurrentDate()
         counts += [
             aliased(f.count(day), f"days_{place}"),
             aliased(filtered(count_rows(), is_future), f"future_{place}"),
         ]
     return select(counts, relation.copy())
-
-
-def all_empty(columns: Sequence[str]) -> exp.Expr:
-    """Whether nothing stands in any of some columns, of whatever types."""
-    return all_of([column(name).is_(exp.null()) for name in columns])
 
 
 def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:

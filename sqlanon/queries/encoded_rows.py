@@ -128,10 +128,8 @@ def unlabelled_values(encoding: Encoding, name: str) -> exp.Query:
 def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, exp.Expr], exp.Select]) -> exp.Query:
     """The cells: combinations with their keys and with the codes of their protected columns, in the order of keys.
 
-    Args:
-        encoding: that of the run.
-        found: the combinations, each once, with ``anon_row_count``, and the weight if there is one.
-        keyed: gives the combinations of a relation the words of their keys.
+    ``found`` has each combination once, with its rows, and its weight if there is one; ``keyed`` gives combinations the
+    words of their keys.
     """
     spec = encoding.spec
     ranked = [name for name in spec.protected if name not in spec.coded]
@@ -192,7 +190,7 @@ def with_leaves(
         name = encoding.spec.quasi_identifiers[position]
         alias = encoding.labels_of(position)
         lookup = exp.alias_(encoding.labels.table, alias, table=True)
-        here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
+        here = column("position", alias).eq(position), column("depth", alias).eq(0)
         is_value = same(column(VALUE, alias), exact_text(column(name, table)))
         query = left_join(query, lookup, all_of([*here, is_value]))
     return query
@@ -249,10 +247,7 @@ def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str,
 
 def _weight(weight: exp.Expr) -> exp.Expr:
     """The weight of a cell; NULL where a row has a weight that cannot be one."""
-    valid = exp.and_(
-        exp.GT(this=weight, expression=number(0)),
-        exp.LT(this=cast_value(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
-    )
+    valid = exp.and_(weight > 0, cast_value(weight.copy(), "DOUBLE") < cast(string("infinity"), "DOUBLE"))
     are_valid = f.bool_and(f.coalesce(valid, exp.false()))
     return exp.Case(ifs=[exp.If(this=are_valid, true=exp.Sum(this=cast_value(weight.copy(), "DOUBLE")))])
 

@@ -19,8 +19,7 @@ from sqlglot import exp
 from sqlanon.model.criteria import CLASS_SIZE, Bound, Criteria, Measure
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
-from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits
-from sqlanon.queries.spelled import Taxonomies
+from sqlanon.queries.source import SourceColumn, Taxonomies, TaxonomyShape, Traits
 
 WORD_BITS = 63  # as many as a BIGINT has besides its sign
 
@@ -99,11 +98,7 @@ def words_of(masks: Iterable[Mapping[int, int]]) -> list[int]:
 
 
 def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:
-    """Place the fields, those of the highest levels first.
-
-    Args:
-        last_children: per quasi-identifier and level below the top, the largest number that its field has to hold.
-    """
+    """Place the fields, by quasi-identifier and level the largest number that each holds: the highest levels first."""
     highest: dict[int, int] = {}
     for position, depth in last_children:
         highest[position] = max(depth, highest.get(position, 0))

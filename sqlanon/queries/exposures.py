@@ -132,14 +132,8 @@ def rare_rows(
 ) -> exp.Select:
     """One row: published rows with one combination of values in ``one_in``, ``counted``, and the ``rare`` ones.
 
-    Combinations are sampled by their hash, and all rows of one are counted or none.
-
-    Args:
-        groups: the published rows in groups of equal ones.
-        traits, names: the types of columns, and a column or several.
-        fewer_than: a row is rare if fewer rows have its values.
-        one_in: combinations in which one is counted.
-        place: what the row has for ``place``.
+    Combinations are sampled by their hash, and all rows of one are counted or none. A row is rare if fewer than
+    ``fewer_than`` have its values.
     """
     values = [comparable(traits, name) for name in names]
     is_sampled = is_one_in(one_in, values) if one_in > 1 else exp.true()
@@ -177,7 +171,7 @@ def comparable(traits: Mapping[str, Traits], name: str) -> exp.Expr:
 def is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:
     """Whether values, or combinations of them, are among one in ``one_in``."""
     place = exp.Mod(this=f.hash(*values), expression=number(count))
-    return place.eq(number(0))
+    return place.eq(0)
 
 
 def _distinct(listed: exp.Expr) -> exp.Expr:
@@ -241,7 +235,7 @@ class PairCounts:
         # GROUPING has the bits of the columns that are not in a pair; that of the last column is 1.
         others = [name not in (value, kept) for name in reversed([*self._values])]
         grouping = sum(1 << place for place, is_other in enumerate(others) if is_other)
-        query = query.where(column(GROUPING, "anon_paired").eq(number(grouping)), copy=False)
+        query = query.where(column(GROUPING, "anon_paired").eq(grouping), copy=False)
         return table_call("dependency", subquery(SQL.query("counted_sides", pairs=query), "anon_sides"))
 
     @property

@@ -123,20 +123,18 @@ def of_all_nodes(
 
     ``relation`` makes it, with its keys, from cells that are grouped; if ``apart``, one node after the other.
     """
-    if apart or len(batch) == 1:
-        return union_all(
-            _of_one_node(encoding, relation(by_key(encoding, levels, cells)), index)
-            for index, levels in enumerate(batch)
-        )
-    return relation(by_keys(encoding, batch, cells))
-
-
-def _of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Select:
-    """Classes with the position of their node in a batch; words of keys that the node does not use are 0."""
+    if not apart and len(batch) > 1:
+        return relation(by_keys(encoding, batch, cells))
     names = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
-    others = [column(name) for name in classes.named_selects if name not in names]
-    return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
+    queries = []
+    for index, levels in enumerate(batch):
+        classes = relation(by_key(encoding, levels, cells))
+        # Words of keys that the node does not use are 0.
+        words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
+        others = [column(name) for name in classes.named_selects if name not in names]
+        columns = [*words, *others, aliased(number(index), NODE)]
+        queries.append(select(columns, subquery(classes, "anon_classes_of_node")))
+    return union_all(queries)
 
 
 def mask_column(word: int) -> str:
@@ -231,8 +229,8 @@ def certain_rows(certainly_kept: exp.Expr) -> exp.Alias:
     return aliased(rows, CERTAIN_ROWS)
 
 
-def sum_of(name: str, table: str | None = None) -> exp.Sum:
-    return exp.Sum(this=column(name, table))
+def sum_of(name: str) -> exp.Sum:
+    return exp.Sum(this=column(name))
 
 
 def _share_column(index: int) -> str:

@@ -75,8 +75,8 @@ def with_values_within(encoding: Encoding, shown: Iterable[ShownValues], joint: 
 
     def outside(found: exp.Expr, first: int, last: int | None) -> exp.Expr:
         if last is None:
-            return exp.LT(this=found.copy(), expression=number(first))
-        return exp.not_(exp.Between(this=found.copy(), low=number(first), high=number(last)))
+            return found < first
+        return exp.not_(found.between(first, last))
 
     kept = []
     for each in shown:
@@ -122,7 +122,7 @@ def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.S
         carried = [column(name, table) for name in (*node, *encoding.carried)]
         query = select([*joint(table), *carried], cells)
         query = query.join(exp.Table(this=identifier(MEASURED)), on=equal_in(keys, table, MEASURED), copy=False)
-        is_known = exp.GT(this=exp.func("greatest", *(each.this for each in joint(table))), expression=number(0))
+        is_known = exp.func("greatest", *(each.this for each in joint(table))) > 0
         found = [query.where(exp.not_(column(IS_MET, MEASURED)), is_known, copy=False)]
         if encoding.spec.earlier is not None and encoding.spec.earlier.is_by_person:
             found.append(_absent_cells(encoding, node))
@@ -172,7 +172,7 @@ def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str])
     )
 
 
-# More than six parameters: persons with all that is known of them.
+# More than six parameters: persons with all that is known of them, by protected column.
 def grouped_persons(
     spec: CellSpec,
     criteria: Criteria,
@@ -184,13 +184,8 @@ def grouped_persons(
 ) -> Grouping:
     """Persons, each with a number of rows (``anon_rows``), grouped by their classes in some releases.
 
-    Args:
-        spec, criteria: the cells that the policy needs, and what joint classes are judged by.
-        classes: the columns with their classes.
-        values: by protected column, the column of persons with its value.
-        shown: what releases show of these, by the place of their classes.
-        references: by protected column, the table of its values in their whole source.
-        persons: the persons.
+    ``values`` are the columns of persons with values, ``references`` the tables of these in their whole source, and
+    ``shown`` says what releases show of them, by the place of their ``classes``.
     """
     shapes = spec.protected_shapes
     bounded = {name: name for name in values} | {each.column: each.bounded for each in shown}
@@ -246,4 +241,4 @@ def shown_persons_by_values(persons: Relation, values: Sequence[str], classes: S
 
 
 def _is_shown(classes: Sequence[str]) -> exp.Expr:
-    return exp.GT(this=exp.func("greatest", *map(column, classes)), expression=number(0))
+    return exp.func("greatest", *map(column, classes)) > 0

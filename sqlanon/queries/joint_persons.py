@@ -159,7 +159,7 @@ def persons_by_sources(sources: Sequence[tuple[exp.Expr, str]], *, as_text: bool
         select([*key_columns([key], None, as_text=as_text), aliased(number(place), "anon_source")], source.copy())
         for place, (source, key) in enumerate(sources)
     ]
-    are_in = [exp.LogicalOr(this=column("anon_source").eq(number(place))) for place in range(len(sources))]
+    are_in = [exp.LogicalOr(this=column("anon_source").eq(place)) for place in range(len(sources))]
     return SQL.step(BY_SOURCES, "persons_by_sources", rows=union_all(rows), key=person_key(0), are_in=are_in)
 
 
@@ -171,19 +171,14 @@ def common_persons() -> exp.Select:
 def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, *, is_by_person: bool) -> Step:
     """The step that makes :data:`JUDGED`: persons by their classes in a release and in those it was held together with.
 
-    Those that the release left out for persons of others are not among them.
-
-    Args:
-        persons: by their classes.
-        classes: the columns with these, that of the release itself last.
-        k: how many persons it shows in a joint class.
-        is_by_person: whether persons can be distinguished, so that some may be withheld.
+    Those that the release left out for persons of others are not among them. Its own column is the last of
+    ``classes``, and it shows joint classes of ``k`` persons; some may be withheld if they are known ``is_by_person``.
     """
     *beside, name = classes
     shown = SQL.query("shown_groups", persons=persons, classes=beside, name=name, k=k if beside else 1)
     if not beside:
         return Step(JUDGED, shown, "classes of a release")
-    is_shown = exp.GT(this=exp.func("greatest", *map(column, beside)), expression=number(0))
+    is_shown = exp.func("greatest", *map(column, beside)) > 0
     numbers = exp.case().when(is_shown, dense_rank(*map(column, beside), nulls_first=True)).else_(number(0))
     nobody = exp.Select(expressions=[aliased(number(0), EARLIER), aliased(number(0), "anon_absent")]).limit(0)
     kept = SQL.query(
@@ -293,7 +288,7 @@ def joint_class_ranges(classes: Sequence[str]) -> exp.Query:
 
 
 def _are_shown(classes: Sequence[str]) -> list[exp.Expr]:
-    return [exp.GT(this=column(name), expression=number(0)) for name in classes]
+    return [column(name) > 0 for name in classes]
 
 
 def joint_sizes() -> exp.Query:
@@ -319,11 +314,11 @@ def smallest_classes(releases: Sequence[ReleasedClasses], k: int, most: int) -> 
     for place, release in enumerate(releases):
         name = release.relation.name
         labels = exp.Array(expressions=[column(label, name) for label in release.labels.values()])
-        is_shown = exp.case().when(exp.GT(this=column(release.name, "anon_joint"), expression=number(0)), labels)
+        is_shown = exp.case().when(column(release.name, "anon_joint") > 0, labels)
         same_class = column(release.name, name).eq(column(release.name, "anon_joint"))
         query = left_join(query, exp.alias_(release.relation.table, name, table=True), same_class)
         query = query.select(aliased(is_shown, f"labels_{place}"), copy=False)
-    query = query.where(exp.LT(this=column("anon_persons", "anon_joint"), expression=number(k)), copy=False)
+    query = query.where(column("anon_persons", "anon_joint") < k, copy=False)
     order = [column(name, "anon_joint") for name in ("anon_persons", EARLIER)]
     query.set("order", ascending(*order))
     return query.limit(most, copy=False)

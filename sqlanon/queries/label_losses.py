@@ -54,21 +54,37 @@ class LabelLosses:
         for index, levels in enumerate(batch):
             for nodes, depth in zip(self._nodes_of, levels, strict=True):
                 nodes.setdefault(depth, []).append(index)
-        self._alike = self._alike_positions()
+        # By quasi-identifier whose labels all lose alike in all nodes of the batch, what they lose.
+        self._alike: dict[int, float] = {}
+        for position, of_depths in enumerate(self._nodes_of):
+            losses = {self._constant_loss("lm", position, depth) for depth in of_depths}
+            if len(losses) == 1 and (loss := losses.pop()) is not None:
+                self._alike[position] = loss
 
     def beside(self, classes: exp.Query) -> exp.Query:
         """The classes with what their labels lose in place of their keys, but for those that earlier releases need."""
         if not self._wanted:
             return classes
-        words = 0 if self._encoding.spec.earlier is not None else self._encoding.keys.word_count
-        keys = {self._encoding.key(word) for word in range(words)}
+        encoding = self._encoding
+        keys = {encoding.key(word) for word in range(encoding.keys.word_count if encoding.spec.earlier is None else 0)}
         shown = [name for name in classes.named_selects if name not in keys]
-        labelled = subquery(self._with_bits(classes), LABELLED)
-        query = select([*(column(name, LABELLED) for name in shown), *self._columns()], labelled)
-        for position, depth in self._varying():
-            looked_up = [name for name in self._wanted if self._is_looked_up(name, position, depth)]
-            if looked_up:
-                query = self._with_lookup(query, position, depth, looked_up)
+        # The bits of labels that do not all lose alike, for they are compared with step after step.
+        masks = {place: encoding.keys.label_masks(*place) for place in self._varying()}
+        of_labels = [
+            aliased(bits(column(encoding.key(word)), number(mask)), _label_bits(*place, word))
+            for place, of_words in masks.items()
+            for word, mask in of_words.items()
+        ]
+        if of_labels:
+            classes = select([exp.Star(), *of_labels], subquery(classes, "anon_keyed"))
+        query = select([*(column(name, LABELLED) for name in shown), *self._columns()], subquery(classes, LABELLED))
+        for place, words in masks.items():
+            looked_up = [name for name in self._wanted if self._is_looked_up(name, *place)]
+            if looked_up:  # by classes of nodes at other levels, too, which find what they do not ask
+                alias = _lookup(*place)
+                on = [column(_label_bits(*place, word)).eq(column(encoding.key(word), alias)) for word in words]
+                lookup = subquery(label_bits(encoding, *place, map(column, looked_up)), alias)
+                query = left_join(query, lookup, all_of(on))
         return query
 
     def combined(self) -> list[exp.Alias]:
@@ -91,16 +107,6 @@ class LabelLosses:
             for depth in nodes:
                 if any(self._encoding.loss_varies(name, position, depth) for name in self._wanted):
                     yield position, depth
-
-    def _alike_positions(self) -> dict[int, float]:
-        """The quasi-identifiers whose labels all lose alike in all nodes of the batch, and what they lose."""
-        found = {}
-        for position, nodes in enumerate(self._nodes_of):
-            losses = {self._constant_loss("lm", position, depth) for depth in nodes}
-            loss = losses.pop()
-            if not losses and loss is not None:
-                found[position] = loss
-        return found
 
     def _columns(self) -> list[exp.Alias]:
         """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""
@@ -167,27 +173,10 @@ class LabelLosses:
         steps = self._encoding.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None
 
-    def _with_bits(self, classes: exp.Query) -> exp.Query:
-        """Classes with the bits of labels that do not all lose alike, for they are compared with step after step."""
-        words = [
-            aliased(bits(column(self._encoding.key(word)), number(mask)), _label_bits(position, depth, word))
-            for position, depth in self._varying()
-            for word, mask in self._encoding.keys.label_masks(position, depth).items()
-        ]
-        return select([exp.Star(), *words], subquery(classes, "anon_keyed")) if words else classes
-
     def _is_looked_up(self, measure: str, position: int, depth: int) -> bool:
         """Whether labels of a level lose in more steps than are spelled out."""
         varies = self._encoding.loss_varies(measure, position, depth)
         return varies and (measure, position, depth) not in self._encoding.loss_steps
-
-    def _with_lookup(self, classes: exp.Select, position: int, depth: int, measures: Sequence[str]) -> exp.Select:
-        """Classes with what their labels at a level lose; those of nodes at other levels find what they do not ask."""
-        encoding, alias = self._encoding, _lookup(position, depth)
-        words = encoding.keys.label_masks(position, depth)
-        on = [column(_label_bits(position, depth, word)).eq(column(encoding.key(word), alias)) for word in words]
-        lookup = subquery(label_bits(encoding, position, depth, map(column, measures)), alias)
-        return left_join(classes, lookup, all_of(on))
 
 
 def in_units(loss: exp.Expr, share: float) -> exp.Expr:
@@ -212,7 +201,7 @@ def _up_to(words: Sequence[str], last: Sequence[int]) -> exp.Expr:
     here, limit = column(words[0]), number(last[0])
     if len(words) == 1:
         return exp.LTE(this=here, expression=limit)
-    rest = exp.and_(column(words[0]).eq(number(last[0])), _up_to(words[1:], last[1:]), copy=False)
+    rest = exp.and_(column(words[0]).eq(last[0]), _up_to(words[1:], last[1:]), copy=False)
     return exp.Paren(this=exp.or_(exp.LT(this=here, expression=limit), rest, copy=False))
 
 

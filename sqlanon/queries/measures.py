@@ -13,7 +13,7 @@ from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, aliased, all_of, column, names, number, select, string, subquery, values
 from sqlanon.queries.layout import MASK
-from sqlanon.queries.spelled import Taxonomies, typed
+from sqlanon.queries.source import Taxonomies, typed
 
 SQL = Queries("tables")
 
@@ -165,7 +165,7 @@ def _measured(
 
 
 def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:
-    return all_of([exact_text(column(name)).eq(string(MASK)) for name in quasi_identifiers])
+    return all_of([exact_text(column(name)).eq(MASK) for name in quasi_identifiers])
 
 
 def _once_each(table: exp.Expr, classes: MeasuredClasses, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:

@@ -277,9 +277,6 @@ def digit(stride: int, base: int, relation: str) -> exp.Paren:
     return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))
 
 
-SQL = Queries("noise")
-
-
 def by_combination(encoding: Encoding, largest: int) -> Encoding:
     """The encoding of :data:`KEYED_CELLS`: its classes are combinations, with the sensitive value in their keys."""
     spec = replace(encoding.spec, protected=(), protected_shapes={})
@@ -324,7 +321,7 @@ def node_scores(
     """
 
     def reaching(grouping: Grouping) -> exp.Select:
-        reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
+        reached = exp.Sum(this=column(ROW_COUNT)) >= threshold
         return grouping.select([row_sum(name=ROWS)], grouping.cells()).having(reached, copy=False)
 
     losses = LabelLosses(encoding, batch, ("ncp",), units=WHOLE)

@@ -58,11 +58,8 @@ NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF  # all bits of a BIGINT but that of its sign
 def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
     """The published rows in groups of equal ones with their number, in the order of their own columns.
 
-    Args:
-        recoding: what was chosen; the tables and types of its labels are made.
-        kept: the codes of the classes that are kept.
-        masked: whether the rows of other classes stay, masked, or go.
-        is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
+    The tables and types of labels are made. Rows of classes that are not ``kept`` stay, ``masked``, or go. If not
+    ``is_grouped``, each row may be a group of its own.
     """
     encoding = recoding.encoding
     columns = kept_columns(encoding, of_cells=encoding.holds_release)

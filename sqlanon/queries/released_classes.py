@@ -1,17 +1,25 @@
-"""The classes that a release shows, as its own rows have them, and in which of them each row of its source is."""
+"""The classes that a release shows, as its own rows have them, and in which of them each row of its source is.
+
+Those of a cut come with the cut as a table, and with the macros over it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
 
+from sqlanon.model.labels import CutRecord
+from sqlanon.model.methods.cut_methods import as_text, interval_label
+from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.coded_labels import has_bits, label_bits
 from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import label_of
+from sqlanon.queries.kit.macros import exact_text, table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -22,13 +30,18 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     left_join,
+    names,
     number,
     same,
     select,
     subquery,
 )
 from sqlanon.queries.recodings import AtNode
-from sqlanon.queries.source_rows import SQL, key_columns
+from sqlanon.queries.source import Taxonomies
+from sqlanon.queries.source_rows import SQL, key_columns, persons_by
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def class_of(place: int) -> str:
@@ -207,3 +220,119 @@ class ListedClasses(ClassesOfRows):
 def labels_by_place(names: Sequence[str]) -> Mapping[str, str]:
     """The columns of :attr:`ReleasedClasses.relation` with the labels of some columns, in their order."""
     return {name: label_of(place) for place, name in enumerate(names)}
+
+
+CUT_LABELS = Relation("anon_noted_labels", "node")
+"""The labels of a cut: attribute, level, label, is_of_all."""
+
+CUT_PARTS = Relation("anon_noted_parts", "node")
+"""Labels without values in a taxonomy: attribute, low, high, label of intervals, and of no items."""
+
+CUTS = Relation("anon_cuts", "node")
+"""The cut as ``anon.apply_cut`` takes it."""
+
+
+@dataclass(frozen=True)
+class Predictors:
+    """The predictors of a cut, by what they are."""
+
+    categories: tuple[str, ...]
+    numbers: tuple[str, ...]
+    sets: tuple[str, ...]
+
+    @classmethod
+    def of(cls, cut: CutRecord) -> Predictors:
+        return cls((*cut.labels,), (*cut.intervals,), (*cut.items,))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return (*self.categories, *self.numbers, *self.sets)
+
+
+def noted_labels(cut: CutRecord) -> pa.Table:
+    """The rows of :data:`CUT_LABELS`; a label at no level is that of all values."""
+    import pyarrow as pa
+
+    found = {**cut.labels, **cut.items}.items()
+    rows = [(name, level, label) for name, labels in found for level, label in labels if label is not None]
+    columns = {
+        "attribute": pa.array([attribute for attribute, _, _ in rows], pa.string()),
+        "level": pa.array([level or 0 for _, level, _ in rows], pa.int64()),
+        "label": pa.array([label for *_, label in rows], pa.string()),
+        "is_of_all": pa.array([level is None for _, level, _ in rows], pa.bool_()),
+    }
+    return pa.table(columns)
+
+
+def noted_parts(cut: CutRecord) -> pa.Table:
+    """The rows of :data:`CUT_PARTS`."""
+    import pyarrow as pa
+
+    rows: list[tuple[str, float | None, float | None, str]] = [
+        (name, low, high, interval_label(as_text(low), as_text(high)))
+        for name, intervals in cut.intervals.items()
+        for low, high in intervals
+    ]
+    for name, labels in cut.items.items():
+        # As long as all items have one label, it is theirs.
+        if all(label is not None for _, label in labels):
+            rows += ((name, None, None, label) for _, label in labels if label is not None)
+    kinds = {"attribute": pa.string(), "low": pa.float64(), "high": pa.float64(), "label": pa.string()}
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+
+
+def cut_step(taxonomy: Taxonomies, relation: Relation = CUTS) -> Step:
+    """The step that makes :data:`CUTS`, or another relation, of what was noted of a cut."""
+    query = Queries("cuts").query("noted_cut", noted_labels=CUT_LABELS, noted_parts=CUT_PARTS)
+    return Step(relation, taxonomies.at(query, taxonomy), "the cut of a release")
+
+
+def rows_without_label(source: exp.Expr, predictors: Predictors, relation: Relation = CUTS) -> exp.Query:
+    """``anon.rows_without_label``: attribute, row_count."""
+    return table_call("rows_without_label", source.copy(), relation.table, *_lists(predictors))
+
+
+def rows_at_cut(
+    source: exp.Expr, columns: Sequence[str], predictors: Predictors, relation: Relation = CUTS
+) -> exp.Select:
+    """``anon.apply_cut``, with the columns in their order."""
+    rows = table_call("apply_cut", source.copy(), relation.table, *_lists(predictors))
+    return select([column(name) for name in columns], subquery(rows, "anon_generalized"))
+
+
+def _lists(predictors: Predictors) -> list[exp.Array]:
+    return [names(each) for each in (predictors.categories, predictors.numbers, predictors.sets)]
+
+
+@dataclass(frozen=True)
+class CutClasses(ClassesOfRows):
+    """The classes of a release at a cut, which :func:`cut_of` has, in the order of their labels."""
+
+    predictors: Predictors  # the columns that have labels of the cut
+    source: exp.Expr  # the rows that it was made from
+
+    @classmethod
+    def of(cls, predictors: Predictors, source: exp.Expr, released: exp.Expr, place: int) -> CutClasses:
+        return cls(released_labels(released, labels_by_place(predictors.all)), place, predictors, source)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return labels_by_place(self.predictors.all)
+
+    def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
+        carried, names = [*persons_by(keys), *values], self.predictors.all
+        source = exp.alias_(self.source.copy(), "anon_source", table=True)
+        columns = carried_columns(keys, values, as_text=as_text)
+        keyed = subquery(select([*columns, *(column(name, "anon_source") for name in names)], source), "anon_keyed")
+        labelled = rows_at_cut(keyed, [*carried, *names], self.predictors, cut_of(self.place))
+        query = select([column(name, "anon_labelled") for name in carried], subquery(labelled, "anon_labelled"))
+        on = (
+            same(column(label, "anon_released"), exact_text(column(name, "anon_labelled")))
+            for name, label in self.labels.items()
+        )
+        return self.join_to(query, "anon_released", all_of([*on]))
+
+
+def cut_of(place: int) -> Relation:
+    """The cut of a release as a table."""
+    return Relation(f"anon_cut_of_release_{place}", "node")

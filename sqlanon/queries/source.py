@@ -1,10 +1,33 @@
-"""Knowledge of a source before it is read: its columns, and the shapes of the taxonomies of these."""
+"""Columns of a source: their types, the shapes of their taxonomies, and values in the types and spelling of a policy.
+
+Numbers and days of taxonomies are spelled as columns have them: 27.0 is the number 27, and midnight its day.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from sqlglot import exp
+
+from sqlanon.model.names import speller
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.kit.macros import as_read, cast_value, text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    cast,
+    column,
+    count_rows,
+    f,
+    filtered,
+    select,
+    string,
+    subquery,
+    try_cast,
+)
 
 
 @dataclass(frozen=True)
@@ -76,3 +99,153 @@ class MadeTaxonomy:
 
     taxonomy: Taxonomy
     shape: TaxonomyShape | None = None
+
+
+WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
+"""Whole numbers as columns of numbers that need not be whole write them."""
+
+TIMES = frozenset(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"))
+"""Types of a day with a time: pandas has no other type for days."""
+
+WHOLE_TYPE = "HUGEINT"  # of whole numbers while they may still lie outside of any bounds
+
+Taxonomies = exp.Table | exp.Subquery
+"""The relation that holds taxonomies: a table, or one with values spelled otherwise."""
+
+
+def fractional_types(columns: Iterable[SourceColumn], names: Container[str]) -> dict[str, str]:
+    """The types of those columns of some names that have numbers which need not be whole, or times without a zone."""
+    return {found.name: found.type for found in columns if is_respelled(found) and found.name in names}
+
+
+def is_respelled(found: SourceColumn) -> bool:
+    """Whether a column spells the whole numbers or the days of a taxonomy in another way."""
+    return found.traits.is_fractional or found.type in TIMES
+
+
+def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomies:
+    """The taxonomies with the whole numbers and days of some attributes spelled as in columns of their types.
+
+    A day stays its own label. A value that the taxonomy has in that spelling already, or that the type cannot hold,
+    stays as it is.
+    """
+    if not types:
+        return taxonomy
+    numbers = {name: kind for name, kind in types.items() if kind not in TIMES}
+    value, label = _spelled("value", taxonomy, types), _spelled("label", taxonomy, numbers)
+    at_the_bottom = exp.If(this=column("level").eq(0), true=label)
+    columns = [column("attribute"), column("level"), aliased(value, "value")]
+    columns.append(aliased(exp.Case(ifs=[at_the_bottom], default=column("label")), "label"))
+    return subquery(select(columns, taxonomy.copy()), "anon_spelled_taxonomy")
+
+
+def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
+    """Values, and beside each whole number how a column of a type has it; beside others NULL."""
+    value, whole = column("value"), _whole(column("value"), type_name)
+    spelling = cast(try_cast(value, type_name), "VARCHAR")
+    spelled = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelling)])
+    return Queries("taxonomies").query("both_spellings", known=known, spelled=spelled)
+
+
+def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.Table) -> exp.Expr:
+    """A release with the whole numbers of some columns spelled as its taxonomies have them: 27 in place of 27.0."""
+    if not names:
+        return relation
+    return typed(relation, {name: _whole_number(name, taxonomy) for name in names}, "anon_whole_numbers")
+
+
+def both_spellings(labels: Sequence[tuple[int | None, str]]) -> list[tuple[int | None, str]]:
+    """The labels of a cut, those of level 0 also as whole numbers."""
+    whole = [(level, f"{float(label):.0f}") for level, label in labels if level == 0 and WHOLE.fullmatch(label)]
+    return [*labels, *whole]
+
+
+def _whole_number(name: str, taxonomy: exp.Table) -> exp.Expr:
+    label = text(column(name))
+    whole = try_cast(label, WHOLE_TYPE)
+    own = _values(taxonomy, name)
+    is_new = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=own)))
+    is_equal = try_cast(label.copy(), "DOUBLE").eq(try_cast(whole.copy(), "DOUBLE"))
+    condition = exp.and_(is_new, exp.func("coalesce", is_equal, exp.false()))
+    return exp.Case(ifs=[exp.If(this=condition, true=text(whole.copy()))], default=label.copy())
+
+
+def _values(taxonomy: exp.Table, attribute: str) -> exp.Select:
+    return Queries("taxonomies").query("known_values", taxonomy=taxonomy, attribute=string(attribute))
+
+
+def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Expr:
+    cases = []
+    for attribute, type_name in types.items():
+        spelling = text(try_cast(column(name), type_name))
+        # How a whole number, or a day, is written that the type holds exactly.
+        is_whole = exp.func("coalesce", text(_whole(column(name), type_name)).eq(column(name)), exp.false())
+        own = exp.Subquery(this=_values(taxonomy, attribute))
+        is_new = exp.not_(exp.In(this=spelling, query=own))
+        condition = exp.and_(column("attribute").eq(attribute), is_whole, is_new)
+        cases.append(exp.If(this=condition, true=spelling.copy()))
+    return exp.Case(ifs=cases, default=column(name)) if cases else column(name)
+
+
+def _whole(value: exp.Expr, type_name: str) -> exp.TryCast:
+    """The whole number, or the day, that a text is in a type."""
+    return try_cast(try_cast(value, type_name), "DATE" if type_name in TIMES else WHOLE_TYPE)
+
+
+Relation = TypeVar("Relation", bound=exp.Expr)
+
+
+def spelled(
+    relation: Relation, columns: Sequence[SourceColumn], names: Sequence[str]
+) -> tuple[Relation | exp.Subquery, list[SourceColumn]]:
+    """A relation with its columns spelled as they are among some names; the relation itself if they are already."""
+    spell = speller(names)
+    found = [replace(known, name=spell(known.name)) for known in columns]
+    if found == list(columns):
+        return relation, found
+    projection = [aliased(column(old.name), new.name) for old, new in zip(columns, found, strict=True)]
+    return subquery(select(projection, relation.copy()), "anon_spelled"), found
+
+
+def typed(relation: exp.Expr, replaced: Mapping[str, exp.Expr], name: str = "anon_typed") -> exp.Subquery:
+    """All columns of a relation, some replaced by values, under a name."""
+    values = [aliased(value, each) for each, value in replaced.items()]
+    return subquery(select([exp.Star(replace=values)], relation.copy()), name)
+
+
+def number_of(name: str, *, is_whole: bool = False) -> exp.Expr:
+    """A column as numbers; whole ones are rounded down, and are NULL where no type holds them."""
+    value = cast_value(column(name), "DOUBLE")
+    return try_cast(f.floor(value), WHOLE_TYPE) if is_whole else value
+
+
+def text_of(found: SourceColumn) -> exp.Expr:
+    """A column as texts that do not depend on which numbers or times its type has: 27.0 is 27, midnight its day."""
+    value = column(found.name)
+    if found.traits.is_list:
+        return cast_value(value, "VARCHAR[]")
+    if found.traits.is_fractional:
+        as_number = cast_value(value, "DOUBLE")
+        return _first_equal(as_number, WHOLE_TYPE, text(value) if found.traits.is_float else text(as_number))
+    if found.type in TIMES:
+        return _first_equal(as_read(value), "DATE", text(value))
+    return text(value)
+
+
+def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """One row, ``numbers_0`` and ``others_0`` …: how many texts of each column are numbers, and how many are not."""
+    counts = []
+    for place, name in enumerate(names):
+        read = try_cast(as_read(column(name)), "DOUBLE")
+        is_other = exp.and_(column(name).is_(exp.null()).not_(), read.is_(exp.null()), copy=False)
+        counts += [
+            aliased(f.count(read.copy()), f"numbers_{place}"),
+            aliased(filtered(count_rows(), is_other), f"others_{place}"),
+        ]
+    return select(counts, relation.copy())
+
+
+def _first_equal(value: exp.Expr, type_name: str, default: exp.Expr) -> exp.Expr:
+    """The text of a value in a type that has an equal one, else its own."""
+    other = try_cast(value, type_name)
+    return exp.Case(ifs=[exp.If(this=other.eq(value.copy()), true=text(other.copy()))], default=default)

@@ -42,8 +42,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
-from sqlanon.queries.source import TaxonomyShape
-from sqlanon.queries.spelled import Taxonomies
+from sqlanon.queries.source import Taxonomies, TaxonomyShape
 
 Source = exp.Table | exp.Subquery
 
@@ -268,13 +267,7 @@ def bits_of_number(encoding: Encoding) -> exp.Expr:
 
 
 def absent_persons(cells: Relation, number: exp.Expr, codes: Mapping[str, str] | None = None) -> Step:
-    """The step that makes :data:`ABSENT` from cells.
-
-    Args:
-        cells: the cells.
-        number: the number of the joint class of each.
-        codes: by column of persons with codes of values, that of cells.
-    """
+    """The step that makes :data:`ABSENT` from cells with a number of a joint class, and codes by column of persons."""
     codes = codes or {}
     of_cells = [aliased(column(code), name) for name, code in codes.items()]
     roles = SQL.given(persons=PERSONS, cells=cells, number=aliased(number, EARLIER), codes=of_cells, values=[*codes])

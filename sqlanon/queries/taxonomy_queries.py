@@ -29,7 +29,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.spelled import Taxonomies
+from sqlanon.queries.source import Taxonomies
 
 SQL = Queries("taxonomies")
 
@@ -287,7 +287,7 @@ def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
 def wide(taxonomy: exp.Table, attribute: str, height: int) -> exp.Query:
     """A stored taxonomy as an ARX hierarchy: a row per value, a column per level, NULL first."""
     levels = [
-        aliased(filtered(f.max(column("label")), column("level").eq(number(depth))), f"level_{depth}")
+        aliased(filtered(f.max(column("label")), column("level").eq(depth)), f"level_{depth}")
         for depth in range(1, height + 1)
     ]
     return SQL.query("wide_taxonomy", taxonomy=taxonomy, attribute=string(attribute), levels=levels)

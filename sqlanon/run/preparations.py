@@ -29,8 +29,6 @@ from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, PolicyRecor
 from sqlanon.nodes.table import encode_table
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries import cut_queries as queries
-from sqlanon.queries.cut_queries import Predictors
 from sqlanon.queries.kit.macros import exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
@@ -47,9 +45,18 @@ from sqlanon.queries.kit.nodes import (
     subquery,
 )
 from sqlanon.queries.published_rows import KEPT_CLASSES
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.released_classes import (
+    CUT_LABELS,
+    CUT_PARTS,
+    Predictors,
+    cut_step,
+    noted_labels,
+    noted_parts,
+    rows_at_cut,
+    rows_without_label,
+)
+from sqlanon.queries.source import SourceColumn, spelled
 from sqlanon.queries.source_rows import known_rows
-from sqlanon.queries.spelled import spelled
 from sqlanon.release import publishing
 from sqlanon.verification.found_release import provenance_at
 
@@ -212,15 +219,15 @@ def _generalize(
     names = [column.name for column in columns]
     with engine.transaction(), engine.scratch():
         _refuse_taxonomies(engine, record, (*predictors.categories, *predictors.sets), release)
-        engine.put(queries.LABELS, queries.noted_labels(cut))
-        engine.put(queries.PARTS, queries.noted_parts(cut))
-        engine.run(queries.cuts(engine.taxonomy))
+        engine.put(CUT_LABELS, noted_labels(cut))
+        engine.put(CUT_PARTS, noted_parts(cut))
+        engine.run(cut_step(engine.taxonomy))
         unknown = {} if record.policy is None else record.policy.unknown
         suppressed = [name for name in predictors.categories if action_for(unknown, name) == "suppress"]
         known = known_rows(relation, suppressed, engine.taxonomy)
-        refuse_unlabelled(engine, source.description, queries.without_label(known, predictors), release)
+        refuse_unlabelled(engine, source.description, rows_without_label(known, predictors), release)
         whole, rows = (int(engine.fetch(counted_rows(each), "rows")[0]["rows"]) for each in (relation, known))
-        target.write(queries.generalized(known, names, predictors))
+        target.write(rows_at_cut(known, names, predictors))
         made = GeneralizedRecord(columns=tuple(predictors.all), policy_sha256=record.policy_sha256, rows=rows)
         target.add_record(new_record(generalized=made))
     return Generalized(

@@ -17,7 +17,7 @@ from sqlanon.queries import measures as queries
 from sqlanon.queries import taxonomy_queries
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
-from sqlanon.queries.spelled import both_spellings, with_whole_numbers
+from sqlanon.queries.source import both_spellings, with_whole_numbers
 
 CLASSES = Relation("anon_released_labels", "class")
 LISTED = Relation("anon_listed_classes", "class")

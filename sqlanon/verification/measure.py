@@ -21,9 +21,8 @@ from sqlanon.model.privacy import NO_ABSENT_CLASS, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries import measures as queries
 from sqlanon.queries.measures import Comparison, MeasuredClasses, generalized
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source import SourceColumn, Taxonomies, fractional_types, spelled, spelled_taxonomy
 from sqlanon.queries.source_rows import known_rows
-from sqlanon.queries.spelled import Taxonomies, fractional_types, spelled, spelled_taxonomy
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 WITHOUT_SOURCE = (

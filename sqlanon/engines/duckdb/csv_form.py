@@ -11,9 +11,9 @@ from sqlanon.engines.duckdb import file_readers
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries import csv_values as queries
-from sqlanon.queries.kit.macros import cast_value
-from sqlanon.queries.kit.nodes import column, select, subquery, union_by_name
-from sqlanon.queries.spelled import typed
+from sqlanon.queries.kit.macros import cast_value, scalar_call
+from sqlanon.queries.kit.nodes import all_of, column, select, string, subquery, union_by_name
+from sqlanon.queries.source import typed
 
 TEXT = "VARCHAR"
 
@@ -73,7 +73,8 @@ class Form:
         one = read[0] if len(read) == 1 else subquery(union_by_name([_all_of(each) for each in read]), "anon_files")
         if not self.has_empty_rows:
             return one
-        return exp.Subquery(this=_all_of(one).where(exp.not_(queries.all_empty([*types])), copy=False))
+        is_empty = all_of([column(name).is_(exp.null()) for name in types])
+        return exp.Subquery(this=_all_of(one).where(exp.not_(is_empty), copy=False))
 
     def _cell(self, name: str, given: str | None) -> exp.Expr:
         """A field in the type that settings give its column, or in the one that was found."""
@@ -97,12 +98,16 @@ def given_types(settings: Csv) -> dict[str, str]:
 
 def cell(settings: Csv, name: str) -> exp.Expr:
     """A field, NULL if it stands for a missing value."""
-    return queries.without_codes(column(name), settings.nullstr)
+    value = column(name)
+    if not settings.nullstr:
+        return value
+    is_code = exp.In(this=value.copy(), expressions=[string(code) for code in settings.nullstr])
+    return exp.Case(ifs=[exp.If(this=is_code, true=exp.null())], default=value)
 
 
 def plain(settings: Csv, value: exp.Expr) -> exp.Expr:
     """A number in the notation of settings, as SQL writes it; NULL for other texts."""
-    return queries.plain_number(value, *notation(settings))
+    return scalar_call("plain_number", value, *map(string, notation(settings)))
 
 
 def notation(settings: Csv) -> tuple[str, str]:

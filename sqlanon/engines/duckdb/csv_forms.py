@@ -25,17 +25,30 @@ from sqlanon.engines.duckdb.csv_form import (
     changes_cells,
     given_types,
     notation,
+    plain,
 )
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries import csv_values as queries
-from sqlanon.queries.kit.macros import as_read
-from sqlanon.queries.kit.nodes import cast, try_cast
+from sqlanon.queries.kit.macros import as_read, scalar_call
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    all_of,
+    c,
+    cast,
+    column,
+    count_rows,
+    listed,
+    number,
+    select,
+    subquery,
+    try_cast,
+)
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.spelled import typed
+from sqlanon.queries.source import typed
 
 DELIMITERS = (",", ";", "\t", "|")  # what may stand between the fields of a line
 SEPARATOR = re.compile("sep=.", re.IGNORECASE)  # the first line of a file that Excel has written for itself
@@ -68,7 +81,10 @@ class CsvForms:
                 different columns, or one cannot be read.
             PolicyError: settings name columns that are not there, or types that cannot read all values.
         """
-        state = _state_of(files)
+        state: tuple[object, ...] = ()  # of files, which changes with their content, unless they are elsewhere
+        with suppress(OSError, ValueError):
+            states = ((file, os.stat(file)) for file in files)  # noqa: PTH116
+            state = tuple((file, found.st_ino, found.st_size, found.st_mtime_ns) for file, found in states)
         known = (self.settings, *state)
         form = self._known.get(known) or self._found(files)
         if state:
@@ -112,7 +128,8 @@ class CsvForms:
         given = {name: of_settings[folded(name)] for name in names if folded(name) in of_settings}
         open_ = [name for name in columns if name not in given]
         own = [name for name in names if name not in given] if settings.has_own_numbers else []
-        first = self._looked_at(queries.first_rows(relation, FIRST_ROWS), _texts(settings, open_, own))
+        some = subquery(select([exp.Star()], relation.copy()).limit(number(FIRST_ROWS)), "anon_first_rows")
+        first = self._looked_at(some, _texts(settings, open_, own))
         typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
         asked = _texts(settings, typed_first, own) | {
             ("unreadable", name): queries.text_where(_is_unreadable(settings, name, kind))
@@ -136,21 +153,19 @@ class CsvForms:
         types, there = self.settings.types, {*map(folded, names)}
         strange = [name for name in types if folded(name) not in there]
         problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
-        problems += [
-            f'"{kind}" of "{name}" is not a type of DuckDB' for name, kind in types.items() if not self._is_type(kind)
-        ]
+        for name, kind in types.items():
+            try:
+                self._rows(printed(exp.select(cast(exp.null(), kind))), ())
+            except (SqlglotError, EngineError):
+                problems.append(f'"{kind}" of "{name}" is not a type of DuckDB')
         if problems:
             raise PolicyError("[csv] types do not fit the file:", problems)
-
-    def _is_type(self, kind: str) -> bool:
-        with suppress(SqlglotError, EngineError):
-            return bool(self._rows(printed(exp.select(cast(exp.null(), kind))), ()))
-        return False
 
     def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
         """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
         typed = [name for name in names if types[name] != TEXT]
-        written = self._rows(printed(queries.types_of_names(typed)), ()) if typed else []
+        of_names = [c.name, aliased(scalar_call("written_type", c.name), "type")]
+        written = self._rows(printed(select(of_names, listed(typed, "name"))), ()) if typed else []
         return any(kind == types[name] and not YEAR.fullmatch(name) for name, kind in written)
 
     def _looked_at(
@@ -249,12 +264,12 @@ def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[As
     """The cells of columns, and those of columns in the notation of settings, as they are and as numbers."""
     texts = {("cell", name): cell(settings, name) for name in written}
     texts |= {("own", name): cell(settings, name) for name in own}
-    return texts | {("plain", name): queries.plain_number(cell(settings, name), *notation(settings)) for name in own}
+    return texts | {("plain", name): plain(settings, cell(settings, name)) for name in own}
 
 
 def _is_unreadable(settings: Csv, name: str, kind: str) -> exp.Expr:
     read = try_cast(as_read(as_given(settings, name, kind)), kind)
-    return queries.unreadable(cell(settings, name), read)
+    return all_of([exp.not_(cell(settings, name).is_(exp.null())), read.is_(exp.null())])
 
 
 def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: Mapping[str, int]) -> PolicyError:
@@ -262,7 +277,8 @@ def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: 
     problems = []
     for name, count in counts.items():
         relation = file_readers.listing_reader(files, dialect.names, dialect.delim, settings)
-        query = queries.values_where(relation, name, _is_unreadable(settings, name, given[name]))
+        query = select([column(name), aliased(count_rows(), "rows")], relation)
+        query = query.where(_is_unreadable(settings, name, given[name]), copy=False).group_by(column(name), copy=False)
         problems.append(f'"{name}" ({given[name]}): {count:,} rows; {printed(query)}')
     return PolicyError(
         "[csv] types cannot read all values of the file. Give nullstr what stands for missing values, or other types; "
@@ -301,11 +317,3 @@ NAMES = 'write one, or give the names, [csv] header = ["age", …]; [csv] header
 
 def _no_header(file: str, reason: str, what_helps: str = NAMES) -> EngineError:
     return EngineError(f"the first line of {file} is not a line of names: {reason}; {what_helps}", step="source")
-
-
-def _state_of(files: Sequence[str]) -> tuple[object, ...]:
-    """Return the state of files, which changes with their content; empty if they are not on this machine."""
-    with suppress(OSError, ValueError):
-        states = ((file, os.stat(file)) for file in files)  # noqa: PTH116
-        return tuple((file, state.st_ino, state.st_size, state.st_mtime_ns) for file, state in states)
-    return ()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.leaves import LEAVES, leaf_of, make_leaves
+from sqlanon.binding.stored_taxonomies import LEAVES, leaf_of, make_leaves
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.chance.exact import Integers
 from sqlanon.engines.duckdb import Compute
@@ -86,7 +86,7 @@ def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -
     settings = settings_of(bound)
     names = settings.columns(bound.policy)
     attributes = [(position, name) for position, name in enumerate(names) if name not in settings.numeric]
-    make_leaves(engine, bound, attributes)
+    make_leaves(engine, bound.taxonomy, attributes)
     depths = [[number(position), number(settings.levels.get(name, 0))] for position, name in attributes]
     levels = values("anon_levels", ("position", "depth"), depths or [[number(-1), number(0)]])
     engine.run(Step(CODES, SQL.query("label_codes", leaves=LEAVES, levels=levels), "labels by number"))

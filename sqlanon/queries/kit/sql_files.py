@@ -44,17 +44,16 @@ def sql_files() -> list[str]:
 def named_queries(file: str) -> dict[str, NamedQuery]:
     """The queries of ``sql/<file>.sql`` by name."""
     head, *rest = NAME.split((sql_folder() / f"{file}.sql").read_text(encoding="utf-8"))
-    examples = _examples(head)
-    return {name: _named_query(body, examples) for name, body in zip(rest[::2], rest[1::2], strict=True)}
-
-
-def _named_query(body: str, examples: Mapping[str, str]) -> NamedQuery:
-    comment = cast(re.Match[str], COMMENT.match(body))[0]
-    title = EXAMPLE.sub("", comment).partition("\n")[0].removeprefix("-- ")
-    own = _examples(comment)
-    numbered = sorted((key for key in own if key.startswith("$")), key=lambda key: int(key[1:]))
-    parameters = [own.pop(key) for key in numbered]
-    return NamedQuery(title, body[len(comment) :].strip().removesuffix(";"), {**examples, **own}, parameters)
+    examples, found = _examples(head), {}
+    for name, body in zip(rest[::2], rest[1::2], strict=True):
+        comment = cast(re.Match[str], COMMENT.match(body))[0]
+        title = EXAMPLE.sub("", comment).partition("\n")[0].removeprefix("-- ")
+        own = _examples(comment)
+        numbered = sorted((key for key in own if key.startswith("$")), key=lambda key: int(key[1:]))
+        parameters = [own.pop(key) for key in numbered]
+        text = body[len(comment) :].strip().removesuffix(";")
+        found[name] = NamedQuery(title, text, {**examples, **own}, parameters)
+    return found
 
 
 def _examples(comment: str) -> dict[str, str]:

@@ -86,8 +86,10 @@ class _Steps:
         if relation.meta_get(GIVEN):
             self._give_way(relation)
             return relation
-        if not isinstance(relation, exp.Subquery) or not _is_ours(relation) or not self._has_room(relation.this):
+        if not isinstance(relation, exp.Subquery) or not _is_ours(relation) or _is_recursive(relation.this):
             return relation
+        if any(self._is_taken(step.alias) for step in relation.this.ctes):
+            return relation  # these steps of its own cannot be among ours
         query = self._without_steps(relation.this)
         alias = relation.args["alias"]
         alike = self._shared.setdefault(alias.name, [])
@@ -99,20 +101,13 @@ class _Steps:
         if name != alias.name or alias.columns:
             table.set("alias", alias.copy())
         self._made[name] = table
-        if self._is_shared(query):
+        # Groups, and what is made of steps, are made once for all that read the like.
+        clause = query.args.get("from_")
+        reads_steps = clause is not None and not clause.this.args.get("db") and clause.this.name in self._made
+        if reads_steps or query.args.get("group"):
             alike.append((query, table))
         self._steps.append(exp.CTE(this=query, alias=exp.TableAlias(this=identifier(name))))
         return table
-
-    def _is_shared(self, query: exp.Query) -> bool:
-        """Whether a step is made once for all that read the like: groups, and what is made of steps."""
-        clause = query.args.get("from_")
-        reads_steps = clause is not None and not clause.this.args.get("db") and clause.this.name in self._made
-        return reads_steps or bool(query.args.get("group"))
-
-    def _has_room(self, query: exp.Query) -> bool:
-        """Whether a derived table has no steps itself that cannot be among ours."""
-        return not _is_recursive(query) and not any(self._is_taken(step.alias) for step in query.ctes)
 
     def _give_way(self, relation: exp.Expr) -> None:
         """Have no step of the name of a table that a user's query reads."""

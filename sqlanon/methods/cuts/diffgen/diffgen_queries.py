@@ -15,7 +15,7 @@ from itertools import accumulate
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.binding.leaves import LEAVES
+from sqlanon.binding.stored_taxonomies import LEAVES
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import CLASS, CUT, POINTS, table, value_column, values_in
 from sqlanon.queries.encoding import ROW_COUNT, row_sum

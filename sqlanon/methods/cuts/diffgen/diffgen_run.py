@@ -10,7 +10,7 @@ from pydantic import Field
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.leaves import leaf_of
+from sqlanon.binding.stored_taxonomies import leaf_of
 from sqlanon.chance.accountant import Portions
 from sqlanon.chance.scales import difference_sensitivity, scale_for
 from sqlanon.engines.duckdb import Compute

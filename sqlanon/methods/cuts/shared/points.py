@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.leaves import LEAVES, leaf_of, leaf_of_text, make_leaves
+from sqlanon.binding.stored_taxonomies import LEAVES, leaf_of, leaf_of_text, make_leaves
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
@@ -110,7 +110,7 @@ def found_axes(
     """
     predictors = bound.policy.quasi_identifiers
     attributes = [*(each for each in enumerate(predictors) if each[1] not in numeric), *target]
-    make_leaves(engine, bound, attributes)
+    make_leaves(engine, bound.taxonomy, attributes)
     labels: dict[int, list[Mapping[str, int]]] = defaultdict(list)
     for row in engine.fetch(SQL.query("first_places"), "labels", "node"):
         labels[int(row["position"])].append(row)

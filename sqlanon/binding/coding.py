@@ -13,7 +13,6 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import CSV_SUFFIXES, folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.policy_parts import Csv
-from sqlanon.queries import csv_values
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
@@ -25,9 +24,18 @@ from sqlanon.queries.kit.nodes import (
     number,
     same,
     select,
+    string,
     try_cast,
 )
-from sqlanon.queries.source import SourceColumn, counted_numbers, number_of, typed
+from sqlanon.queries.source import (
+    SourceColumn,
+    counted_numbers,
+    future_days,
+    in_century,
+    number_of,
+    typed,
+    written_days,
+)
 
 Bounds = tuple[int | float | None, int | float | None]
 """The bottom and the top of a column, None if there is none."""
@@ -125,12 +133,12 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
     refuse_texts(engine, source, numbers)
     _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
     labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
-    read = {name: csv_values.number_as_text(name) for name, taken in labelled.items() if "numbers" in taken}
+    read = {name: scalar_call("number_as_text", column(name)) for name, taken in labelled.items() if "numbers" in taken}
     read |= {name: number_of(name) for name in numbers}
     settings = policy.csv or Csv()
     dated = _day_orders(engine, source, [name for name, taken in labelled.items() if "dates" in taken], settings)
     read |= {
-        name: csv_values.day_as_text(csv_values.in_century(column(name), settings.century), order)
+        name: scalar_call("day_as_text", in_century(column(name), settings.century), string(order))
         for name, order in dated.items()
     }
     return replace(source, relation=typed(source.relation, read)) if read else source
@@ -145,7 +153,7 @@ def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> t
     names = [found.name for found in engine.describe(read) if found.traits.is_date or folded(found.name) in labelled]
     if not names:
         return ()
-    counts = engine.fetch(csv_values.future_days(read, names), "days in the future")[0]
+    counts = engine.fetch(future_days(read, names), "days in the future")[0]
     return tuple(
         f'"{name}" has {future:,} of {counts[f"days_{place}"]:,} days in the future: [csv] century = '
         f"{policy.csv.century} may be too late for its years of two digits"
@@ -216,7 +224,7 @@ def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str], s
     """
     if not names or settings.dates:
         return dict.fromkeys(names, str(settings.dates))
-    asked = csv_values.written_days(source.relation, names, DAY_ORDERS, settings.century)
+    asked = written_days(source.relation, names, DAY_ORDERS, settings.century)
     found = engine.fetch(asked, "orders of days")[0]
     counts = {name: {order: found[f"{order}_{place}"] for order in DAY_ORDERS} for place, name in enumerate(names)}
     unclear = [

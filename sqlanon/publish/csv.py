@@ -21,7 +21,7 @@ from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.model.whole_files import is_special
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
 from sqlanon.publish.targets import FileTarget, Written
-from sqlanon.queries.csv_values import formula_counts, quoted_names, with_quoted_formulas
+from sqlanon.queries.layout import formula_counts, quoted_names, with_quoted_formulas
 from sqlanon.queries.source import SourceColumn
 
 COMPUTED = "a spreadsheet takes {} for formulas"

@@ -321,7 +321,7 @@ class SensitiveValues:
             *(column(each, "anon_work") for each in OF_REFERENCE),
             aliased(cast(up_to_here(exp.Sum(this=column(ROWS, VALUES))), "BIGINT"), "anon_rows_up_to"),
             *(
-                aliased(up_to_here(exp.func("lead", column(each, "anon_work"))), f"anon_next_{each}")
+                aliased(up_to_here(f.lead(column(each, "anon_work"))), f"anon_next_{each}")
                 for each in ("position", "work_below")
             ),
             copy=False,

@@ -21,9 +21,11 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     bit_or,
     bits,
+    case,
     cast,
     column,
     enum_type,
+    f,
     filtered,
     identifier,
     number,
@@ -89,7 +91,7 @@ def key_labels(encoding: Encoding) -> Step:
         own = filtered(bit_or(child), column("word").eq(word))
         above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
         found = exp.Window(this=own, partition_by=[column("position"), column(VALUE)], order=above)
-        words.append(aliased(exp.func("coalesce", found, number(0)), encoding.key(word)))
+        words.append(aliased(f.coalesce(found, 0), encoding.key(word)))
     coded = exp.alias_(CODED_LABELS.table, "anon_coded", table=True)
     columns = [column(name, "anon_coded") for name in ("position", "depth", VALUE, "label", "code", *LABEL_LOSSES)]
     query = select([*columns, *words], coded)
@@ -109,9 +111,7 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
     order = ascending(*map(column, words)) if words else None
     following = [
-        exp.Window(
-            this=exp.func("lead", column(measure)), partition_by=[column("position"), column("depth")], order=order
-        )
+        exp.Window(this=f.lead(column(measure)), partition_by=[column("position"), column("depth")], order=order)
         for measure in measures
     ]
     roles = SQL.given(labels=encoding.labels, words=words, losses=measures, following=following, max_steps=MAX_STEPS)
@@ -167,7 +167,7 @@ def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
 
 def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
     """The place of some values among all that are different, from 1."""
-    return exp.Window(this=exp.func("dense_rank"), order=ascending(*values, nulls_first=nulls_first))
+    return exp.Window(this=f.dense_rank(), order=ascending(*values, nulls_first=nulls_first))
 
 
 def with_information(encoding: Encoding) -> Encoding:
@@ -180,8 +180,7 @@ def encode_information(encoding: Encoding, informed: Relation) -> Step:
     query = SQL.query("informed_labels", labels=encoding.labels, values=value_rows(encoding))
     if encoding.spec.roots:
         information = query.selects[-1]
-        is_root = exp.If(this=_is_root(encoding), true=number(0))
-        information.set("this", exp.Case(ifs=[is_root], default=information.this))
+        information.set("this", case(_is_root(encoding), number(0), information.this))
     return Step(informed, query, "information of labels")
 
 

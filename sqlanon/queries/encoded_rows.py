@@ -34,6 +34,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     all_of,
     ascending,
+    case,
     cast,
     column,
     copies,
@@ -249,7 +250,7 @@ def _weight(weight: exp.Expr) -> exp.Expr:
     """The weight of a cell; NULL where a row has a weight that cannot be one."""
     valid = exp.and_(weight > 0, cast_value(weight.copy(), "DOUBLE") < cast(string("infinity"), "DOUBLE"))
     are_valid = f.bool_and(f.coalesce(valid, exp.false()))
-    return exp.Case(ifs=[exp.If(this=are_valid, true=exp.Sum(this=cast_value(weight.copy(), "DOUBLE")))])
+    return case(are_valid, exp.Sum(this=cast_value(weight.copy(), "DOUBLE")))
 
 
 def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:
@@ -311,8 +312,7 @@ def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
     if encoding.spec.row_weight is not None:
         # NULL where the weight of a piece is.
         are_known = f.bool_and(exp.Not(this=column(WEIGHT).is_(exp.null())))
-        weight = exp.Case(ifs=[exp.If(this=are_known, true=exp.Sum(this=column(WEIGHT)))])
-        found = found.select(aliased(weight, WEIGHT), copy=False)
+        found = found.select(aliased(case(are_known, exp.Sum(this=column(WEIGHT))), WEIGHT), copy=False)
 
     def as_they_are(_: Encoding, combinations: exp.Expr) -> exp.Select:
         return select([column(name, COMBINATIONS) for name in labels], combinations)

@@ -21,8 +21,10 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     all_columns,
     bits,
+    case,
     cast,
     column,
+    f,
     filtered,
     identifier,
     made_once,
@@ -99,12 +101,12 @@ def _strictest(encoding: Encoding, bound: Bound, others: Sequence[Bound], most_r
     strictness = signed(measure_of(encoding, bound))
     if others:
         are_met = within(encoding, [other for other in others if other.grain == "class"])
-        strictness = exp.Case(ifs=[exp.If(this=are_met, true=strictness)], default=nothing)
+        strictness = case(are_met, strictness, nothing)
     # A node must be stricter than its classes out of a bound on nodes: else one of these would be kept.
     floor: exp.Expr = nothing
     if any(other.grain == "node" for other in others):
         rejected = filtered(exp.Max(this=column("anon_strictest")), column("anon_rejected"))
-        floor = exp.func("coalesce", rejected, nothing)
+        floor = f.coalesce(rejected, nothing)
     best = scalar_call("best_k_of", column("anon_strictest"), column("anon_rows_up_to"), number(most_rows))
     classes = exp.Table(this=identifier(CLASSES))
     roles = SQL.given(classes=classes, strictness=strictness, best=best, floor=floor, strictest=signed(best.copy()))
@@ -132,7 +134,7 @@ def _summaries(
 
 def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
     rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
-    return exp.func("coalesce", rows, number(0))
+    return f.coalesce(rows, 0)
 
 
 def judged_cells(encoding: Encoding, levels: Levels) -> Step:

@@ -21,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     copies,
     cross_join,
     double,
+    f,
     given_lists,
     grouped,
     number,
@@ -220,7 +221,7 @@ def has_certainties(grouping: Grouping, measures: Iterable[Measure]) -> bool:
 def certain_share(encoding: Encoding) -> exp.Expr:
     """The share of the rows of a class that every less general node suppresses: the largest that a bound proves."""
     shares = [column(_share_column(index)) for index in range(len(encoding.criteria.partly_certain_bounds))]
-    return shares[0] if len(shares) == 1 else exp.func("greatest", *shares)
+    return shares[0] if len(shares) == 1 else f.greatest(*shares)
 
 
 def certain_rows(certainly_kept: exp.Expr) -> exp.Alias:

@@ -20,6 +20,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     cross_join,
     equal_in,
+    f,
     filtered,
     identifier,
     made_once,
@@ -97,7 +98,7 @@ def with_shown(grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint:
     if changed := [each for each in encoding.spec.shown_values if each.column != each.bounded]:
         held = with_values_within(encoding, changed, [each.this for each in joint(CLASSES)])
         is_met = exp.and_(is_met, held, copy=False)
-    alone = select([exp.Star(), aliased(exp.func("coalesce", is_met, exp.false()), IS_MET)], subquery(classes, CLASSES))
+    alone = select([exp.Star(), aliased(f.coalesce(is_met, exp.false()), IS_MET)], subquery(classes, CLASSES))
     lent = SQL.query(
         "lent_classes",
         classes=_with_hidden(grouping, alone, joint),
@@ -122,7 +123,7 @@ def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.S
         carried = [column(name, table) for name in (*node, *encoding.carried)]
         query = select([*joint(table), *carried], cells)
         query = query.join(exp.Table(this=identifier(MEASURED)), on=equal_in(keys, table, MEASURED), copy=False)
-        is_known = exp.func("greatest", *(each.this for each in joint(table))) > 0
+        is_known = f.greatest(*(each.this for each in joint(table))) > 0
         found = [query.where(exp.not_(column(IS_MET, MEASURED)), is_known, copy=False)]
         if encoding.spec.earlier is not None and encoding.spec.earlier.is_by_person:
             found.append(_absent_cells(encoding, node))
@@ -226,7 +227,7 @@ def judged_by_values(grouping: Grouping) -> Step:
 
 def unmet(grouping: Grouping) -> exp.Select:
     """One row, ``classes``: the joint classes that do not keep a bound on their size or on values that are shown."""
-    is_met = exp.func("coalesce", meets_as_shown(grouping.encoding, grouping.columns()), exp.false())
+    is_met = f.coalesce(meets_as_shown(grouping.encoding, grouping.columns()), exp.false())
     wanted = exp.and_(exp.not_(is_met), _is_shown(grouping.keys), copy=False)
     count = aliased(filtered(count_rows(), wanted), "classes")
     return select([count], subquery(class_relation(grouping, with_keys=True), "anon_joint"))
@@ -241,4 +242,4 @@ def shown_persons_by_values(persons: Relation, values: Sequence[str], classes: S
 
 
 def _is_shown(classes: Sequence[str]) -> exp.Expr:
-    return exp.func("greatest", *map(column, classes)) > 0
+    return f.greatest(*map(column, classes)) > 0

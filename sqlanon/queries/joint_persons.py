@@ -20,10 +20,12 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     ascending,
     bits,
+    case,
     cast,
     column,
     copies,
     count_rows,
+    f,
     grouped,
     left_join,
     number,
@@ -178,8 +180,8 @@ def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, 
     shown = SQL.query("shown_groups", persons=persons, classes=beside, name=name, k=k if beside else 1)
     if not beside:
         return Step(JUDGED, shown, "classes of a release")
-    is_shown = exp.func("greatest", *map(column, beside)) > 0
-    numbers = exp.case().when(is_shown, dense_rank(*map(column, beside), nulls_first=True)).else_(number(0))
+    is_shown = f.greatest(*map(column, beside)) > 0
+    numbers = case(is_shown, dense_rank(*map(column, beside), nulls_first=True), number(0))
     nobody = exp.Select(expressions=[aliased(number(0), EARLIER), aliased(number(0), "anon_absent")]).limit(0)
     kept = SQL.query(
         "jointly_kept",
@@ -248,7 +250,7 @@ def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
 def shown_classes(classes: Sequence[str]) -> exp.Select:
     """The joint classes of :data:`JUDGED` as persons by their classes: 0 is that of a release, the last, if hidden."""
     *beside, name = classes
-    shown = exp.case().when(column(KEPT), column(name)).else_(number(0))
+    shown = case(column(KEPT), column(name), number(0))
     rows = aliased(column(CLASS_ROWS), "anon_rows")
     return select([*map(column, beside), aliased(shown, name), rows], JUDGED.table)
 
@@ -314,7 +316,7 @@ def smallest_classes(releases: Sequence[ReleasedClasses], k: int, most: int) -> 
     for place, release in enumerate(releases):
         name = release.relation.name
         labels = exp.Array(expressions=[column(label, name) for label in release.labels.values()])
-        is_shown = exp.case().when(column(release.name, "anon_joint") > 0, labels)
+        is_shown = case(column(release.name, "anon_joint") > 0, labels)
         same_class = column(release.name, name).eq(column(release.name, "anon_joint"))
         query = left_join(query, exp.alias_(release.relation.table, name, table=True), same_class)
         query = query.select(aliased(is_shown, f"labels_{place}"), copy=False)

@@ -4,30 +4,37 @@ These are in the order of their texts: a byte or two each to group and sort by. 
 DuckDB does while rows stream by in their order. Above the join that a lookup would be it keeps none. Parquet files keep
 values of ENUMs as texts, in an eighth of the time that texts take. DuckDB writes more of a type to its files than the
 values that occur, so that there are types of what is published there, and of nothing else.
+
+Cells of CSV files that a spreadsheet would compute are counted, and quoted with an apostrophe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.queries.encoding import Encoding
-from sqlanon.queries.kit.macros import text
+from sqlanon.queries.kit.macros import scalar_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
-    DIALECT,
     SIGNED,
     Relation,
     aliased,
     ascending,
+    c,
     column,
+    count_rows,
     enum_type,
+    f,
+    grouped,
+    listed,
     number,
     own_type,
     select,
     string,
     subquery,
+    unpivoted,
 )
 from sqlanon.queries.recodings import Recoding
 from sqlanon.queries.source import SourceColumn
@@ -80,17 +87,14 @@ def guarded(
 def _readable(name: str) -> exp.Expr:
     """A column of text, or an error that quotes none of it."""
     value = column(name)
-    null = exp.In(
-        this=exp.func("upper", value.copy(), dialect=DIALECT),
-        expressions=[string("NULL"), string("__HIVE_DEFAULT_PARTITION__")],
-    )
+    null = exp.In(this=f.upper(value), expressions=[string("NULL"), string("__HIVE_DEFAULT_PARTITION__")])
     room = MAX_NAME_BYTES - len(f"{name}=")
-    encoded = exp.Anonymous(this="strlen", expressions=[exp.Anonymous(this="url_encode", expressions=[value.copy()])])
+    encoded = f.strlen(f.url_encode(value.copy()))
     quoted = f'attribute "{name}" cannot partition the release:'
     return (
         exp.case()
-        .when(null, _error(f"{quoted} it has the text NULL, which readers of partitions take for no value"))
-        .when(encoded > number(room), _error(f"{quoted} it has values too long for the name of a folder"))
+        .when(null, f.error(string(f"{quoted} it has the text NULL, which readers of partitions take for no value")))
+        .when(encoded > room, f.error(string(f"{quoted} it has values too long for the name of a folder")))
         .else_(value)
     )
 
@@ -104,8 +108,27 @@ def signed(query: exp.Query, columns: Sequence[SourceColumn]) -> exp.Query:
     return select(wanted, subquery(query, "anon_release"))
 
 
-def _error(text: str) -> exp.Expr:
-    return exp.Anonymous(this="error", expressions=[string(text)])
+def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:
+    """The ``count`` of cells that are formulas, or need an apostrophe, by the ``place`` of a column that has any."""
+    cells = unpivoted(subquery(query.copy(), "anon_written"), dict(enumerate(map(column, columns))))
+    is_quoted = scalar_call("quoted_formula", c.anon_value).neq(c.anon_value)
+    counted = select(
+        [aliased(c.anon_place, "place"), aliased(count_rows(), "count")], subquery(cells, "anon_cells")
+    ).where(is_quoted, copy=False)
+    return grouped(counted, [c.anon_place])
+
+
+def quoted_names(columns: Sequence[str]) -> exp.Select:
+    """The ``name`` of each column and how it is ``written``, as a cell of a header."""
+    return select([c.name, aliased(scalar_call("quoted_formula", c.name), "written")], listed(columns, "name"))
+
+
+def with_quoted_formulas(query: exp.Query, names: Mapping[str, str], quoted: Collection[str]) -> exp.Select:
+    """A query with its columns under other names, and with an apostrophe before the formulas of some of them."""
+    cells: dict[str, exp.Expr] = {name: column(name) for name in names}
+    cells |= {name: scalar_call("quoted_formula", text(column(name))) for name in quoted}
+    columns = [aliased(cells[name], written) for name, written in names.items()]
+    return select(columns, subquery(query.copy(), "anon_written"))
 
 
 def label_types(recoding: Recoding) -> list[exp.Create]:
@@ -148,7 +171,7 @@ def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Qu
     values, labels = published_texts(encoding), encoding.spec.quasi_identifiers
     found = []
     for place, name in enumerate(names):
-        length = number(0) if name in labels else exp.Anonymous(this="strlen", expressions=[values[name].copy()])
+        length = number(0) if name in labels else f.strlen(values[name].copy())
         found.append(aliased(exp.ApproxDistinct(this=values[name]), f"count_{place}"))
         found.append(aliased(exp.Max(this=length), f"bytes_{place}"))
     return select(found, rows)

@@ -11,7 +11,19 @@ from sqlanon.model.criteria import CLASS_SIZE, Bound, Measure
 from sqlanon.queries import taxonomy_queries as taxonomies
 from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, aliased, all_of, column, names, number, select, string, subquery, values
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    aliased,
+    all_of,
+    column,
+    f,
+    names,
+    number,
+    select,
+    string,
+    subquery,
+    values,
+)
 from sqlanon.queries.layout import MASK
 from sqlanon.queries.source import Taxonomies, typed
 
@@ -113,7 +125,7 @@ def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select
 
 def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
     """The other rows, those with a NULL among them."""
-    masked = exp.func("coalesce", _is_masked(quasi_identifiers), exp.false())
+    masked = f.coalesce(_is_masked(quasi_identifiers), exp.false())
     return select([exp.Star()], table.copy()).where(exp.not_(masked), copy=False)
 
 

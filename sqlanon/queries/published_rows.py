@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     all_of,
     ascending,
+    case,
     cast,
     column,
     copies,
@@ -55,10 +56,10 @@ IS_KEPT = "anon_is_kept"
 NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF  # all bits of a BIGINT but that of its sign
 
 
-def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
+def equal_rows(recoding: Recoding, *, masked: bool, is_grouped: bool = True) -> exp.Query:
     """The published rows in groups of equal ones with their number, in the order of their own columns.
 
-    The tables and types of labels are made. Rows of classes that are not ``kept`` stay, ``masked``, or go. If not
+    The tables and types of labels are made. Rows of classes that are not kept stay, ``masked``, or go. If not
     ``is_grouped``, each row may be a group of its own.
     """
     encoding = recoding.encoding
@@ -72,7 +73,7 @@ def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: 
         any_value = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
         groups = select([*copies(alike), *any_value, row_sum()], subquery(rows, "anon_labelled_rows"))
         rows = grouped(groups, alike)
-    published = _published(recoding, rows, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
+    published = _published(recoding, rows, [*dict.fromkeys([*values, *keys]), ROW_COUNT], masked=masked)
     names = (*encoding.label_columns, *encoding.class_columns, *values, ROW_COUNT)
     query = select(map(column, names), subquery(published, "anon_published"))
     order = order_of_groups(recoding, columns, masked=masked)
@@ -81,7 +82,7 @@ def equal_rows(recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: 
     return query
 
 
-def expected_groups(encoding: Encoding, kept: Relation, beside: Sequence[exp.Alias] = ()) -> exp.Query | None:
+def expected_groups(encoding: Encoding, beside: Sequence[exp.Alias] = ()) -> exp.Query | None:
     """One row, ``groups``: how many if values were independent of classes; None if cells have other columns.
 
     The rows of the source are read for it, and aggregates of them that are asked for ``beside`` come in the same row.
@@ -89,10 +90,10 @@ def expected_groups(encoding: Encoding, kept: Relation, beside: Sequence[exp.Ali
     columns = kept_columns(encoding, of_cells=False)
     if encoding.holds_release or not columns or not can_be_grouped(columns):
         return None
-    classes = exp.Subquery(this=select([count_rows()], kept.table))
+    classes = exp.Subquery(this=select([count_rows()], KEPT_CLASSES.table))
     counts = [classes, *(exp.ApproxDistinct(this=each.value) for each in columns)]
     # Of a list: DuckDB refuses products that are nested a thousand deep.
-    groups = exp.func("list_product", exp.Array(expressions=[cast(count, "DOUBLE") for count in counts]))
+    groups = f.list_product(exp.Array(expressions=[cast(count, "DOUBLE") for count in counts]))
     source = exp.alias_(encoding.spec.source.copy(), "anon_source", table=True)
     return select([aliased(groups, "groups"), *beside], source)
 
@@ -107,7 +108,7 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     return SQL.query("repeated_rows", groups=groups)
 
 
-def with_individuals(recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
+def with_individuals(recoding: Recoding, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
     # Without pseudonyms: they are not measured, and the key is not at hand any more.
     spec = recoding.encoding.spec
@@ -117,7 +118,7 @@ def with_individuals(recoding: Recoding, kept: Relation, *, masked: bool) -> exp
     added = [] if spec.individual is None or spec.individual in spec.released else [spec.individual]
     rows = _rows_of_source(recoding, columns).select(*(column(name, "anon_source") for name in added), copy=False)
     names = [*(each.name for each in columns), *added]
-    published = _published(recoding, rows, names, kept, masked=masked)
+    published = _published(recoding, rows, names, masked=masked)
     return select(
         [*released_columns(encoding), *(column(name) for name in added)], subquery(published, "anon_published")
     )
@@ -155,12 +156,10 @@ def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.
     return query.select(*values, *(key.copy() for each in columns for key in each.keys), copy=False)
 
 
-def _published(
-    recoding: Recoding, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
-) -> exp.Select:
+def _published(recoding: Recoding, rows: exp.Query, names: Sequence[str], *, masked: bool) -> exp.Select:
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
-    classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
+    classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(KEPT_CLASSES.table, "anon_codes", table=True))
     shown: dict[str, exp.Expr] = {name: column(name, "anon_rows") for name in names}
     if encoding.spec.earlier is not None:
         classes = classes.select(column(EARLIER, "anon_codes"), copy=False)
@@ -180,7 +179,7 @@ def _published(
         label: exp.Expr = column(name, place)
         if masked:
             is_kept = column(IS_KEPT, "anon_kept")
-            label = exp.case().when(is_kept, label).else_(as_label(encoding, position, string(MASK)))
+            label = case(is_kept, label, as_label(encoding, position, string(MASK)))
         query = query.select(aliased(label, name), copy=False)
     return query.select(*(column(name, "anon_kept") for name in encoding.class_columns), copy=False)
 
@@ -209,9 +208,7 @@ def _side_by_side(recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr
     for position in positions:
         # As many as there are labels at most, the mask is one more, and NULL comes last.
         last = recoding.label_count(position) + 1
-        code = exp.func(
-            "coalesce", exp.Anonymous(this="enum_code", expressions=[column(encoding.label(position))]), number(last)
-        )
+        code = f.coalesce(f.enum_code(column(encoding.label(position))), last)
         width = last.bit_length()
         if width > free:
             words.append([])
@@ -304,6 +301,6 @@ def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
     if traits.is_float:
         # The bits as an integer: in the order of the numbers, and -0.0 before 0.0.
         bits = cast(cast(cast(value.copy(), "DOUBLE"), "BIT"), "BIGINT")
-        return [exp.case().when(bits < 0, f.xor(bits, NO_SIGN)).else_(bits)]
+        return [case(bits < 0, f.xor(bits.copy(), NO_SIGN), bits.copy())]
     # Not the value itself: DuckDB 1.5 gives what it has sorted by back with 0.0 for -0.0.
     return [f.coalesce(value), exact_text(value.copy())]

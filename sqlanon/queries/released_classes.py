@@ -29,6 +29,7 @@ from sqlanon.queries.kit.nodes import (
     bits,
     cast,
     column,
+    f,
     left_join,
     names,
     number,
@@ -85,7 +86,7 @@ class ReleasedClasses(ABC):
     def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
         """A query with the number of the class that is joined to it under an alias."""
         query = left_join(query, exp.alias_(self.relation.table, alias, table=True), on)
-        shown = exp.func("coalesce", column(self.name, alias), number(0))
+        shown = f.coalesce(column(self.name, alias), 0)
         return query.select(aliased(shown, self.name), copy=False)
 
 

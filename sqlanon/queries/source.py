@@ -14,10 +14,11 @@ from sqlglot import exp
 
 from sqlanon.model.names import speller
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.macros import as_read, cast_value, text
+from sqlanon.queries.kit.macros import as_read, cast_value, scalar_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
+    case,
     cast,
     column,
     count_rows,
@@ -133,9 +134,8 @@ def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomie
         return taxonomy
     numbers = {name: kind for name, kind in types.items() if kind not in TIMES}
     value, label = _spelled("value", taxonomy, types), _spelled("label", taxonomy, numbers)
-    at_the_bottom = exp.If(this=column("level").eq(0), true=label)
-    columns = [column("attribute"), column("level"), aliased(value, "value")]
-    columns.append(aliased(exp.Case(ifs=[at_the_bottom], default=column("label")), "label"))
+    labels = case(column("level").eq(0), label, column("label"))
+    columns = [column("attribute"), column("level"), aliased(value, "value"), aliased(labels, "label")]
     return subquery(select(columns, taxonomy.copy()), "anon_spelled_taxonomy")
 
 
@@ -143,7 +143,7 @@ def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
     """Values, and beside each whole number how a column of a type has it; beside others NULL."""
     value, whole = column("value"), _whole(column("value"), type_name)
     spelling = cast(try_cast(value, type_name), "VARCHAR")
-    spelled = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelling)])
+    spelled = case(cast(whole, "VARCHAR").eq(value), spelling)
     return Queries("taxonomies").query("both_spellings", known=known, spelled=spelled)
 
 
@@ -166,8 +166,7 @@ def _whole_number(name: str, taxonomy: exp.Table) -> exp.Expr:
     own = _values(taxonomy, name)
     is_new = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=own)))
     is_equal = try_cast(label.copy(), "DOUBLE").eq(try_cast(whole.copy(), "DOUBLE"))
-    condition = exp.and_(is_new, exp.func("coalesce", is_equal, exp.false()))
-    return exp.Case(ifs=[exp.If(this=condition, true=text(whole.copy()))], default=label.copy())
+    return case(exp.and_(is_new, f.coalesce(is_equal, exp.false())), text(whole.copy()), label.copy())
 
 
 def _values(taxonomy: exp.Table, attribute: str) -> exp.Select:
@@ -179,7 +178,7 @@ def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Ex
     for attribute, type_name in types.items():
         spelling = text(try_cast(column(name), type_name))
         # How a whole number, or a day, is written that the type holds exactly.
-        is_whole = exp.func("coalesce", text(_whole(column(name), type_name)).eq(column(name)), exp.false())
+        is_whole = f.coalesce(text(_whole(column(name), type_name)).eq(column(name)), exp.false())
         own = exp.Subquery(this=_values(taxonomy, attribute))
         is_new = exp.not_(exp.In(this=spelling, query=own))
         condition = exp.and_(column("attribute").eq(attribute), is_whole, is_new)
@@ -245,7 +244,39 @@ def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
     return select(counts, relation.copy())
 
 
+def in_century(value: exp.Expr, first_year: int | None) -> exp.Expr:
+    """A text that spells a day with all digits of its year; as it is if nothing says in which hundred years it is."""
+    return value if first_year is None else scalar_call("in_century", value, exp.convert(first_year))
+
+
+def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, str], century: int | None) -> exp.Select:
+    """One row: how many texts of each column spell a day in each order, ``dmy_0`` …, and two days, ``two_0`` …"""
+    counts = []
+    for place, name in enumerate(names):
+        value = in_century(column(name), century)
+        one, other = (scalar_call("written_day", value.copy(), string(order)) for order in orders)
+        counts += [
+            aliased(f.count(one), f"{orders[0]}_{place}"),
+            aliased(f.count(other), f"{orders[1]}_{place}"),
+            aliased(filtered(count_rows(), one.neq(other)), f"two_{place}"),
+        ]
+    return select(counts, relation.copy())
+
+
+def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """One row: how many values of each column are days, ``days_0`` …, and how many are to come, ``future_0`` …"""
+    counts = []
+    for place, name in enumerate(names):
+        day = try_cast(as_read(column(name)), "DATE")
+        is_future = day > exp.CurrentDate()
+        counts += [
+            aliased(f.count(day), f"days_{place}"),
+            aliased(filtered(count_rows(), is_future), f"future_{place}"),
+        ]
+    return select(counts, relation.copy())
+
+
 def _first_equal(value: exp.Expr, type_name: str, default: exp.Expr) -> exp.Expr:
     """The text of a value in a type that has an equal one, else its own."""
     other = try_cast(value, type_name)
-    return exp.Case(ifs=[exp.If(this=other.eq(value.copy()), true=text(other.copy()))], default=default)
+    return case(other.eq(value), text(other.copy()), default)

@@ -28,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     all_of,
     bits,
     c,
+    case,
     cast,
     column,
     count_distinct,
@@ -113,7 +114,7 @@ def without_unknown(rows: exp.Expr, names: Sequence[str], taxonomy: Taxonomies) 
     By one condition: DuckDB expects each of several to leave a fifth of the rows, and keeps what it takes for few.
     """
     unknown = exp.or_(*(_is_unknown(name, taxonomy) for name in names), copy=False)
-    is_known = exp.case().when(unknown, exp.false()).else_(exp.true())
+    is_known = case(unknown, exp.false(), exp.true())
     return subquery(select([exp.Star()], rows.copy()).where(is_known, copy=False), "anon_known_rows")
 
 
@@ -242,12 +243,12 @@ def with_numbers(encoding: Encoding, query: exp.Select, table: str) -> exp.Selec
 
 def number_of_row() -> exp.Expr:
     """The number of the joint class of a row that :func:`with_persons` has joined."""
-    return exp.func("coalesce", column(EARLIER, PERSONS.name), number(0))
+    return f.coalesce(column(EARLIER, PERSONS.name), 0)
 
 
 def value_of_row(name: str) -> exp.Alias:
     """The code that a column of persons has for a row joined by :func:`with_persons`; 0 if no person is found."""
-    return aliased(exp.func("coalesce", column(name, PERSONS.name), number(0)), name)
+    return aliased(f.coalesce(column(name, PERSONS.name), 0), name)
 
 
 def number_of_key(encoding: Encoding, table: str | None = None) -> exp.Expr:

@@ -35,8 +35,10 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     all_columns,
     ascending,
+    case,
     column,
     equal_in,
+    f,
     filtered,
     number,
     over,
@@ -317,9 +319,9 @@ def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
     concealing = [bound for bound in encoding.criteria.bounds if bound.measure.name == "concealing"]
     strictest: exp.Expr = column(measure_column(encoding, CLASS_SIZE))
     if concealing:
-        risk = exp.func("greatest", *(measure_of(encoding, bound) for bound in concealing))
+        risk = f.greatest(*(measure_of(encoding, bound) for bound in concealing))
         strictest = exp.Div(this=number(1.0), expression=risk)
-    strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=strictest)], default=number(0))
+    strictness = case(column(KEPT), strictest, number(0))
     order = ascending(strictness.copy())
     rows = exp.Window(this=exp.Sum(this=column(CLASS_ROWS)), partition_by=node, order=order)
     return [aliased(strictness, "anon_strictness"), aliased(rows, "anon_rows_up_to")]

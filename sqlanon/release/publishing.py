@@ -179,12 +179,12 @@ def group_rows(
     names = made.counted_identifiers if is_examined else ()
     counts = identifier_counts(names, made.one_in) if len(names) <= COUNTED_BESIDE else []
     # Rows come out the same if they are not grouped, where grouping is likely to take more than it saves.
-    expected = expected_groups(table.encoding, KEPT_CLASSES, counts)
+    expected = expected_groups(table.encoding, counts)
     is_grouped, counted = expected is None, None
     if expected is not None and not engine.is_far(expected):  # to know more takes one more scan of rows that are far
         counted = engine.fetch(expected, "expected groups")[0]
         is_grouped = bool(counted["groups"] <= GROUPED * table.context.row_count)
-    groups = equal_rows(recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
+    groups = equal_rows(recoding, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
     return replace(made, identifier_counts=counted if counts else None)
 

@@ -16,7 +16,7 @@ from sqlanon.methods.base import Comparison
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.methods.run_reports import NodePublication
 from sqlanon.model.methods.settings import MethodSettings
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery
+from sqlanon.queries.kit.nodes import aliased, column, copies, count_rows, grouped, select, subquery, union_all
 from sqlanon.queries.published_rows import release
 
 SIZES = "sizes"
@@ -41,7 +41,12 @@ class ClassSizesRun(FullDomainRun):
         self, made: NodePublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
         counted, found = self._sizes(written.relation), select([exp.Star()], companions[SIZES].relation)
-        wrong = select([aliased(count_rows(), "classes")], subquery(differing_rows(counted, found), "differing"))
+        # The rows that either has and the other has not, each in parentheses: EXCEPT is taken from left to right.
+        differing = union_all(
+            select([exp.Star()], subquery(exp.except_(*copies(pair), distinct=False, copy=False), "one_way"))
+            for pair in ((counted, found), (found, counted))
+        )
+        wrong = select([aliased(count_rows(), "classes")], subquery(differing, "differing"))
         differs = self.engine.fetch(wrong, "sizes of classes")[0]["classes"]
         return Comparison(["the sizes of classes are not those of the rows"] if differs else [])
 

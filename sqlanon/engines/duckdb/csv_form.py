@@ -10,10 +10,9 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import file_readers
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy_parts import Csv
-from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import cast_value, scalar_call
-from sqlanon.queries.kit.nodes import all_of, column, select, string, subquery, union_by_name
-from sqlanon.queries.source import typed
+from sqlanon.queries.kit.nodes import all_of, case, column, f, select, string, subquery, union_by_name
+from sqlanon.queries.source import in_century, typed
 
 TEXT = "VARCHAR"
 
@@ -102,7 +101,7 @@ def cell(settings: Csv, name: str) -> exp.Expr:
     if not settings.nullstr:
         return value
     is_code = exp.In(this=value.copy(), expressions=[string(code) for code in settings.nullstr])
-    return exp.Case(ifs=[exp.If(this=is_code, true=exp.null())], default=value)
+    return case(is_code, exp.null(), value)
 
 
 def plain(settings: Csv, value: exp.Expr) -> exp.Expr:
@@ -120,7 +119,7 @@ def as_given(settings: Csv, name: str, kind: str) -> exp.Expr:
     value = cell(settings, name)
     is_text, is_time = (exp.DataType.build(kind, dialect="duckdb").is_type(*types) for types in (TEXTS, TIMES))
     if is_time and settings.dates:
-        return queries.day_as_text(queries.in_century(value, settings.century), settings.dates)
+        return scalar_call("day_as_text", in_century(value, settings.century), string(settings.dates))
     return plain(settings, value) if settings.has_own_numbers and not (is_text or is_time) else value
 
 
@@ -131,7 +130,7 @@ TIMES = tuple(exp.DataType.TEMPORAL_TYPES)
 def alone(settings: Csv, name: str) -> exp.Expr:
     """A field as a text that no other row decides: a number in the notation of settings as SQL writes it."""
     value = cell(settings, name)
-    return exp.func("coalesce", plain(settings, value), value.copy()) if settings.has_own_numbers else value
+    return f.coalesce(plain(settings, value), value.copy()) if settings.has_own_numbers else value
 
 
 def _all_of(relation: exp.Expr) -> exp.Select:

@@ -31,20 +31,24 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.model.policy_value import unknown_names
-from sqlanon.queries import csv_values as queries
 from sqlanon.queries.kit.macros import as_read, scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
     c,
+    case,
     cast,
     column,
     count_rows,
+    f,
+    grouped,
     listed,
     number,
     select,
+    string,
     subquery,
     try_cast,
+    unpivoted,
 )
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
@@ -132,8 +136,7 @@ class CsvForms:
         first = self._looked_at(some, _texts(settings, open_, own))
         typed_first, own = [name for name, kind in first.types.items() if kind != TEXT], [*first.plain]
         asked = _texts(settings, typed_first, own) | {
-            ("unreadable", name): queries.text_where(_is_unreadable(settings, name, kind))
-            for name, kind in given.items()
+            ("unreadable", name): case(_is_unreadable(settings, name, kind), string("")) for name, kind in given.items()
         }
         is_typed = {*typed_first}
         named = [name for name in names if name not in is_typed][:MAX_NAMES]
@@ -171,9 +174,24 @@ class CsvForms:
     def _looked_at(
         self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str] = (), whole: Sequence[str] = ()
     ) -> _Found:
-        query = queries.written(relation, [*asked.values()], names, whole) if asked or whole else None
-        rows = [] if query is None else self._rows(printed(query), ())
-        by_place = {place: (kind, filled) for place, kind, filled in rows}
+        """Look in one pass for the type that all values of each text are written in, and how many there are.
+
+        ``names`` are columns in which their own name is looked for, and ``whole`` those of lines that may be empty.
+        """
+        texts = [*asked.values(), *(case(column(name).eq(name), string("")) for name in names)]
+        if whole:
+            # Without the copies that sqlglot's builders make.
+            first, *others = map(column, whole)
+            is_empty = exp.Is(this=exp.Coalesce(this=first, expressions=others), expression=exp.null())
+            texts.append(case(is_empty, string("")))
+        cells = subquery(unpivoted(relation, dict(enumerate(texts))), "anon_cells")
+        columns = {
+            "place": c.anon_place,
+            "type": scalar_call("written_type_of_all", c.anon_value),
+            "filled": f.count(c.anon_value),
+        }
+        query = grouped(select([aliased(each, name) for name, each in columns.items()], cells), [c.anon_place])
+        by_place = {place: (kind, filled) for place, kind, filled in (self._rows(printed(query), ()) if texts else ())}
         *found, (_, empty_rows) = (by_place.get(place, (TEXT, 0)) for place in range(len(asked) + len(names) + 1))
         repeated = sum(filled > 0 for _, filled in found[len(asked) :])
         return _Found(dict(zip(asked, found, strict=False)), repeated * 2 > len(names) > 0, empty_rows)

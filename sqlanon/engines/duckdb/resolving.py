@@ -24,8 +24,8 @@ from sqlanon.engines.relations import Files, Origins, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, Refusal
 from sqlanon.model.names import dataset_of_files, folded, possible
 from sqlanon.model.whole_files import read_whole
-from sqlanon.queries import csv_values
-from sqlanon.queries.kit.nodes import DIALECT, identifier, select
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.nodes import DIALECT, c, identifier, listed, select
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
 
@@ -230,7 +230,8 @@ class Sources:
                 values.setdefault(name, set()).add(value)
         written = {}
         for name, found in values.items():
-            query = csv_values.written_type(sorted(found - {paths.NO_VALUE}))
+            texts = listed(sorted(found - {paths.NO_VALUE}), "anon_value")
+            query = select([scalar_call("written_type_of_all", c.anon_value)], texts)
             written[name] = self._rows(printed(query), ())[0][0]
         return {name: kind if kind in GUESSED_ALIKE else TEXT for name, kind in written.items()}
 

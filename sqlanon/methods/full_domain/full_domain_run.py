@@ -34,7 +34,7 @@ from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
 from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.published_rows import with_individuals
 from sqlanon.queries.recodings import AtNode
 from sqlanon.queries.released_classes import NodeClasses
 from sqlanon.release import publishing
@@ -128,7 +128,7 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
             return found
-        rows = with_individuals(AtNode(made.table.encoding, levels), KEPT_CLASSES, masked=made.masked)
+        rows = with_individuals(AtNode(made.table.encoding, levels), masked=made.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def compare(

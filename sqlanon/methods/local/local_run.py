@@ -38,7 +38,7 @@ from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.published_rows import KEPT_CLASSES, with_individuals
+from sqlanon.queries.published_rows import with_individuals
 from sqlanon.queries.released_classes import labels_by_place, released_labels
 from sqlanon.release import publishing
 from sqlanon.release.guarantee import CHOSEN_NODE
@@ -181,7 +181,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         found = super().reference(made)
         if made.bound.policy.individual is None:
             return found
-        rows = with_individuals(made.recoding, KEPT_CLASSES, masked=False)
+        rows = with_individuals(made.recoding, masked=False)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def compare(

@@ -105,7 +105,7 @@ def left_join(query: exp.Select, relation: exp.Expr, condition: exp.Expr) -> exp
 def given_lists(names: Sequence[str]) -> exp.Select:
     """Lists of numbers as columns of these names: the first parameters of a prepared query."""
     given = ((cast(exp.Placeholder(this=str(place)), "BIGINT[]"), name) for place, name in enumerate(names, 1))
-    return exp.Select(expressions=[aliased(exp.func("unnest", each), name) for each, name in given])
+    return exp.Select(expressions=[aliased(f.unnest(each), name) for each, name in given])
 
 
 def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
@@ -160,15 +160,6 @@ def union_all(queries: Iterable[exp.Query]) -> exp.Query:
 def union_by_name(queries: Iterable[exp.Query]) -> exp.Query:
     """``query UNION ALL BY NAME query ...``: the rows of all, by the names of their columns."""
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False, by_name=True), queries)
-
-
-def differing_rows(one: exp.Query, other: exp.Query) -> exp.Query:
-    """The rows that either of two queries has and the other has not, as often as it has more of them."""
-    # Each in parentheses: set operations are otherwise taken from left to right.
-    return union_all(
-        select([exp.Star()], subquery(exp.except_(*copies(pair), distinct=False, copy=False), "anon_one_way"))
-        for pair in ((one, other), (other, one))
-    )
 
 
 def subquery(query: exp.Query, alias: str) -> exp.Subquery:
@@ -246,6 +237,11 @@ def _type(name: str) -> exp.DataType:
 def same(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
     """Equal, with NULL equal to NULL."""
     return exp.NullSafeEQ(this=left, expression=right)
+
+
+def case(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Case:
+    """``CASE WHEN condition THEN value ELSE otherwise END``, in which NULL is otherwise if nothing else is."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value)], default=otherwise)
 
 
 def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:

@@ -88,7 +88,6 @@ def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: 
 
 
 def _bounds(policy: Policy, columns: Iterable[str]) -> dict[str, Bounds]:
-    """Find the bounds of some columns, by their names in a table."""
     spelled = {folded(name): name for name in policy.coded_columns}
     named = {name: spelled[folded(name)] for name in columns if folded(name) in spelled}
     return {name: (policy.bottom_coding.get(own), policy.top_coding.get(own)) for name, own in named.items()}

@@ -138,7 +138,6 @@ def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
 
 
 def _shown(engine: Compute, listed: exp.Select, value_count: int) -> str:
-    """List the first values with their rows, in words."""
     found = engine.fetch(listed.copy().limit(MAX_SHOWN_VALUES), "values without a label")
     shown = [f'"{_cut(str(row["value"]))}" in {counted(int(row["rows"]), "row")}' for row in found]
     others = value_count - len(found)

@@ -203,7 +203,6 @@ class _Cutting:
             self._sides[step.alias] = "near"
 
     def _counted(self, query: exp.Query) -> exp.Select:
-        """The result of a query that is sent."""
         sent = self._far(query)
         name = next((name for name, other in self._sent.items() if other == sent), f"{COUNTED}_{len(self._sent)}")
         self._sent[name] = sent
@@ -307,7 +306,6 @@ def _aggregates(node: exp.Expr) -> bool:
 
 
 def _free_name(wanted: str, query: exp.Query, others: Mapping[str, exp.Query], taken: set[str]) -> str:
-    """A name that no other query has."""
     name, number = wanted, 2
     while name in taken or others.get(name, query) != query:
         name, number = f"{wanted}_{number}", number + 1

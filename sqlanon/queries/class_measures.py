@@ -42,6 +42,7 @@ from sqlanon.queries.kit.nodes import (
     all_of,
     ascending,
     c,
+    called,
     cast,
     column,
     copies,
@@ -104,7 +105,6 @@ def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
 
 
 def _whole(grouping: Grouping, merged: SensitiveValues | None, *, with_keys: bool) -> exp.Select:
-    """Classes as a whole: rows, individuals, weight."""
     keys = grouping.columns() if with_keys else []
     if merged is not None:
         return merged.whole(keys)
@@ -316,7 +316,7 @@ class SensitiveValues:
             keys = self.grouping.columns(VALUES)
             return exp.Window(this=aggregate, partition_by=keys, order=ascending(code.copy()), spec=rows)
 
-        work = exp.alias_(encoding.reference_work(self.name).table, "anon_work", table=True)
+        work = called(encoding.reference_work(self.name).table, "anon_work")
         values = values.join(work, on=column("position", "anon_work").eq(code), copy=False).select(
             *(column(each, "anon_work") for each in OF_REFERENCE),
             aliased(cast(up_to_here(exp.Sum(this=column(ROWS, VALUES))), "BIGINT"), "anon_rows_up_to"),
@@ -334,7 +334,7 @@ class SensitiveValues:
         ]
         between = aliased(scalar_call("work_between", *map(column, OF_WORK_BETWEEN)), WORK_BETWEEN)
         query = select([all_columns("anon_in_order"), between], subquery(values, "anon_in_order"))
-        crossings = exp.alias_(encoding.reference_crossings(self.name).table, "anon_crossings", table=True)
+        crossings = called(encoding.reference_crossings(self.name).table, "anon_crossings")
         return left_join(query, crossings, all_of(on))
 
     def _sized(self) -> exp.Select:
@@ -347,7 +347,7 @@ class SensitiveValues:
         return query
 
     def _with_known(self, query: exp.Select) -> exp.Select:
-        known = exp.alias_(self.grouping.encoding.values(self.name).table, "anon_known", table=True)
+        known = called(self.grouping.encoding.values(self.name).table, "anon_known")
         same_value = column(self._code, "anon_known").eq(column(self._code, VALUES))
         return query.join(known, on=same_value, copy=False)
 

@@ -21,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     bit_or,
     bits,
+    called,
     case,
     cast,
     column,
@@ -28,6 +29,7 @@ from sqlanon.queries.kit.nodes import (
     f,
     filtered,
     identifier,
+    is_there,
     number,
     same,
     select,
@@ -92,7 +94,7 @@ def key_labels(encoding: Encoding) -> Step:
         above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
         found = exp.Window(this=own, partition_by=[column("position"), column(VALUE)], order=above)
         words.append(aliased(f.coalesce(found, 0), encoding.key(word)))
-    coded = exp.alias_(CODED_LABELS.table, "anon_coded", table=True)
+    coded = called(CODED_LABELS.table, "anon_coded")
     columns = [column(name, "anon_coded") for name in ("position", "depth", VALUE, "label", "code", *LABEL_LOSSES)]
     query = select([*columns, *words], coded)
     if fields:
@@ -120,7 +122,7 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
 
 def value_types(encoding: Encoding) -> list[exp.Create]:
     """The statements that make the types of values, from the labels."""
-    known = exp.Not(this=column(VALUE).is_(exp.null()))
+    known = is_there(column(VALUE))
     return [
         enum_type(name, at_level(encoding, position, 0, [column(VALUE)], known.copy()).distinct(copy=False), VALUE)
         for position, name in enumerate(map(encoding.typed.get, encoding.spec.quasi_identifiers))

@@ -34,6 +34,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     all_of,
     ascending,
+    called,
     case,
     cast,
     column,
@@ -42,6 +43,7 @@ from sqlanon.queries.kit.nodes import (
     f,
     grouped,
     identifier,
+    is_there,
     left_join,
     made_once,
     number,
@@ -154,7 +156,7 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
             query = query.select(aliased(column(name, COMBINATIONS), encoding.raw(name)), copy=False)
     for name in spec.labelled:
         relation = encoding.sensitive_codes(name)
-        lookup = exp.alias_(relation.table, relation.name, table=True)
+        lookup = called(relation.table, relation.name)
         raw = exact_text(column(name, COMBINATIONS))
         query = left_join(query, lookup, same(column(VALUE, relation.name), raw))
         labels = (encoding.sensitive_label(name, depth) for depth in encoding.sensitive_depths(name))
@@ -190,7 +192,7 @@ def with_leaves(
     for position in range(len(encoding.spec.quasi_identifiers)) if positions is None else positions:
         name = encoding.spec.quasi_identifiers[position]
         alias = encoding.labels_of(position)
-        lookup = exp.alias_(encoding.labels.table, alias, table=True)
+        lookup = called(encoding.labels.table, alias)
         here = column("position", alias).eq(position), column("depth", alias).eq(0)
         is_value = same(column(VALUE, alias), exact_text(column(name, table)))
         query = left_join(query, lookup, all_of([*here, is_value]))
@@ -239,10 +241,7 @@ def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str,
         name: exp.TryCast(this=exact_text(column(name)), to=own_type(kind)) for name, kind in encoding.typed.items()
     }
     keys = {name: typed.get(name) or key(name) for name in encoding.spec.quasi_identifiers}
-    lost = [
-        exp.and_(exp.Not(this=column(name).is_(exp.null())), found.copy().is_(exp.null()), copy=False)
-        for name, found in typed.items()
-    ]
+    lost = [exp.and_(is_there(column(name)), found.copy().is_(exp.null()), copy=False) for name, found in typed.items()]
     return {**keys, IS_UNMAPPED: exp.or_(*lost, copy=False)} if lost else keys
 
 
@@ -296,7 +295,7 @@ def cells_of_piece(encoding: Encoding, piece: exp.Expr) -> Step:
 
 def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
     """The step that makes :data:`ROWS`, among which persons are found again."""
-    query = looked_up(encoding, exp.alias_(encoding.spec.source.copy(), COMBINATIONS, table=True))
+    query = looked_up(encoding, called(encoding.spec.source, COMBINATIONS))
     keys = key_columns(earlier.keys, COMBINATIONS, as_text=earlier.as_text) if earlier.is_by_person else []
     coded = encoding.spec.coded
     others = [value_of_row(name) if name in coded else column(name, COMBINATIONS) for name in _others(encoding)]
@@ -311,7 +310,7 @@ def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
     found = grouped(select([*copies(keys), row_sum()], relation.table), keys)
     if encoding.spec.row_weight is not None:
         # NULL where the weight of a piece is.
-        are_known = f.bool_and(exp.Not(this=column(WEIGHT).is_(exp.null())))
+        are_known = f.bool_and(is_there(column(WEIGHT)))
         found = found.select(aliased(case(are_known, exp.Sum(this=column(WEIGHT))), WEIGHT), copy=False)
 
     def as_they_are(_: Encoding, combinations: exp.Expr) -> exp.Select:

@@ -21,11 +21,13 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     c,
+    called,
     cast,
     column,
     count_rows,
     f,
     filtered,
+    is_there,
     left_join,
     number,
     same,
@@ -63,7 +65,7 @@ def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
         values = f.list(value)
         if one_in > 1:
             is_some = is_one_in(one_in, [value])
-            is_filled = value.is_(exp.null()).not_()
+            is_filled = is_there(value)
             rows = filtered(rows, is_some)
             values = filtered(f.list(f.hash(value)), exp.and_(is_filled, is_some.copy(), copy=False))
         counts = {"filled": filled, "rows": rows, "values": _distinct(values)}
@@ -224,7 +226,7 @@ class PairCounts:
     def dependency(self, pair: tuple[int, str], determinant: Side, dependent: Side) -> exp.Query:
         """``anon.dependency`` of one side of a pair on another."""
         value, kept = self._names(pair)
-        query = select([], exp.alias_(PAIRS.table, "anon_paired", table=True))
+        query = select([], called(PAIRS.table, "anon_paired"))
         for role, side in (("determinant", determinant), ("dependent", dependent)):
             if isinstance(side, int):
                 query = _with_label(self.encoding, pair[0], side, query, column(value, "anon_paired"), role)

@@ -20,6 +20,7 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     ascending,
     bits,
+    called,
     case,
     cast,
     column,
@@ -27,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     grouped,
+    is_there,
     left_join,
     number,
     select,
@@ -110,16 +112,15 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str],
     """
     rows: list[exp.Query] = [select([exp.Star()], rows_of(each.place).table) for each in releases]
     names = [release.name for release in releases]
-    found = (exp.AnyValue(this=column(name)) for name in names)
-    is_there: list[exp.Expr] = [cast(exp.Not(this=each.is_(exp.null())), "INTEGER") for each in found]
+    are_there = [cast(is_there(exp.AnyValue(this=column(name))), "INTEGER") for name in names]
     roles = SQL.given(rows=union_by_name(rows), persons_by=persons_by(keys), classes=names, values=values)
-    return roles.step(persons_of(0), "persons_by_classes", sources=added(is_there))
+    return roles.step(persons_of(0), "persons_by_classes", sources=added(are_there))
 
 
 def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
     """The step that makes persons by their classes in some releases of one table from its cells."""
     cells = releases[0].recoding.encoding.cells
-    query = select([column(ROW_COUNT, cells.name)], exp.alias_(cells.table, cells.name, table=True))
+    query = select([column(ROW_COUNT, cells.name)], called(cells.table, cells.name))
     for release in releases:
         query = release.join_to_keys(query, cells.name)
     classes = [column(release.name) for release in releases]
@@ -242,7 +243,7 @@ def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
     texts = [aliased(exact_text(column(name, ROWS.name)), text_of(name)) for name in spec.labelled]
     columns = [aliased(number_of_key(encoding, ROWS.name), ALL_EARLIER), *of_rows, *texts]
     values += [text.alias for text in texts]
-    rows = release.join_to_keys(select(columns, exp.alias_(ROWS.table, ROWS.name, table=True)), ROWS.name)
+    rows = release.join_to_keys(select(columns, called(ROWS.table, ROWS.name)), ROWS.name)
     roles = SQL.given(rows=rows, absent=ABSENT, number=ALL_EARLIER, name=release.name, values=values, coded=coded)
     return roles.step(persons_of(release.place), "persons_of_rows")
 
@@ -271,7 +272,7 @@ def without_withheld() -> exp.Update:
     update = exp.update(PERSONS.table, {}, dialect="duckdb")
     negative = exp.EQ(this=column(EARLIER), expression=exp.Neg(this=column(EARLIER)))
     update.set("expressions", [negative])
-    update.set("from_", exp.From(this=exp.alias_(WITHHELD_PERSONS.table, "anon_withheld", table=True)))
+    update.set("from_", exp.From(this=called(WITHHELD_PERSONS.table, "anon_withheld")))
     same_person = column(person_key(0), "anon_withheld").eq(column(person_key(0), PERSONS.name))
     return update.where(same_person, copy=False)
 
@@ -318,7 +319,7 @@ def smallest_classes(releases: Sequence[ReleasedClasses], k: int, most: int) -> 
         labels = exp.Array(expressions=[column(label, name) for label in release.labels.values()])
         is_shown = case(column(release.name, "anon_joint") > 0, labels)
         same_class = column(release.name, name).eq(column(release.name, "anon_joint"))
-        query = left_join(query, exp.alias_(release.relation.table, name, table=True), same_class)
+        query = left_join(query, called(release.relation.table, name), same_class)
         query = query.select(aliased(is_shown, f"labels_{place}"), copy=False)
     query = query.where(column("anon_persons", "anon_joint") < k, copy=False)
     order = [column(name, "anon_joint") for name in ("anon_persons", EARLIER)]

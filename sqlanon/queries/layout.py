@@ -28,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     enum_type,
     f,
     grouped,
+    is_there,
     listed,
     number,
     own_type,
@@ -180,7 +181,7 @@ def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Qu
 def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
     """The statement that makes the type of the texts of a column that are published."""
     value = published_texts(encoding)[name]
-    texts = select([aliased(text(value), "label")], rows).where(value.is_(exp.null()).not_(), copy=False)
+    texts = select([aliased(text(value), "label")], rows).where(is_there(value), copy=False)
     return enum_type(encoding.published_type(name), texts.distinct(copy=False), "label")
 
 

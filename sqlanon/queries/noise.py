@@ -36,6 +36,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     ascending,
     c,
+    called,
     cast,
     column,
     f,
@@ -152,7 +153,7 @@ def equal_rows(recoding: Recoding, combinations: Sequence[Relation], *, with_lef
     if with_left_over:
         labels = enumerate(encoding.label_columns)
         masks = [aliased(as_label(encoding, position, string(MASK)), name) for position, name in labels]
-        left_over = exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)
+        left_over = called(NOISY_LEFT_OVER.table, "anon_cells")
         rows.append(_with_noisy_rows(select(masks, left_over), columns))
     keys = [*encoding.label_columns, *(each.name for each in columns)]
     query = select([*map(column, keys), row_sum()], subquery(union_all(rows), "anon_published"))
@@ -199,7 +200,7 @@ def unlike_what_was_drawn(encoding: Encoding, written: exp.Expr) -> exp.Query:
 
 
 def _shown_combinations(recoding: Recoding, columns: Sequence[KeptColumn], combinations: Relation) -> exp.Select:
-    query = select([], exp.alias_(combinations.table, "anon_cells", table=True))
+    query = select([], called(combinations.table, "anon_cells"))
     query = recoding.join_labels_to_codes(query, "anon_cells")
     encoding, with_code = recoding.encoding, dict(recoding.code_columns())
     for position, name in enumerate(encoding.label_columns):

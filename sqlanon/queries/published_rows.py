@@ -25,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     all_of,
     ascending,
+    called,
     case,
     cast,
     column,
@@ -94,7 +95,7 @@ def expected_groups(encoding: Encoding, beside: Sequence[exp.Alias] = ()) -> exp
     counts = [classes, *(exp.ApproxDistinct(this=each.value) for each in columns)]
     # Of a list: DuckDB refuses products that are nested a thousand deep.
     groups = f.list_product(exp.Array(expressions=[cast(count, "DOUBLE") for count in counts]))
-    source = exp.alias_(encoding.spec.source.copy(), "anon_source", table=True)
+    source = called(encoding.spec.source, "anon_source")
     return select([aliased(groups, "groups"), *beside], source)
 
 
@@ -137,14 +138,14 @@ def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, count
 def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
     """Every row of the source with the columns by which it finds its class, and those that are kept of it."""
     encoding = recoding.encoding
-    query = select([], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
+    query = select([], called(encoding.spec.source, "anon_source"))
     query = _with_kept_columns(recoding.join_to_source(query, "anon_source"), columns)
     return with_numbers(encoding, query, "anon_source").select(aliased(number(1), ROW_COUNT), copy=False)
 
 
 def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
     """The cells with their number of rows, the columns by which they find their class, and those that are kept."""
-    cells = exp.alias_(recoding.encoding.cells.table, "anon_cells", table=True)
+    cells = called(recoding.encoding.cells.table, "anon_cells")
     query = select([column(ROW_COUNT, "anon_cells")], cells)
     if recoding.encoding.spec.earlier is not None:
         query = query.select(aliased(number_of_key(recoding.encoding, "anon_cells"), EARLIER), copy=False)
@@ -159,7 +160,7 @@ def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.
 def _published(recoding: Recoding, rows: exp.Query, names: Sequence[str], *, masked: bool) -> exp.Select:
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
-    classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(KEPT_CLASSES.table, "anon_codes", table=True))
+    classes = select([aliased(exp.true(), IS_KEPT)], called(KEPT_CLASSES.table, "anon_codes"))
     shown: dict[str, exp.Expr] = {name: column(name, "anon_rows") for name in names}
     if encoding.spec.earlier is not None:
         classes = classes.select(column(EARLIER, "anon_codes"), copy=False)

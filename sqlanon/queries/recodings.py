@@ -22,7 +22,9 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    called,
     column,
+    is_there,
     left_join,
     number,
     own_type,
@@ -108,9 +110,7 @@ class Recoding(ABC):
 
     def coded(self, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
         """Some columns of a relation with keys, and the codes of its labels."""
-        query = select(
-            (column(name, "anon_keyed") for name in carried), exp.alias_(relation.table, "anon_keyed", table=True)
-        )
+        query = select((column(name, "anon_keyed") for name in carried), called(relation.table, "anon_keyed"))
         return subquery(self.join_codes(query, "anon_keyed"), relation.name)
 
     def by_code(self) -> Grouping:
@@ -193,7 +193,7 @@ class _ByValue(Recoding):
         return self._labels(position, [*codes, self.label(position)]).distinct(copy=False)
 
     def texts(self, position: int) -> exp.Select:
-        return self._labels(position, [column("label")], column("label").is_(exp.null()).not_())
+        return self._labels(position, [column("label")], is_there(column("label")))
 
 
 @dataclass(frozen=True)

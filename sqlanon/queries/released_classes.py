@@ -27,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
     all_bits,
     all_of,
     bits,
+    called,
     cast,
     column,
     f,
@@ -85,7 +86,7 @@ class ReleasedClasses(ABC):
 
     def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
         """A query with the number of the class that is joined to it under an alias."""
-        query = left_join(query, exp.alias_(self.relation.table, alias, table=True), on)
+        query = left_join(query, called(self.relation.table, alias), on)
         shown = f.coalesce(column(self.name, alias), 0)
         return query.select(aliased(shown, self.name), copy=False)
 
@@ -148,7 +149,7 @@ class NodeClasses(ClassesOfKeys, ClassesOfRows):
         return self.join_to(query, alias, on)
 
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
-        source = exp.alias_(self.recoding.encoding.spec.source.copy(), "anon_source", table=True)
+        source = called(self.recoding.encoding.spec.source, "anon_source")
         query = select(carried_columns(keys, values, as_text=as_text), source)
         query = with_leaves(self.recoding.encoding, query, "anon_source", _positions(self.recoding))
         on = (word.eq(column(name, "anon_released")) for name, word in class_key(self.recoding).items())
@@ -215,7 +216,7 @@ class ListedClasses(ClassesOfRows):
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         columns = carried_columns(keys, values, as_text=as_text)
         nothing = aliased(cast(number(0), "UINTEGER"), self.name)
-        return select([*columns, nothing], exp.alias_(self.source.copy(), "anon_source", table=True))
+        return select([*columns, nothing], called(self.source, "anon_source"))
 
 
 def labels_by_place(names: Sequence[str]) -> Mapping[str, str]:
@@ -322,7 +323,7 @@ class CutClasses(ClassesOfRows):
 
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
         carried, names = [*persons_by(keys), *values], self.predictors.all
-        source = exp.alias_(self.source.copy(), "anon_source", table=True)
+        source = called(self.source, "anon_source")
         columns = carried_columns(keys, values, as_text=as_text)
         keyed = subquery(select([*columns, *(column(name, "anon_source") for name in names)], source), "anon_keyed")
         labelled = rows_at_cut(keyed, [*carried, *names], self.predictors, cut_of(self.place))

@@ -24,6 +24,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     filtered,
+    is_there,
     select,
     string,
     subquery,
@@ -236,7 +237,7 @@ def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
     counts = []
     for place, name in enumerate(names):
         read = try_cast(as_read(column(name)), "DOUBLE")
-        is_other = exp.and_(column(name).is_(exp.null()).not_(), read.is_(exp.null()), copy=False)
+        is_other = exp.and_(is_there(column(name)), read.is_(exp.null()), copy=False)
         counts += [
             aliased(f.count(read.copy()), f"numbers_{place}"),
             aliased(filtered(count_rows(), is_other), f"others_{place}"),

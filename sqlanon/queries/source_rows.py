@@ -28,12 +28,14 @@ from sqlanon.queries.kit.nodes import (
     all_of,
     bits,
     c,
+    called,
     case,
     cast,
     column,
     count_distinct,
     f,
     filtered,
+    is_there,
     left_join,
     number,
     same,
@@ -127,14 +129,14 @@ def unknown_rows(unknown: UnknownValues, taxonomy: Taxonomies) -> exp.Query:
         are_unknown=[_is_unknown(name, taxonomy) for name in unknown.columns],
         names=unknown.columns,
         columns=columns,
-        is_any_unknown=exp.or_(*map(_is_there, columns), copy=False),
+        is_any_unknown=exp.or_(*(is_there(column(each)) for each in columns), copy=False),
     )
 
 
 def unknown_counts(unknown: UnknownValues) -> exp.Query:
     """One row: ``suppressed`` rows, and by the place of each column ``rows_<place>`` with an unknown value there."""
     columns = [_unknown(place) for place in range(len(unknown.columns))]
-    left_out = map(_is_there, columns[: len(unknown.suppressed)])
+    left_out = (is_there(column(each)) for each in columns[: len(unknown.suppressed)])
     return ROWS_SQL.query(
         "unknown_counts",
         unknown=UNKNOWN,
@@ -172,11 +174,7 @@ def with_unknown_labels(
 def _is_unknown(name: str, taxonomy: Taxonomies) -> exp.Expr:
     known = Queries("taxonomies").query("known_values", taxonomy=taxonomy, attribute=string(name))
     is_known = exp.In(this=exact_text(column(name)), query=exp.Subquery(this=known))
-    return exp.Paren(this=exp.and_(_is_there(name), exp.Not(this=is_known), copy=False))
-
-
-def _is_there(name: str) -> exp.Expr:
-    return exp.Not(this=column(name).is_(exp.null()))
+    return exp.Paren(this=exp.and_(is_there(column(name)), exp.Not(this=is_known), copy=False))
 
 
 def _unknown(place: int) -> str:
@@ -231,7 +229,7 @@ def with_persons(earlier: EarlierClasses | None, query: exp.Select, table: str |
         return query
     ours = key_columns(earlier.keys, table, as_text=earlier.as_text)
     on = all_of([same(column(each.alias, PERSONS.name), each.this) for each in ours])
-    return left_join(query, exp.alias_(PERSONS.table, PERSONS.name, table=True), on)
+    return left_join(query, called(PERSONS.table, PERSONS.name), on)
 
 
 def with_numbers(encoding: Encoding, query: exp.Select, table: str) -> exp.Select:

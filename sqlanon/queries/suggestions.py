@@ -222,7 +222,6 @@ def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
 
 
 def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:
-    """A value as a number, or NULL."""
     if found.traits.is_number:
         return cast_value(value, "DOUBLE")
     if found.traits.is_text:

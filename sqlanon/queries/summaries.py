@@ -35,6 +35,7 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     all_columns,
     ascending,
+    called,
     case,
     column,
     equal_in,
@@ -195,7 +196,7 @@ def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
     encoding, grouping = recoding.encoding, recoding.by_code()
     coded = recoding.coded(encoding.cells, encoding.carried)
     suppressed = select([all_columns("anon_cells")], coded).join(
-        exp.alias_(kept, "anon_kept", table=True),
+        called(kept, "anon_kept"),
         on=equal_in(grouping.keys, "anon_cells", "anon_kept"),
         join_type="anti",
         copy=False,

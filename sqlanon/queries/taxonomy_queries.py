@@ -21,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     f,
     filtered,
     identifier,
+    is_there,
     made_once,
     names,
     number,
@@ -152,7 +153,7 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
     is_missing: exp.Expr = exp.true()
     if known is not None:
         labelled = select([column("value")], subquery(known, "anon_known"))
-        labelled.where(column("value").is_(exp.null()).not_(), copy=False)
+        labelled.where(is_there(column("value")), copy=False)
         is_missing = exp.not_(exp.In(this=column("value"), query=exp.Subquery(this=labelled)))
     text = exact_text_in_memory(column("value"))
     return SQL.query("values_without_label", source=source, name=name, text=text, is_missing=is_missing)
@@ -164,11 +165,11 @@ def values_to_list(source: exp.Expr, name: str, known: exp.Query | None, type_na
     is_text = type_name == "VARCHAR" or read != source
     text = exp.Collate(this=column(name), expression=identifier("binary")) if is_text else exact_text(column(name))
     query = select([c.value, aliased(count_rows(), "rows")], subquery(select([aliased(text, "value")], read), "texts"))
-    query.where(exp.not_(c.value.is_(exp.null())), copy=False)
+    query.where(is_there(c.value), copy=False)
     if known is not None:
         is_column = isinstance(known, exp.Select) and isinstance(known.selects[0], exp.Column)
         labelled = known.copy() if is_column else select([c.value], subquery(known, "known"))
-        labelled.where(exp.not_(c.value.is_(exp.null())), copy=False)
+        labelled.where(is_there(c.value), copy=False)
         query.where(exp.not_(exp.In(this=c.value, query=exp.Subquery(this=labelled))), copy=False)
     return query.group_by(c.value).order_by(exp.Ordered(this=c.rows, desc=True))
 
@@ -190,7 +191,7 @@ def values_with_rows(source: exp.Expr, name: str) -> exp.Select:
     """``value``, ``rows``: the values of a column but NULL, the most frequent first, in words of any dialect."""
     value, rows = column(name), exp.Ordered(this=column("rows"), desc=True)
     counted = select([aliased(value, "value"), aliased(count_rows(), "rows")], source.copy())
-    return counted.where(exp.not_(value.copy().is_(exp.null()))).group_by(value.copy()).order_by(rows)
+    return counted.where(is_there(value)).group_by(value.copy()).order_by(rows)
 
 
 def items_of(source: exp.Expr, name: str) -> exp.Subquery:

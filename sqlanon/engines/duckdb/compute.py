@@ -16,7 +16,18 @@ from sqlanon.engines.duckdb.source_pieces import has_dictionaries, pieces
 from sqlanon.engines.duckdb.statements import Statements
 from sqlanon.engines.relations import column_of
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import DIALECT, Grain, PreparedQuery, Relation, Step, identifier, number, select, string
+from sqlanon.queries.kit.nodes import (
+    DIALECT,
+    Grain,
+    PreparedQuery,
+    Relation,
+    Step,
+    identifier,
+    number,
+    select,
+    string,
+    temporary_table,
+)
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.source import SourceColumn
 
@@ -187,7 +198,7 @@ class Compute(Statements):
         self._send(printed(statement), purpose, parameters)
         if isinstance(statement, exp.Create) and statement.kind == "TYPE":
             # Types are made under a bare name, which is one of the temporary schema.
-            place = exp.Table(this=statement.this.this.copy(), db=identifier("main"), catalog=identifier("temp"))
+            place = temporary_table(statement.this.name)
             self._keep_in_mind(exp.Drop(tables=[place], kind="TYPE", exists=True))
 
     @contextmanager
@@ -232,7 +243,6 @@ def _rows_stay(purpose: str) -> EngineError:
 
 
 def _without(relation: Relation) -> exp.Drop:
-    """The statement that removes a temporary table."""
     return exp.Drop(tables=[relation.table], kind="TABLE", exists=True)
 
 

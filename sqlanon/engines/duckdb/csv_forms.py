@@ -42,6 +42,7 @@ from sqlanon.queries.kit.nodes import (
     count_rows,
     f,
     grouped,
+    is_there,
     listed,
     number,
     select,
@@ -204,7 +205,6 @@ class CsvForms:
         return Dialect(delim, self._names(file, line, delim))
 
     def _names(self, file: str, line: str, delim: str) -> tuple[str, ...]:
-        """The names of the columns of a file by its first line."""
         header, quote = self.settings.header, self.settings.quotes
         quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         (fields,) = csv.reader([line], delimiter=delim, **quoting)
@@ -287,7 +287,7 @@ def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[As
 
 def _is_unreadable(settings: Csv, name: str, kind: str) -> exp.Expr:
     read = try_cast(as_read(as_given(settings, name, kind)), kind)
-    return all_of([exp.not_(cell(settings, name).is_(exp.null())), read.is_(exp.null())])
+    return all_of([is_there(cell(settings, name)), read.is_(exp.null())])
 
 
 def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: Mapping[str, int]) -> PolicyError:

@@ -80,7 +80,6 @@ def refuse_other_formats(source: str) -> None:
 
 
 def _what_reads(name: str) -> str:
-    """Say what to do with a file of a name that is not read."""
     if name.endswith(PACKED):
         return "unpack it, or pack it as .gz or .zst"
     if name.endswith(PLAIN):

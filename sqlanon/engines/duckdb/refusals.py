@@ -252,7 +252,6 @@ def _of_csv(text: str) -> str | None:
 
 
 def _meaning(meanings: Mapping[str, str], text: str) -> str | None:
-    """Return the meaning of the first sign that a text has."""
     return next((meaning for sign, meaning in meanings.items() if sign in text), None)
 
 

@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb.refusals import why_in_use
 from sqlanon.engines.frames import DATASET, PANDAS, POLARS, RELATION, STREAM, described
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import DIALECT, identifier, select
+from sqlanon.queries.kit.nodes import DIALECT, select, temporary_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ class Frames:
             while len(self._scanned) > scanned:
                 self._forget(self._scanned.pop())
             while len(self._copied) > copied:
-                drop = exp.Drop(tables=[_temporary(self._copied.pop())], kind="TABLE", exists=True)
+                drop = exp.Drop(tables=[temporary_table(self._copied.pop())], kind="TABLE", exists=True)
                 with suppress(Exception):  # the connection is closed, and with it the table is gone
                     self._connection.execute(drop.sql(DIALECT))
 
@@ -81,8 +81,8 @@ class Frames:
             raise EngineError(reason, step="source", original=error) from None
         query = getattr(frame, "sql_query")() if description == RELATION else ""  # noqa: B009
         files = _files_of(frame) if description == DATASET else ()
-        follows_rows = description != RELATION
-        return ResolvedSource(_temporary(name), description, read=files, defined_by=query, follows_rows=follows_rows)
+        table, follows_rows = temporary_table(name), description != RELATION
+        return ResolvedSource(table, description, read=files, defined_by=query, follows_rows=follows_rows)
 
     def as_texts(self, source: ResolvedSource) -> ResolvedSource:
         """A frame with texts for its Python objects, so that no value decides how others of its column are read."""
@@ -92,7 +92,7 @@ class Frames:
         name = f"anon_frame_{next(NUMBERS)}"
         self._connection.register(name, as_texts(given))
         self._scanned.append(name)
-        return replace(source, relation=_temporary(name))
+        return replace(source, relation=temporary_table(name))
 
     def _unreadable(self, frame: Any) -> list[str]:
         """The columns that DuckDB cannot read, with their types: those that it refuses alone and without rows."""
@@ -111,9 +111,9 @@ class Frames:
         stream = f"{name}_stream"
         self._connection.register(stream, reader)
         try:
-            rows = select([exp.Star()], _temporary(stream))
+            rows = select([exp.Star()], temporary_table(stream))
             temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-            create = exp.Create(this=_temporary(name), kind="TABLE", expression=rows, properties=temporary)
+            create = exp.Create(this=temporary_table(name), kind="TABLE", expression=rows, properties=temporary)
             self._connection.execute(create.sql(DIALECT)).fetchall()
         finally:
             self._forget(stream)
@@ -162,10 +162,6 @@ def _refuse_objects(frame: Any) -> None:
     objects = ", ".join(f'"{name}"' for name, kind in frame.schema.items() if str(kind) == "Object")
     if objects:
         raise EngineError(f"the {POLARS} has Python objects in {objects}: cast them", step="source")
-
-
-def _temporary(name: str) -> exp.Table:
-    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier("temp"))
 
 
 def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:

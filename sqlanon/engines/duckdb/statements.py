@@ -206,7 +206,6 @@ class Statements:
 
     @contextmanager
     def _using(self, database: str) -> Iterator[None]:
-        """A database is the default for a while."""
         current = self.rows(query_text("engines", "current_place"))[0][0]
         self._send(use(database), "use")
         try:

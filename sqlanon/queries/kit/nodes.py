@@ -36,8 +36,7 @@ class Relation:
 
     @property
     def table(self) -> exp.Table:
-        """The table as a node; temporary tables live in their own catalog, so no user table can stand in its way."""
-        return exp.Table(this=identifier(self.name), db=identifier("main"), catalog=identifier("temp"))
+        return temporary_table(self.name)
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,11 @@ class PreparedQuery:
 
     name: str
     values: tuple[int | list[int], ...] = ()
+
+
+def temporary_table(name: str) -> exp.Table:
+    """A temporary table, in the catalog of such, where no table of a user can stand in its way."""
+    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier("temp"))
 
 
 def identifier(name: str) -> exp.Identifier:
@@ -162,6 +166,11 @@ def union_by_name(queries: Iterable[exp.Query]) -> exp.Query:
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False, by_name=True), queries)
 
 
+def called(relation: exp.Expr, alias: str) -> exp.Expr:
+    """A copy of a table or of a derived table under another name."""
+    return exp.alias_(relation, alias, table=True)
+
+
 def subquery(query: exp.Query, alias: str) -> exp.Subquery:
     """``(query) AS "alias"``."""
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
@@ -230,13 +239,17 @@ def unsigned_type(largest: int) -> str:
 
 @cache
 def _type(name: str) -> exp.DataType:
-    """A type, parsed once."""
     return exp.DataType.build(name, dialect=DIALECT)
 
 
 def same(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
     """Equal, with NULL equal to NULL."""
     return exp.NullSafeEQ(this=left, expression=right)
+
+
+def is_there(value: exp.Expr) -> exp.Not:
+    """Whether a value is not NULL."""
+    return exp.Not(this=value.is_(exp.null()))
 
 
 def case(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Case:

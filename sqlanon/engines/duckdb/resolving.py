@@ -213,27 +213,23 @@ class Sources:
     def _parquet(
         self, files: tuple[str, ...], given: str | tuple[str, ...], layout: FolderRecord | None
     ) -> exp.Table | exp.Subquery:
-        """Return Parquet files as a relation; columns of folders have the types that their names fit."""
+        """Return Parquet files as a relation; columns of folders have the types that all values there fit."""
         if layout is not None:
             written = Files(given, columns=layout.columns, partition_by=layout.partition_by)
             return file_readers.as_written(written)
-        types = self._folder_types(files)
-        if {*types.values()} <= GUESSED_ALIKE:
-            return file_readers.reader(given)
-        return file_readers.folder_reader(given, types)
-
-    def _folder_types(self, files: Sequence[str]) -> dict[str, str]:
-        """Return the types that the names of folders ``column=value`` are written in: 02139 and 007 stay texts."""
         values: dict[str, set[str]] = {}
         for file in files:
             for name, value in paths.folder_values(file).items():
                 values.setdefault(name, set()).add(value)
-        written = {}
+        types = {}
         for name, found in values.items():
             texts = listed(sorted(found - {paths.NO_VALUE}), "anon_value")
             query = select([scalar_call("written_type_of_all", c.anon_value)], texts)
-            written[name] = self._rows(printed(query), ())[0][0]
-        return {name: kind if kind in GUESSED_ALIKE else TEXT for name, kind in written.items()}
+            kind = self._rows(printed(query), ())[0][0]
+            types[name] = kind if kind in GUESSED_ALIKE else TEXT  # such as 02139 and 007
+        if {*types.values()} <= GUESSED_ALIKE:
+            return file_readers.reader(given)
+        return file_readers.folder_reader(given, types)
 
     def _refuse_left_out(self, pattern: str, matched: Sequence[str]) -> None:
         """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so."""

@@ -18,7 +18,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.loading import TaxonomyLoad, levels_of, load_unless_refused
 from sqlanon.binding.prepare import as_policy_says, read_by, unguessed
@@ -33,7 +33,7 @@ from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
-from sqlanon.queries.taxonomy_queries import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
+from sqlanon.queries.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
 
 # How the names of these databases begin: sessions on connections to one database see those of each other.
 CATALOG = "anon_of_policy"
@@ -85,8 +85,8 @@ def own_taxonomies(
     if attributes is None:
         source, _ = unguessed(engine, source, policy)
     made = _made(policy, carried)
-    stored = taxonomies.shapes(engine, carried)
-    known = taxonomies.attributes(engine)
+    stored = stored_taxonomies.shapes(engine, carried)
+    known = stored_taxonomies.attributes(engine)
     copied = [spelled_like(name, known) for name in policy.columns_with_taxonomy if name not in carried]
     with _apart(engine, copied):
         large = [] if lists_ranges else large_ranges(policy, made)
@@ -94,7 +94,7 @@ def own_taxonomies(
             source = as_policy_says(engine, source, policy)
         read = [each.relation for each in read_by(engine, source, policy).values()] if large else []
         _load(engine, source, made, dict.fromkeys(large, tuple(read)))
-        own = taxonomies.shapes(engine, carried)
+        own = stored_taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256 and not shape.is_of_policy]
         if others:
             raise TaxonomyError(
@@ -215,7 +215,7 @@ def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
         columns = [column(name, "anon_levels") for name in ("level", "value", "label")]
         rows = select([aliased(string(each.attribute), "attribute"), *columns], subquery(levels, "anon_levels"))
         listings.append(subquery(rows, "anon_listing"))
-        shape = taxonomies.shapes_of(engine, listings[-1])[each.attribute]
+        shape = stored_taxonomies.shapes_of(engine, listings[-1])[each.attribute]
         engine.made_by[each.attribute] = MadeTaxonomy(each.taxonomy, shape)
     counts = leaf_counts(engine.taxonomy, listings)
     table = leaves_of(engine.taxonomy)
@@ -255,7 +255,7 @@ def _listed_whole(engine: Engine, bound: BoundPolicy) -> dict[str, TaxonomyShape
     carried = {*map(folded, bound.policy.taxonomies)}
     shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
     in_part = {name for name, made in engine.made_by.items() if made.shape is not None}
-    names = [name for name in taxonomies.attributes(engine) if name not in in_part]
+    names = [name for name in stored_taxonomies.attributes(engine) if name not in in_part]
     return {name: shapes[folded(name)] for name in names if folded(name) in shapes}
 
 
@@ -272,8 +272,8 @@ def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> None:
     with reading_taxonomies(engine, stored):
         engine.prepare_taxonomies()
         names = {*map(folded, kept)}
-        alike = [name for name in taxonomies.stored_attributes(engine) if folded(name) in names]
-        there = {folded(name): shape.sha256 for name, shape in taxonomies.shapes(engine, alike).items()}
+        alike = [name for name in stored_taxonomies.stored_attributes(engine) if folded(name) in names]
+        there = {folded(name): shape.sha256 for name, shape in stored_taxonomies.shapes(engine, alike).items()}
     # One that is equal stays as it is: somebody may have loaded it for all policies.
     new = {name: shape for name, shape in kept.items() if there.get(folded(name)) != shape.sha256}
     if not new:

@@ -28,10 +28,10 @@ from sqlanon.model.policy_value import did_you_mean
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange
 from sqlanon.model.taxonomy.hierarchies import Hierarchy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape, is_respelled, with_spellings
-from sqlanon.queries.taxonomy_queries import SQL
+from sqlanon.queries.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
 

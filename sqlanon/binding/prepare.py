@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
 from sqlanon.binding.coding import coded, refuse_texts
 from sqlanon.binding.unknown_values import known_values
@@ -24,7 +24,7 @@ from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import did_you_mean, unknown_names
-from sqlanon.queries import taxonomy_queries as queries
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import column
 from sqlanon.queries.source import (
@@ -37,7 +37,7 @@ from sqlanon.queries.source import (
     text_of,
     typed,
 )
-from sqlanon.queries.taxonomy_queries import leaves_of
+from sqlanon.queries.taxonomies import leaves_of
 
 # Names of columns that a name of a folder has as they are: DuckDB encodes others, and never decodes them.
 PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
@@ -84,7 +84,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
     """Spell the columns that need taxonomies as these are spelled, since the macros know them by one name."""
-    attributes = taxonomies.attributes(engine)
+    attributes = stored_taxonomies.attributes(engine)
     needed = policy.columns_with_taxonomy
     others = [name for name in needed if name not in attributes]
     names = [spelled_like(name, attributes) for name in others]
@@ -99,7 +99,7 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     Raises:
         PolicyError, TaxonomyError: as :func:`prepare`.
     """
-    found = taxonomies.shapes(engine, tuple(bound.all_shapes))
+    found = stored_taxonomies.shapes(engine, tuple(bound.all_shapes))
     if found == bound.all_shapes:
         return bound
     policy, shapes = bound.policy, _shapes(engine, bound.policy)
@@ -112,15 +112,15 @@ def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     """Look for ambiguous labels and uneven digits in taxonomies that are well-formed."""
     policy = bound.policy
     by_prefix = [name for name, rule in policy.taxonomies.items() if rule.kind in ("prefixes", "zip")]
-    uneven = {} if policy.has_private_method else taxonomies.uneven_digits(engine, by_prefix)
-    return replace(bound, ambiguous=taxonomies.ambiguous_labels(engine, bound.all_shapes), uneven=uneven)
+    uneven = {} if policy.has_private_method else stored_taxonomies.uneven_digits(engine, by_prefix)
+    return replace(bound, ambiguous=stored_taxonomies.ambiguous_labels(engine, bound.all_shapes), uneven=uneven)
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
     """Find the shapes of the taxonomies that a policy uses, as far as there are any; refuse malformed ones."""
     attributes = policy.columns_with_taxonomy
-    shapes = taxonomies.shapes(engine, attributes)
-    found = taxonomies.malformed_of(engine, shapes)
+    shapes = stored_taxonomies.shapes(engine, attributes)
+    found = stored_taxonomies.malformed_of(engine, shapes)
     problems = [line for name in attributes for line in found.get(name, [])]
     if problems:
         raise TaxonomyError("stored taxonomies are malformed; load them anew:", problems)
@@ -137,7 +137,7 @@ def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) 
     if not names:
         return {}
     flat = [f'"{name}": it has no level above the values' for name in names if shapes[name].height == 0]
-    found = engine.fetch(queries.roots(engine.taxonomy, names), "labels of the top", "node")
+    found = engine.fetch(taxonomies.roots(engine.taxonomy, names), "labels of the top", "node")
     problems = flat + [
         f'"{row["attribute"]}": the label of its top stands in {row["others"]:,} rows below another label'
         for row in found

@@ -18,7 +18,7 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
 from sqlanon.model.taxonomy.hierarchies import note_path, note_text
 from sqlanon.publish.files import staged_file
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values

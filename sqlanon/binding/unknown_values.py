@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import counted, folded
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
 from sqlanon.queries.source import Taxonomies, with_spellings
 

@@ -18,7 +18,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.methods.counterfeiting import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.workload import AverageQuery, CountQuery, GroupQuery
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery

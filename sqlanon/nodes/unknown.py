@@ -13,7 +13,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries import source_rows as queries
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.coded_labels import root_rows
 from sqlanon.queries.encoding import CellSpec, Encoding
 from sqlanon.queries.kit.nodes import Step

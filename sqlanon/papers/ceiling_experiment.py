@@ -28,7 +28,7 @@ from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.model.workload import CountQuery
 from sqlanon.papers import Announce, Reproduction, adult
 from sqlanon.papers.charts import colours
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
 from sqlanon.queries.measures import level_map

@@ -43,7 +43,7 @@ from sqlanon.papers.epsilon_safe_probabilities import (
 )
 from sqlanon.papers.income_accuracy import THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.nodes import all_of, column, counted_rows, number, string
 from sqlanon.queries.layout import MASK

@@ -24,7 +24,7 @@ from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.papers import Announce, Reproduction
 from sqlanon.papers.methods import IPAAsPublished
-from sqlanon.queries import taxonomy_queries
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier, select, string
@@ -169,7 +169,7 @@ def measured(session: Session, contender: Contender, seed: int) -> Row:
     report, engine = release.report, session._engine
     original, shown = (session._opened.resolve(name).relation for name in (SOURCE, RELEASED))
     loss = table_call("information_loss", original, shown, level_map(release.node), string(DISEASE))
-    [found] = engine.fetch(taxonomy_queries.at(loss, engine.taxonomy), "information loss")
+    [found] = engine.fetch(taxonomies.at(loss, engine.taxonomy), "information loss")
     errors = query_errors(session, SOURCE, RELEASED, stroke_queries(), without_masked=QUASI_IDENTIFIERS).to_pylist()
     if isinstance(report, PrivateReport):
         released_rows = report.released_rows

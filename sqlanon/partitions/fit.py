@@ -35,7 +35,7 @@ from sqlanon.model.taxonomy.rules import Dates, Intervals
 from sqlanon.partitions.increment import SQL
 from sqlanon.partitions.sidecar import FORMAT, HASHES, attached, keep_hashes, opened, refuse_other_parts, table_of
 from sqlanon.publish.files import staged_file
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import reading_taxonomies
 from sqlanon.binding.prepare import prepare
@@ -39,7 +39,7 @@ def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
     Those of the session are refused if they are others: nobody knows which ones are meant.
     """
     wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
-    stored = taxonomies.shapes(engine, wanted)
+    stored = stored_taxonomies.shapes(engine, wanted)
     _refuse_other_taxonomies(sidecar.fit, {name: shape.sha256 for name, shape in stored.items()})
     with reading_taxonomies(engine, TAXONOMY):
         yield

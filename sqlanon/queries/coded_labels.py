@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.encoding import ROW_COUNT, VALUE, WEIGHT, Encoding
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

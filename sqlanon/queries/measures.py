@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.model.criteria import CLASS_SIZE, Bound, Measure
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (

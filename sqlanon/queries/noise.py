@@ -23,7 +23,7 @@ from operator import mul
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.encoding import ROW_COUNT, CellSpec, Encoding, row_sum
 from sqlanon.queries.grouping import Grouping, of_all_nodes

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cut_methods import as_text, interval_label
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.coded_labels import has_bits, label_bits
 from sqlanon.queries.encoded_rows import key_word, with_leaves
 from sqlanon.queries.encoding import label_of

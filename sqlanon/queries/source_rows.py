@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.encoding import EARLIER, CellSpec, EarlierClasses, Encoding, UnknownValues
 from sqlanon.queries.kit.macros import exact_text, text
 from sqlanon.queries.kit.named import Queries

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies, reading_taxonomies
 from sqlanon.binding.prepare import prepare
@@ -266,7 +266,7 @@ def bound_to(
 
 def _other_taxonomies(engine: Engine, record: Record, columns: Sequence[str]) -> list[str]:
     """Find the columns whose taxonomies are not those that a record has the hashes of."""
-    same = taxonomies.unchanged(engine, columns, record.taxonomy_sha256)
+    same = stored_taxonomies.unchanged(engine, columns, record.taxonomy_sha256)
     return [name for name in columns if name not in same]
 
 

@@ -24,8 +24,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec
 from sqlanon.model.release import Result
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.queries import examination
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import examination, taxonomies
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.report.document import Part, Table, count, figure, percent, printable

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.prepare import prepare
 from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Engine
@@ -320,7 +320,7 @@ def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterato
 
 def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], release: str) -> None:
     """Refuse a warehouse in which labels would stand for other values."""
-    stored = taxonomies.shapes(engine, needed)
+    stored = stored_taxonomies.shapes(engine, needed)
     problems = []
     for name in needed:
         if name not in stored:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.progress import silent
@@ -21,7 +21,7 @@ from sqlanon.model.record import Record
 from sqlanon.model.release import Exposure
 from sqlanon.model.release.pictures import Alternatives, ClassSizes, Sizes, alternatives_of, class_sizes
 from sqlanon.model.release.reported_columns import ExampleRow, LabelRows, Level, ReportedColumn
-from sqlanon.queries import taxonomy_queries
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Grain, column, names, string, subquery
@@ -240,7 +240,7 @@ class ReportedRelease:
         return self.engine.fetch(queries.query(query, **roles), purpose, grain)
 
     def _taxonomy(self, name: str) -> exp.Subquery:
-        levels = taxonomy_queries.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
+        levels = taxonomies.at(table_call("taxonomy_levels", string(name)), self.engine.taxonomy)
         return subquery(levels, "anon_labels")
 
     @property
@@ -259,7 +259,7 @@ class ReportedRelease:
     @cached_property
     def _known_taxonomies(self) -> set[str]:
         """The quasi-identifiers whose taxonomies here are those that the release was made with."""
-        return {*taxonomies.unchanged(self.engine, self.policy.quasi_identifiers, self.record.taxonomy_sha256)}
+        return {*stored_taxonomies.unchanged(self.engine, self.policy.quasi_identifiers, self.record.taxonomy_sha256)}
 
     @cached_property
     def _sizes_before(self) -> Sizes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
@@ -158,7 +158,7 @@ def shown_kinds(
     )
     top, bottom = (frozenset[str](), frozenset[str]()) if policy is None else _coded(policy)
     labelled = () if policy is None else policy.quasi_identifiers
-    loaded = {folded(name): name for name in taxonomies.shapes(engine, [*labelled])}
+    loaded = {folded(name): name for name in stored_taxonomies.shapes(engine, [*labelled])}
     meanings = [
         {"place": place, "attribute": loaded.get(folded(each.name), each.name), **_meaning_of(each, top, bottom)}
         for place, each in enumerate(columns)

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
 from sqlanon.queries import measures as queries
-from sqlanon.queries import taxonomy_queries
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
 from sqlanon.queries.source import both_spellings, with_whole_numbers
@@ -29,7 +29,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     labels = record.labels
     if labels is not None:
-        labels = labels.of(taxonomies.unchanged(engine, names, record.taxonomy_sha256))
+        labels = labels.of(stored_taxonomies.unchanged(engine, names, record.taxonomy_sha256))
     items = labels.items if isinstance(labels, CutRecord) else ()
     compared = {*items} if labels is None else {*labels.columns, *items}
     unknown = ", ".join(f'"{name}"' for name in names if name not in compared)
@@ -132,7 +132,7 @@ class LabelsCheck:
 def _labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
     """Return the label that unknown values have by the policy, by column."""
     names = [name for name in policy.columns_with("top") if name in node.levels]
-    found = engine.fetch(taxonomy_queries.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
+    found = engine.fetch(taxonomies.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
     return {row["attribute"]: row["root"] for row in found}
 
 

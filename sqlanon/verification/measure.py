@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from sqlanon.binding import stored_taxonomies as taxonomies
+from sqlanon.binding import stored_taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.coding import coded
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
@@ -62,7 +62,7 @@ def beside_release(
     if source is not None:
         source = coded(engine, source, policy)
         whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
-        stored = taxonomies.attributes(engine)
+        stored = stored_taxonomies.attributes(engine)
         left_out = [name for name in policy.columns_with("suppress") if name in stored]
         relation = known_rows(whole, left_out, spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out)))
     people = [] if population is None else engine.describe(population)

@@ -21,7 +21,7 @@ from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source,
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.sql_files import query_text

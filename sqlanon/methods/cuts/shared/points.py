@@ -29,7 +29,7 @@ from sqlanon.methods.cuts.shared.cut_pieces import (
 )
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cut_methods import Range, interval_label, written
-from sqlanon.queries import taxonomy_queries as taxonomies
+from sqlanon.queries import taxonomies
 from sqlanon.queries.encoded_rows import exact_key
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, EarlierClasses
 from sqlanon.queries.kit.macros import cast_value, table_call

@@ -1,16 +1,20 @@
 """Releases that nobody has changed: each verifies, whatever its models, with its source and without.
 
-That those of each method do is in test_golden_runs.py.
+Those of each method do in test_golden.py.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import sqlanon as sa
 from tests.conftest import clinic_policy
+from tests.golden.recording import Recorder
+from tests.stories.test_verification import policy
 
 LEVELS = {"age": 2, "sex": 0, "zip": 3}
 BOUNDS = {"suppression_limit": 0.5, "minimum_levels": LEVELS, "maximum_levels": LEVELS}
@@ -49,3 +53,59 @@ def test_whatever_the_models(session: sa.Session, models: tuple[Any, ...]) -> No
     undecided = [result for result in alone.models if result.met is None]
     assert bool(undecided) == (models[0].model in NEED_SOURCE)
     assert len(undecided) == sum("compared with the release itself" in note for note in alone.notes)
+
+
+def test_a_population_that_lacks_people_of_the_source_is_a_condition(clinic: sa.Session) -> None:
+    clinic.connection.execute("CREATE TABLE nobody AS FROM visits LIMIT 0")
+    release = clinic.anonymize("visits", policy(sa.KMap(2, "nobody")), "mapped")
+    classes = clinic.measure("mapped", policy(sa.KAnonymity(2), identifiers=[]))
+    assert release.report.models[0].attained == classes.k
+    assert any("as many people as it has rows" in line for line in release.guarantee.conditions)
+
+
+def test_integers_that_parquet_would_round_are_refused(clinic: sa.Session, tmp_path: Path) -> None:
+    clinic.connection.execute("CREATE TABLE sums AS SELECT *, CAST(9007199254740993 AS HUGEINT) AS wide FROM visits")
+    asked = policy(sa.KAnonymity(2), insensitive=["wide"])
+    with pytest.raises(sa.EngineError, match=r'"wide" \(HUGEINT\)'):
+        clinic.anonymize("sums", asked, tmp_path / "sums.parquet")
+    assert list(tmp_path.iterdir()) == []
+    clinic.anonymize("sums", asked, "kept")
+    assert clinic.connection.execute("SELECT DISTINCT wide FROM kept").fetchall() == [(9007199254740993,)]
+
+
+def test_labels_are_looked_up_in_classes_not_in_rows() -> None:
+    """Rows are grouped once; that takes a fraction of a histogram of every column over all of them."""
+    recorder = Recorder(duckdb.connect(config={"threads": 1}))
+    with sa.connect(recorder) as session:  # type: ignore[arg-type]
+        recorder.execute(
+            "CREATE TABLE people AS SELECT i % 4 AS age, if(i % 2 = 0, 'f', 'm') AS sex FROM range(40) r (i)"
+        )
+        asked = sa.Policy(quasi_identifiers=["age", "sex"], privacy=[sa.KAnonymity(5)])
+        stored = {"age": sa.Taxonomy.flat(range(4)), "sex": sa.Taxonomy.flat(["f", "m"])}
+        session.taxonomies.load_all(stored)
+        session.anonymize("people", asked, "published")
+        recorder.statements.clear()
+        assert session.verify("published", asked).met
+        looked_up = [each for each in recorder.statements if "HISTOGRAM" in each.upper()]
+        assert len(looked_up) == 1
+        assert "anon_released_labels" in looked_up[0]
+        assert "published" not in looked_up[0]
+        recorder.execute("UPDATE published SET sex = 'M' WHERE rowid < 3")
+        [shortfall] = [
+            each for each in session.verify("published", asked, strict=False).shortfalls if "its taxonomy" in each
+        ]
+        assert shortfall.startswith('column "sex" has 1 labels, in 3 rows')
+
+
+def test_a_label_that_its_collation_hides_is_found() -> None:
+    """Classes are distinguished byte by byte, whatever the collation of their columns."""
+    with sa.connect() as session:
+        session.connection.execute("CREATE TABLE people (sex VARCHAR COLLATE NOCASE)")
+        session.connection.execute("INSERT INTO people SELECT 'f' FROM range(9)")
+        session.taxonomies.load("sex", sa.Taxonomy.flat(["f"]))
+        asked = sa.Policy(quasi_identifiers=["sex"], privacy=[sa.KAnonymity(2)])
+        session.anonymize("people", asked, "published")
+        session.connection.execute("ALTER TABLE published ALTER sex TYPE VARCHAR COLLATE NOCASE")
+        session.connection.execute("UPDATE published SET sex = 'F' WHERE rowid = 4")
+        shortfalls = session.verify("published", asked, strict=False).shortfalls
+        assert any("1 labels, in 1 rows" in each for each in shortfalls)

@@ -1,7 +1,7 @@
 """``python -m tests.golden``: write what the runs send to the database now, for review as a diff.
 
-``--show TITLE`` prints a statement of ``hashes.txt``, or the changes of a run: as the package of git's HEAD makes it,
-and as it is now.
+``--show RUN`` prints the changes of a run: as the package of git's HEAD makes it, and as it is now. With a subject, as
+in ``--show "k: create anon_cells"``, it prints the statements, too.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.golden.files import FOLDER, kept_hashes, run_of, texts
-from tests.golden.plans import PLANS
-from tests.golden.recording import digest, folded, in_lines
+from tests.golden.files import FOLDER, HASHED, NEAR, run_of, texts
+from tests.golden.recording import folded, in_lines
 
 ROOT = FOLDER.parents[1]
 
@@ -27,7 +26,7 @@ ROOT = FOLDER.parents[1]
 def main() -> None:
     """Write the files, or show a statement or a run."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description="Write what runs send to the database.")
-    parser.add_argument("--show", metavar="TITLE", help="print a statement or a run as HEAD makes it, and as it is now")
+    parser.add_argument("--show", metavar="RUN", help="print a run (or RUN: SUBJECT) of HEAD and of now")
     parser.add_argument("--send", metavar="RUN", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.send:
@@ -47,27 +46,18 @@ def _write() -> None:
 
 
 def _sent(name: str) -> list[list[str]]:
-    """Subjects, hashes and statements of a run, for people."""
-    statements, _ = run_of(name)
-    return [[about, digest(text), folded(in_lines(text) if name in PLANS else text)] for about, text in statements]
+    """Subjects and statements of a run, for people."""
+    return [[about, folded(in_lines(text) if name in NEAR else text)] for about, text in run_of(name)]
 
 
-def _shown(title: str) -> str:
-    titles, runs = kept_hashes()
-    if title in runs:
-        return _difference([text for *_, text in _sent_before(title)], [text for *_, text in _sent(title)])
-    if title not in titles:
-        sys.exit(f"{title!r} is the title of no statement and of no run in hashes.txt")
-    name = next(name for name, run in runs.items() if titles[title] in (text for _, text in run.statements))
-    before, now = _sent_before(name), _sent(name)
-    # It has the hash that the file has, before or now; the other one is that of the same number of its subject.
-    kept = next(run for run in (before, now) if titles[title] in (text for _, text, _ in run))
-    place = next(place for place, (_, text, _) in enumerate(kept) if text == titles[title])
-    about = kept[place][0]
-    number = len([each for each in kept[:place] if each[0] == about])
-    both = [[text for each, _, text in run if each == about][number : number + 1] for run in (before, now)]
-    heading = f"-- {title}, in the run {name}, by HEAD:\n{''.join(both[0])};\n\n-- Now:\n{''.join(both[1])};\n\n"
-    return heading + _difference(*both)
+def _shown(asked: str) -> str:
+    name, _, about = asked.partition(": ")
+    if name not in HASHED:
+        sys.exit(f"{name!r} is the name of no run in hashes.txt")
+    runs = [[text for each, text in run if not about or each == about] for run in (_sent_before(name), _sent(name))]
+    before, now = (";\n\n".join(run) for run in runs)
+    shown = f"-- By HEAD:\n{before};\n\n-- Now:\n{now};\n\n" if about else ""
+    return shown + _difference(*runs)
 
 
 def _difference(before: Sequence[str], now: Sequence[str]) -> str:

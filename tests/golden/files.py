@@ -18,10 +18,11 @@ from pydantic import BaseModel
 import sqlanon as sa
 from tests.golden import sent
 from tests.golden.people import HELD, POLICIES, ROLES, RUNS, SERVED, TABLE, WHOLE
-from tests.golden.plans import PLANS, Look, Recording, executed, recorded
+from tests.golden.plans import executed, recorded
 from tests.golden.recording import digest, folded, in_lines, subject
 from tests.golden.sent import SENT
 from tests.golden.statements import STATEMENTS, Kept
+from tests.golden.visits import VISITS
 
 FOLDER = Path(__file__).parent
 HASHES = FOLDER / "hashes.txt"
@@ -37,11 +38,12 @@ OF_STATEMENTS = f"""\
 -- {WRITTEN}\
 """
 OF_HASHES = f"""\
-# Hashes of the statements that runs of tests/golden/plans.py and tests/golden/sent.py send, by what these make, drop
-# or read, and the runs, {WRITTEN}
-# The second hash of "read taxonomy" is that of the statement "read taxonomy 2".
-# `python -m tests.golden --show TITLE` prints a statement, or what changes in a run.\
+# Runs of tests/golden (people.py, visits.py, sent.py): what they publish, and how many statements they send, with a
+# hash of these; {WRITTEN}
+# `python -m tests.golden --show RUN` prints what changes in a run, and `--show "RUN: SUBJECT"` some of its statements.\
 """
+NEAR = {**RUNS, **VISITS}
+HASHED = [*NEAR, *SENT]
 END = ";\n\n"
 REFERENCE = "as above: "
 MIN_LINES = 3
@@ -57,23 +59,17 @@ COMMON = {name: role if isinstance(role, str) else tuple(role) for name, role in
 
 
 class Seen(NamedTuple):
-    """A run over the people.
-
-    Attributes:
-        statements: as they are sent.
-        results: names of columns and rows of the statements that are kept, by their places.
-        published: what identifies the rows that are published.
-    """
+    """A run over the people or the visits."""
 
     statements: list[str]
-    results: dict[int, tuple[list[str], list[tuple[object, ...]]]]
-    published: str
+    results: dict[int, tuple[list[str], list[tuple[object, ...]]]]  # columns and rows of statements kept, by place
+    published: str  # what identifies the rows that are published
 
 
 @cache
 def seen(name: str) -> Seen:
-    """What a run over the people sends, and what this makes without sqlanon."""
-    recording = _in_folder(lambda folder: recorded(RUNS[name], folder))
+    """What a run sends, and what this makes without sqlanon."""
+    recording = _in_folder(lambda folder: recorded(NEAR[name], folder))
     wanted = {place(recording.statements, kept) for kept in _kept_of(name)}
     results = {}
     steps = iter(range(len(recording.statements)))
@@ -85,7 +81,7 @@ def seen(name: str) -> Seen:
                 found = connection.execute(f"FROM {made[1] or made[2]}") if made else connection
                 results[step] = [column[0] for column in found.description], found.fetchall()
 
-    rows = _in_folder(lambda folder: executed(RUNS[name], recording.statements, folder, look))
+    rows = _in_folder(lambda folder: executed(NEAR[name], recording.statements, folder, look))
     assert rows == recording.rows, f"the statements of the run {name!r} publish other rows without sqlanon"
     return Seen(recording.statements, results, recording.published)
 
@@ -192,39 +188,13 @@ def _indented(text: str) -> str:
     return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-class Hashed(NamedTuple):
-    """A run as hashes.
-
-    Attributes:
-        statements: subjects and hashes.
-        published: what identifies the rows, where they are published here.
-    """
-
-    statements: tuple[tuple[str, str], ...]
-    published: str
-
-
-def hashed(name: str, look: Look = lambda _: None) -> Hashed:
-    """A run as it is now; a look is had at what a plan publishes."""
-    run, published = run_of(name, look)
-    return Hashed(tuple((about, digest(text)) for about, text in run), published)
-
-
-def run_of(name: str, look: Look = lambda _: None) -> tuple[list[tuple[str, str]], str]:
-    """Subjects and statements of a plan, or of what a server is sent; and what identifies the rows."""
-    if name in SENT:
-        found = _in_folder(lambda folder: sent.recorded(SENT[name], folder))
-        return [(subject_of(purpose), text) for purpose, text in found], "rows there"
-    recording = recording_of(name, look)
-    return [(subject(text), text) for text in recording.statements], recording.published
-
-
-def recording_of(name: str, look: Look = lambda _: None) -> Recording:
-    """What a plan sends, which publishes the same rows without sqlanon."""
-    recording = _in_folder(lambda folder: recorded(PLANS[name], folder, look))
-    rows = _in_folder(lambda folder: executed(PLANS[name], recording.statements, folder))
-    assert rows == recording.rows, f"the statements of the run {name!r} publish other rows without sqlanon"
-    return recording
+@cache
+def run_of(name: str) -> list[tuple[str, str]]:
+    """Subjects and statements of a run."""
+    if name in NEAR:
+        return [(subject(text), text) for text in seen(name).statements]
+    found = _in_folder(lambda folder: sent.recorded(SENT[name], folder))
+    return [(subject_of(purpose), text) for purpose, text in found]
 
 
 def subject_of(purpose: str) -> str:
@@ -232,36 +202,16 @@ def subject_of(purpose: str) -> str:
     return purpose.partition(" (")[0]
 
 
-def hashes(runs: Mapping[str, Hashed]) -> str:
+def heading(name: str, statements: Sequence[str]) -> str:
+    """What identifies the rows of a run, if they are here, and all of its statements."""
+    rows = f"{seen(name).published}, " if name in NEAR else ""
+    return f"{name}: {rows}{len(statements)} statements {digest(END.join(statements))}"
+
+
+def hashes() -> str:
     """The file of runs as hashes."""
-    titles = _titles((about, text) for run in runs.values() for about, text in run.statements)
-    subjects: dict[str, list[str]] = {}
-    for text, title in titles.items():
-        subjects.setdefault(LATER.sub("", title), []).append(text)
-    lines = [OF_HASHES, "", *(_indented(f"{about}: {' '.join(found)}") for about, found in subjects.items())]
-    for name, run in runs.items():
-        listed = "; ".join(titles[text] for _, text in run.statements)
-        lines += ["", f"{name}: {run.published}", *textwrap.wrap(listed, WIDTH, break_on_hyphens=False)]
-    return "\n".join(lines) + "\n"
-
-
-@cache
-def kept_hashes() -> tuple[dict[str, str], dict[str, Hashed]]:
-    """Hashes by titles, and runs, as the file has them."""
-    first, *rest = HASHES.read_text().removeprefix(OF_HASHES).strip().split("\n\n")
-    subjects = (line.rpartition(": ") for line in first.replace("\n  ", " ").splitlines())
-    titles = {
-        f"{about} {number}" if number > 1 else about: text
-        for about, _, found in subjects
-        for number, text in enumerate(found.split(), start=1)
-    }
-    runs = {}
-    for part in rest:
-        heading, *listed = part.splitlines()
-        name, _, published = heading.partition(": ")
-        sequence = " ".join(listed).split("; ")
-        runs[name] = Hashed(tuple((LATER.sub("", title), titles[title]) for title in sequence), published)
-    return titles, runs
+    lines = (heading(name, [text for _, text in run_of(name)]) for name in HASHED)
+    return "\n".join([OF_HASHES, "", *lines, ""])
 
 
 def texts() -> dict[Path, str]:
@@ -269,7 +219,7 @@ def texts() -> dict[Path, str]:
     return {
         WHOLE_RUNS: whole_runs(),
         **{FOLDER / "statements" / f"{room}.sql": statements_of(room) for room in STATEMENTS},
-        HASHES: hashes({name: hashed(name) for name in (*PLANS, *SENT)}),
+        HASHES: hashes(),
     }
 
 

@@ -98,7 +98,7 @@ POLICIES = {
 }
 """Policies of runs that stand alone."""
 
-WHOLE = ("k at a node", "local", "ipa")
+WHOLE = ("k at a node", "ipa")
 """The runs all of whose statements are kept as text."""
 
 
@@ -153,10 +153,15 @@ HELD = {
     "earlier k": judged(K),
     "earlier l": judged(K, L),
     "earlier t, ordered": judged(K, T_ORDERED),
+    "earlier shares": judged(K, T, sa.BetaLikeness("diagnosis", 5), suppression_limit=0.9),
     "earlier local": policy(K, method=LOCAL),
     "earlier release alone": judged(K),
+    "earlier values alone": judged(K, L),
+    "other release": judged(K),
     "partition": judged(K),
+    "partition, t": judged(K, L, T_HIERARCHICAL, suppression_limit=0.9),
     "partition of classes": policy(K, method=LOCAL),
+    "partition of diverse classes": policy(K, L, method=LOCAL),
     "k at a node": judged(K),
 }
 """Policies of runs that have an earlier release, a partition or a node."""
@@ -167,10 +172,14 @@ RUNS = {
     "earlier k": _beside(HELD["earlier k"], node=NODE),
     "earlier l": _beside(HELD["earlier l"], node=NODE),
     "earlier t, ordered": _beside(HELD["earlier t, ordered"], node=NODE),
+    "earlier shares": _beside(HELD["earlier shares"], node=NODE),
     "earlier local": _beside(HELD["earlier local"]),
     "earlier release alone": _seen_earlier(HELD["earlier release alone"]),
-    "partition": _partition(HELD["partition"]),
-    "partition of classes": _partition(HELD["partition of classes"]),
+    "earlier values alone": _seen_earlier(HELD["earlier values alone"]),
+    "other release": Plan(
+        people, _drawing(HELD["other release"].with_k(3)), before=partial(_publish, wanted=judged(K), into="other")
+    ),
+    **{name: _partition(wanted) for name, wanted in HELD.items() if name.startswith("partition")},
 }
 """Plans over the people."""
 

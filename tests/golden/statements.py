@@ -27,7 +27,6 @@ CELLS = {
     "codes of sensitive values at their levels": Kept("t, hierarchical", "create anon_sensitive_codes_0"),
     "keyed rows": Kept("earlier k", "create anon_keyed_rows"),
     "rows of unknown values": Kept("unknown", "create anon_unknown_rows"),
-    "cells where unknown values have labels": Kept("unknown", "create anon_cells"),
     "points of ordered leaves": Kept("top-down", "create anon_points"),
     "codes of labels": Kept("synthetic", "create anon_label_codes"),
     "coded cells": Kept("synthetic", "create anon_coded_cells"),
@@ -36,7 +35,6 @@ CELLS = {
 
 CLASSES = {
     "a node's summary": Kept("k", "read anon_cells", 3),
-    "the summary of several nodes at once": Kept("k", "read anon_cells", 5),
     "what each kind of diversity attains": Kept("l", "read anon_cells", 6),
     "what an equal distance, likeness and disclosure attain": Kept("shares", "read anon_cells", 6),
     "the shares of all rows": Kept("shares", "create anon_values_0"),
@@ -45,12 +43,8 @@ CLASSES = {
     "what an ordered distance attains": Kept("t, ordered", "read anon_cells", 6),
     "what a hierarchical distance attains": Kept("t, hierarchical", "read anon_cells", 6),
     "the geometric mean of losses": Kept("geometric lm", "read anon_cells", 3),
-    "information that is lost": Kept("entropy", "read anon_cells", 3),
-    "counts of a node, of any class": Kept("dm", "create anon_cells_everything_of_any_by_0"),
-    "people in classes, with weights": Kept("individuals", "read anon_cells", 5),
     "aggregates of classes": Kept("local means", "create anon_aggregates_0"),
     "what a node attains beside an earlier release": Kept("earlier k", "read anon_cells", 5),
-    "what a node attains beside a release without its source": Kept("earlier release alone", "read anon_cells", 6),
 }
 
 JOINT = {
@@ -67,10 +61,17 @@ JOINT = {
     "rows with values of an earlier release": Kept("earlier l", "create anon_rows_of_0"),
     "diversity in an earlier release": Kept("earlier l", "read anon_persons_of_0", 2),
     "diversity in both releases": Kept("earlier l", "read anon_persons_of_1"),
-    "work for the order of people": Kept("earlier t, ordered", "create anon_person_reference_work_0"),
-    "an ordered distance in an earlier release": Kept("earlier t, ordered", "read anon_persons_of_0", 2),
     "classes that are made again": Kept("earlier local", "create anon_persons_made_again_0"),
     "people of classes": Kept("earlier local", "create anon_persons_of_1"),
+}
+
+LOCAL = {
+    "classes that rows can still join": Kept("local", "create anon_tried"),
+    "rows that join a class": Kept("local", "create anon_taken"),
+    "values that classes have in common": Kept("local", "create anon_meetings"),
+    "classes that rows can move to": Kept("local", "create anon_candidates"),
+    "moves between classes": Kept("local", "create anon_moves"),
+    "labels of classes": Kept("local", "create anon_labels_of_classes"),
 }
 
 DRAWN = {
@@ -99,8 +100,6 @@ RELEASE = {
     "equal rows with kept and coded columns": Kept("coded", "create anon_equal_rows"),
     "a release with kept columns": Kept("coded", "create released"),
     "few rows with kept columns": Kept("kept columns", "create anon_few_rows"),
-    "columns that determine others": Kept("kept columns", "read anon_few_rows", 2),
-    "identifiers found in a release": Kept("coded", "read people"),
     "rows of a cut": Kept("diffgen", "create anon_equal_rows"),
     "rows that are drawn": Kept("synthetic", "create released"),
     "verification of diversity": Kept("l", "read released", 2),
@@ -113,5 +112,5 @@ RELEASE = {
     "risks, sent to a server": Kept("sent", "measure the risks"),
 }
 
-STATEMENTS = {"cells": CELLS, "classes": CLASSES, "joint": JOINT, "drawn": DRAWN, "release": RELEASE}
+STATEMENTS = {"cells": CELLS, "classes": CLASSES, "local": LOCAL, "joint": JOINT, "drawn": DRAWN, "release": RELEASE}
 """By the names of their files; ``people.RUNS`` has their policies."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.golden.files import FOLDER, WHOLE_RUNS, whole_runs
-from tests.golden.people import RUNS, WHOLE
+from tests.golden.people import RUNS
 from tests.golden.statements import STATEMENTS
 
 CHANGED = "the SQL is another: write the files with `python -m tests.golden`, and review the diff"
@@ -20,7 +20,7 @@ def test_whole_runs_are_as_reviewed() -> None:
     assert before == now, CHANGED
 
 
-def test_each_file_has_statements_of_a_run_and_each_run_has_a_file() -> None:
+def test_each_file_has_statements_of_a_run() -> None:
     files = {WHOLE_RUNS, *(FOLDER / "statements" / f"{room}.sql" for room in STATEMENTS)}
     assert {*FOLDER.rglob("*.sql")} == files
-    assert {*WHOLE, *(kept.run for room in STATEMENTS.values() for kept in room.values())} == {*RUNS, "sent"}
+    assert {kept.run for room in STATEMENTS.values() for kept in room.values()} <= {*RUNS, "sent"}

@@ -1,7 +1,7 @@
 """``python -m tests.deep [PART...]``: tier 3, which takes hours and is not in CI. PART is one of:
 
 - ``tests``: the tests in this folder: kills, statistics, audits, Adult and ARX, papers, newcomers who install with pip
-- ``examples``: the tests of Hypothesis in all tiers, with all of their examples
+- ``examples``: the tests of Hypothesis and those that repeat themselves in all tiers, as often as they ask for
 - ``mutants``: does a test notice if what privacy rests on is broken?
 - ``spark``: rows on a server and a cluster of Apache Spark, whose workers are killed; needs Java 17
 
@@ -22,7 +22,7 @@ PYTEST = ("pytest", "--durations=10")
 OF_HYPOTHESIS = ("tests/unit", "tests/property", "tests/sql", "tests/stories", "tests/full")
 PARTS = {
     "tests": (*PYTEST, "tests/deep"),
-    "examples": (*PYTEST, "-m", "hypothesis", *OF_HYPOTHESIS),
+    "examples": (*PYTEST, "-m", "hypothesis or repeated", *OF_HYPOTHESIS),
     "mutants": ("tests.mutation",),
     "spark": ("tests.spark",),
 }

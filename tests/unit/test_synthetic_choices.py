@@ -95,7 +95,7 @@ class TestScores:
             if table not in asked:
                 asked[table] = Asked()
                 whole = portions()
-                chosen(problem_of(table, sensitivity=rows), whole.rho, whole, asked[table])
+                chosen(problem_of(table, sensitivity=rows, rounds=3), whole.rho, whole, asked[table])
             return asked[table]
 
         largest = 0

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sqlanon.methods.synthetic.beliefs import Beliefs, Columns, JunctionTree, Structure, cells_of, mask_of
 from sqlanon.methods.synthetic.drawn_rows import drawn
 from sqlanon.methods.synthetic.fitting import Measurement, fitted, total_of
+from tests.effort import examples
 
 Numbers = NDArray[Any]
 SIZES = (3, 4, 2, 5, 3)
@@ -190,10 +191,11 @@ class TestRows:
         assert [len(each) for each in columns] == [rows] * 5
         assert all((each < size).all() for each, size in zip(columns, SIZES, strict=True))
 
+    @pytest.mark.repeated
     def test_each_row_by_itself_follows_the_model(self) -> None:
         """One row of each of many draws: no position favours a value."""
         beliefs, joint = self.model(0.0)
-        generator = np.random.default_rng(6)
-        middle = [drawn(beliefs, 3, generator)[1][1] for _ in range(4000)]
-        shares = np.bincount(middle, minlength=4) / 4000
-        assert np.abs(shares - summed(joint, (1,))).max() < 4 * math.sqrt(0.25 / 4000)
+        generator, draws = np.random.default_rng(6), examples(16_000)
+        middle = [drawn(beliefs, 3, generator)[1][1] for _ in range(draws)]
+        shares = np.bincount(middle, minlength=4) / draws
+        assert np.abs(shares - summed(joint, (1,))).max() < 4 * math.sqrt(0.25 / draws)

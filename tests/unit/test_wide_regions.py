@@ -21,6 +21,7 @@ from sqlanon.search.optimal.branching import Branching
 from sqlanon.search.optimal.facts import Facts
 from sqlanon.search.problem import Proof
 from tests.brute_force import covers
+from tests.effort import examples
 from tests.search_cases import WideLimits
 
 
@@ -68,6 +69,7 @@ def losses(noise: float = 0.0, width: int = 15) -> list[list[float]]:
     return [[level * (1 + position / 7) * (1 + noise) for level in range(4)] for position in range(width)]
 
 
+@pytest.mark.repeated
 def test_few_boxes_wait_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The latest are split until they are gone, so that memory does not grow with what is checked."""
     made: list[Boxes] = []
@@ -80,7 +82,7 @@ def test_few_boxes_wait_however_many_there_are(monkeypatch: pytest.MonkeyPatch) 
     with WideLimits(at_once=32, most_boxes=100).imposed():
         running = SEARCHES["optimal"](problem(losses()))
         inquiry = next(running)
-        for _ in range(80):
+        for _ in range(examples(320)):
             assert len(made[0]) <= 100 + 2 * 32 * 15
             inquiry = running.send([of_information(levels) for levels in inquiry.nodes])
 
@@ -154,12 +156,13 @@ def test_what_a_node_suppresses_is_not_held_against_finer_ones_unless_it_is_cert
     assert outcome.best == nodes[0,]
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("strength", [0.0, 0.5, 1.0])
 def test_a_search_by_proofs_finds_every_node_of_least_loss(strength: float) -> None:
     """However little is proven of a box: a part of the fewest rows that one of its nodes suppresses."""
     task = replace(problem(losses(width=3)), has_proofs=True)
     lattice = between((0,) * 3, (3,) * 3)
-    for seed in range(60):
+    for seed in range(examples(240)):
         rows = np.random.default_rng(seed).permutation(250)[: len(lattice)].tolist()
         nodes = {
             levels: replace(summary(levels, suppressed), certain_suppressed_rows=0)

@@ -56,6 +56,7 @@ class TestExamples:
         assert condition.wanted(0, [0, 1]) == {ord("a"): 1, ord("b"): 1, ord("c"): 1}
 
 
+@pytest.mark.repeated
 def test_the_condition_is_that_there_is_a_world_for_every_class() -> None:
     random = chance(20170104)
     held = 0
@@ -67,6 +68,7 @@ def test_the_condition_is_that_there_is_a_world_for_every_class() -> None:
     assert 0.15 < held / count < 0.85
 
 
+@pytest.mark.repeated
 def test_what_is_missing_is_what_no_world_moves_out_of_a_class() -> None:
     random = chance(1)
     for _ in range(examples(1000)):
@@ -80,6 +82,7 @@ def test_what_is_missing_is_what_no_world_moves_out_of_a_class() -> None:
             assert all(0 < count <= own[value] for value, count in missing.items())
 
 
+@pytest.mark.repeated
 def test_the_lemma_is_what_the_paper_says() -> None:
     random = chance(2)
     for _ in range(examples(2000)):

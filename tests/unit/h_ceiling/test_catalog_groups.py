@@ -51,6 +51,7 @@ class TestOfEither:
     def test_classes_may_conceal_each_other(self, condition: type[Condition]) -> None:
         assert groups_of(condition, 4, "abcd*", "dabc*") == [[1, 2]]
 
+    @pytest.mark.repeated
     def test_what_is_kept_of_values_changes_nothing(
         self, condition: type[Condition], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -36,6 +36,7 @@ def test_without_counterfeits_it_is_one_of_the_rows_of_the_smallest_class() -> N
     assert Links(classes).of([1, 2]).effective_k == 4
 
 
+@pytest.mark.repeated
 def test_it_is_what_every_labelling_together_says() -> None:
     random = chance(4)
     for _ in range(examples(600)):
@@ -49,6 +50,7 @@ def test_it_is_what_every_labelling_together_says() -> None:
         assert found.of(group).probability == max(link.probability for link in each)
 
 
+@pytest.mark.repeated
 def test_of_too_many_terms_it_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     random = chance(5)
     ratios: list[float] = []

@@ -42,7 +42,7 @@ def blocks(name: str) -> list[Block]:
     return [Block(*match) for match in found]
 
 
-FEW_RUNS = '[ "$1" != audit-privacy ] || set -- "$@" --runs 40'
+FEW_RUNS = '[ "$1" != audit-privacy ] || set -- "$@" --runs 10'
 """An audit makes fewer runs than for a reader: the last option counts."""
 
 

@@ -65,8 +65,7 @@ class TestResult:
     def test_hostile_names(self, session: sa.Session) -> None:
         """Of all of them; the macros have theirs from Hypothesis."""
         texts, numbers = HOSTILE_NAMES[::2], HOSTILE_NAMES[1::2]
-        for name in texts:
-            session.taxonomies.load(name, sa.Taxonomy.from_rows(JOBS))
+        session.taxonomies.load_all({name: sa.Taxonomy.from_rows(JOBS) for name in texts})
         method = sa.DiffGen(numeric=dict.fromkeys(numbers, (15, 95)), budget=sa.Budget(60), specializations=2)
         wanted = sa.Policy(quasi_identifiers=[*texts, *numbers], sensitive=["state"], method=method)
         columns = [f"job AS {quoted(name)}" for name in texts] + [f"age AS {quoted(name)}" for name in numbers]

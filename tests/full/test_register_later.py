@@ -12,11 +12,12 @@ import sqlanon as sa
 from tests.conftest import clinic_policy
 from tests.engines import engine_of
 from tests.stories import test_release_register
-from tests.stories.test_release_register import entries, states
+from tests.stories.test_release_register import NODE, entries, states, targets
 
 make_warehouse = test_release_register.make_warehouse
 
 POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, earlier="none")
+HOSTILE = 'a"b; DROP TABLE visits --'
 OTHER = clinic_policy(sa.KAnonymity(3), suppression_limit=0.3, earlier="none")
 
 
@@ -177,3 +178,44 @@ class TestLater:
         assert type(shown).model_validate_json(shown.model_dump_json()) == shown
         with pytest.raises(Exception, match="frozen"):
             shown.releases = ()  # type: ignore[misc]
+
+
+class TestWhatIsListed:
+    def test_a_query_and_a_view_are_of_the_tables_that_they_read_also_under_hostile_names(
+        self, session: sa.Session
+    ) -> None:
+        session.connection.execute("CREATE SCHEMA ward; CREATE TABLE ward.rooms AS SELECT DISTINCT id FROM visits")
+        session.connection.execute("CREATE VIEW joined AS SELECT visits.* FROM visits JOIN ward.rooms USING (id)")
+        session.connection.execute('CREATE SCHEMA "s t"')
+        for source, name in (("FROM visits", HOSTILE), ("joined", "s t.Größe; --"), ("MAIN.Visits", "select")):
+            session.anonymize(source, POLICY, name)
+        names = ['"a""b; DROP TABLE visits --"', '"s t"."Größe; --"', "select"]
+        assert [each.datasets for each in entries(session)] == [("visits",), ("visits", "ward.rooms"), ("visits",)]
+        assert targets(session, "visits") == targets(session, "FROM visits") == names
+        assert targets(session, "ward.rooms") == targets(session, "SELECT id FROM ward.rooms") == names[1:2]
+        assert targets(session, "nothing") == []
+        assert {each.state for each in entries(session)} == {"there"}
+        for name in names:
+            session.releases.forget(name, reason='it\'s "over"; DROP TABLE visits --')
+        assert entries(session) == ()
+        assert session.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
+
+    def test_whatever_the_source_target_and_method(self, session: sa.Session, tmp_path: Path) -> None:
+        """A frame is of no data set, a private method has no class, and local recoding no node."""
+        session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
+        session.anonymize(session.connection.sql("FROM visits").to_arrow_table(), POLICY, "other.released")
+        session.anonymize(session.connection.sql("FROM visits"), POLICY, "temp.shown")
+        private = sa.Histogram(budget=sa.Budget(9, "0.1"), node=NODE, accept_observed_domain=True)
+        drawn = session.anonymize("visits", clinic_policy(method=private), "noisy")
+        by_class = clinic_policy(sa.KAnonymity(2), method=sa.LocalRecoding(), earlier="none")
+        session.anonymize("visits", by_class, "local")
+        of_a_frame, of_a_relation, noisy, local = entries(session)
+        assert (of_a_frame.datasets, of_a_relation.datasets) == ((), ("visits",))
+        assert (noisy.method, noisy.node, noisy.min_class_size) == ("histogram", NODE, None)
+        assert noisy.row_count == getattr(drawn.report, "released_rows", None)
+        assert (local.method, local.node) == ("local-recoding", None)
+        assert (local.min_class_size or 0) >= 2
+        found = {"other.main.released": ["there"], "temp.main.shown": ["there"], "noisy": ["there"], "local": ["there"]}
+        assert states(session) == found
+        session.connection.execute("DETACH other; DROP TABLE temp.shown")
+        assert states(session) == {**found, "other.main.released": ["unseen"], "temp.main.shown": ["gone"]}

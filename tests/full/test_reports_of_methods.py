@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from sqlanon.cli.app import app
 from tests.stories import test_release_reports
 from tests.stories.test_release_reports import (
     CANARY,
+    CLINIC,
     FINE,
     HISTOGRAM,
     KNOWN_TOWNS,
     TAXONOMIES,
+    clinic_policy,
     counts_are_of_many,
     policy,
 )
@@ -161,3 +164,67 @@ class TestIndividuals:
         text = re.sub(r"<[^>]*>|\s+", " ", page.to_html())
         assert f"at least {fewest - 1} other individuals" in re.sub(" +", " ", text)
         assert risk in text
+
+
+def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
+    stricter = policy(privacy=[sa.KAnonymity(9)], **FINE)
+    session.anonymize("people", stricter, "released")
+    found = session.report("released", policy(**FINE), source="people")
+    assert found.k == 9
+    assert [each.required for each in found.verification.measurement.models] == [9]
+    assert found.verification.notes == ()
+
+
+def test_lost_columns_are_named(session: sa.Session, tmp_path: Path) -> None:
+    """Also those of a record that names others than its files have."""
+    chosen, folder = policy(**FINE), tmp_path / "released"
+    session.anonymize("people", chosen, f"{folder}/")
+    marker = folder / "_sqlanon.json"
+    record = json.loads(marker.read_text())
+    record["sqlanon"]["policy"]["sensitive"] += ["other"]
+    marker.write_text(json.dumps(record))
+    with pytest.raises(sa.PolicyError, match='"other" is not there'):
+        session.report(f"{folder}/")
+    session.anonymize("people", chosen, "released")
+    session.connection.execute(f"ALTER TABLE released DROP COLUMN {chosen.sensitive[0]}")
+    session.connection.execute("ALTER TABLE released RENAME COLUMN town TO Town")
+    with pytest.raises(sa.PolicyError, match="is not the release that") as refused:
+        session.report("released")
+    assert refused.value.problems[:-1] == (f'column "{chosen.sensitive[0]}" is not there',)
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Iterator[sa.Session]:
+    """Half of the clinic of the stories."""
+    with sa.connect(threads=1) as opened:
+        opened.connection.execute(CLINIC.replace("range(600)", "range(300)"))
+        yield opened
+
+
+def test_groups_of_few_rows_and_of_masked_ones_are_counted(clinic: sa.Session) -> None:
+    """By local recoding labels are of several levels; a label of fewer rows than k has no name."""
+    clinic.connection.execute(
+        "CREATE VIEW few AS SELECT * REPLACE (CASE WHEN patient = 0 THEN 'x' ELSE sex END AS sex) FROM clinic"
+    )
+    masked = clinic.anonymize("few", clinic_policy(suppression="mask"), "masked").report.rows
+    assert masked is not None
+    assert masked.masked == 8
+    clinic.anonymize("few", clinic_policy(method=sa.LocalRecoding(suppression_limit=0.05)), "local")
+    reports = {name: clinic.report(name, source="few") for name in ("masked", "local")}
+    for name, found in reports.items():
+        sex = next(each for each in found.columns if each.name == "sex")
+        assert [(each.label, each.before) for each in sex.labels if not each.after] == [("d", 6)], name
+        assert (sex.other_vanished_labels, sex.other_vanished_rows) == (1, 2), name
+        assert "x" not in [each.label for each in sex.labels]
+    assert "No rows beside their labels" in reports["local"].to_html()
+    assert "No rows beside" not in clinic.report("local").to_html() + reports["masked"].to_html()
+
+
+def test_a_report_beside_another_source_says_what_is_missing(clinic: sa.Session) -> None:
+    clinic.anonymize("clinic", clinic_policy(), "released")
+    clinic.connection.execute("CREATE TABLE later AS SELECT * FROM clinic WHERE sex <> 'd'")
+    assert any("has changed since" in note for note in clinic.report("released", source="later").notes)
+    clinic.connection.execute("CREATE TABLE other AS SELECT * REPLACE ('other' AS sex) FROM clinic")
+    found = clinic.report("released", source="other")
+    assert any("does not fit the policy of the release any more" in note for note in found.notes)
+    assert found.findings == clinic.report("released", source="clinic", edition="public").findings

@@ -301,7 +301,7 @@ FINE_COLUMNS = {
     "many columns": ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(60)) + ", i % 9 AS age",
     "many quasi-identifiers": ", ".join(f"hash(i, {n}) % 500 AS age{'_' * n}{n}" for n in range(12)),
 }
-FINE_TABLES = {name: NUMBER.format(columns, 400) for name, columns in FINE_COLUMNS.items()}
+FINE_TABLES = {name: NUMBER.format(columns, 150) for name, columns in FINE_COLUMNS.items()}
 
 
 class TestTables:

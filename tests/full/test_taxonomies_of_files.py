@@ -10,6 +10,8 @@ import pytest
 
 import sqlanon as sa
 from tests.stories import test_taxonomies
+from tests.stories.test_kept_taxonomies import AGES, POLICY, ROWS
+from tests.stories.test_kept_taxonomies import stored as kept
 from tests.stories.test_taxonomies import Labels, stored
 
 session = test_taxonomies.session
@@ -188,3 +190,16 @@ class TestOrigins:
             "INSERT INTO anon.taxonomy_domain VALUES ('z', 'declared')"
         )
         assert (self.domain(session, "y"), self.domain(session, "z")) == ("observed", "declared")
+
+
+def test_values_read_off_a_file_do_not_stay_in_the_warehouse(tmp_path: Path) -> None:
+    with sa.connect(tmp_path / "released.duckdb") as session:
+        session.connection.execute(f"COPY ({ROWS}) TO '{tmp_path / 'people.parquet'}'")
+        session.connection.execute(f"CREATE VIEW seen AS FROM '{tmp_path / 'people.parquet'}'")
+        for source in (tmp_path / "people.parquet", "seen", session.connection.sql(ROWS)):
+            session.anonymize(str(source) if isinstance(source, Path) else source, POLICY, "k3", replace=True)
+            assert kept(session) == {"age": (3, "declared")}
+        # Ranges of more than 10,000 values are not listed, and those alone that occur are read off the data.
+        long = {**POLICY, "taxonomies": {"age": {**AGES, "maximum": 20_000}, "sex": {"kind": "flat"}}}
+        session.anonymize("seen", long, "k3", replace=True)
+        assert kept(session) == {"age": (3, "declared")}

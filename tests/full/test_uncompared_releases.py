@@ -1,14 +1,15 @@
-"""Why other releases are not compared with that of a run, and rarer ones that are."""
+"""Which other releases are compared with that of a run, and why others are not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sqlanon as sa
+from sqlanon.model.release.joint import OtherRelease
 from sqlanon.run import others
 from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AGES
@@ -160,3 +161,68 @@ class TestCompared:
         assert [joint(each)[0] for each in found] == [2] * 5
         joint_classes = session.compare_releases([*(each.release for each in found), "second"], source="spring")
         assert (len(joint_classes.releases), joint_classes.k) == (6, 2)
+
+
+class TestWhichAreCompared:
+    def test_not_the_one_that_is_replaced(self, session: sa.Session) -> None:
+        assert found_by(session.anonymize("spring", policy(), "FIRST", node=BY_SEX, replace=True)) == ()
+
+    def test_not_those_that_the_policy_names(self, session: sa.Session) -> None:
+        for earlier in ("none", ["FIRST"]):
+            assert found_by(session.anonymize("spring", policy(earlier=earlier), "second", replace=True)) == ()
+
+    def test_not_those_that_are_gone_or_forgotten_of_other_data_sets_or_of_private_methods(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        session.anonymize("spring", policy(earlier="none"), "second", node=BY_SEX)
+        session.connection.execute("DROP TABLE first; CREATE TABLE summer AS FROM spring")
+        forget(session, "second")
+        session.taxonomies.load("illness", sa.Taxonomy.from_rows([["flu", "*"], ["cold", "*"]]))
+        private = policy(method=sa.IPA(budget=sa.Budget(1)), privacy=[], suppression_limit=None)
+        sa.connect(session.connection, ledger=tmp_path / "ledger").anonymize("spring", private, "drawn")
+        assert found_by(session.anonymize("spring", policy(), "third", node=BY_AGE)) == ()
+        assert found_by(session.anonymize("summer", policy(), "fourth", node=BY_SEX)) == ()
+
+    def test_the_latest(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(others, "MAX_OTHERS", 2)
+        for name in ("second", "third"):
+            session.anonymize("spring", policy(earlier="none"), name, node=BY_SEX)
+        release = session.anonymize("spring", policy(), "fourth", node=BY_AGE)
+        assert [each.release for each in found_by(release)] == ["second", "third"]
+        assert release.report.findings is not None
+        assert any("1 older releases of the data set" in line for line in release.report.findings.sentences)
+
+    def test_nothing_is_compared_where_nothing_is_made(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(f"COPY spring TO '{tmp_path}/spring.parquet'")
+        source, into = tmp_path / "spring.parquet", tmp_path / "again.parquet"
+        session.anonymize(source, policy(), tmp_path / "file.parquet", node=BY_AGE)
+        assert len(found_by(session.anonymize(source, policy(), into, node=BY_SEX))) == 1
+        assert session.anonymize(source, policy(), into, node=BY_SEX).report.findings is None
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_those_beside_a_file_without_a_list(suffix: str, tmp_path: Path) -> None:
+    """Each release of a file is judged with those in its folder, though no warehouse knows them."""
+    lines = [f"{number},{['f', 'm'][number % 2]},{20 + number // 4}" for number in range(40)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,sex,age", *lines, ""]))
+    (tmp_path / "notes.csv").write_text("a\n1\n")
+    (tmp_path / "notes.csv.sqlanon.json").write_text("{}")
+    rules = {"age": {"kind": "intervals", "widths": [2], "minimum": 20, "maximum": 29}, "sex": {"kind": "flat"}}
+    wanted = {"identifiers": ["id"], "privacy": [{"model": "k-anonymity", "k": 4}], "taxonomies": rules}
+    wanted["quasi_identifiers"] = ["age", "sex"]
+    source, first, other = (str(tmp_path / name) for name in ("people.csv", f"first{suffix}", f"other{suffix}"))
+
+    def released(target: str, node: dict[str, int], **fields: Any) -> Sequence[OtherRelease]:
+        with sa.connect(threads=1) as session:
+            return found_by(session.anonymize(source, {**wanted, **fields}, target, node=node))
+
+    assert released(first, {"age": 0, "sex": 1}) == ()
+    [found] = released(other, {"age": 1, "sex": 0})
+    assert (found.release, joint(found)) == (first, (2, 20))
+    assert found.proposal == f'earlier = ["{first}"]'
+    with sa.connect(threads=1) as session:
+        in_report = session.report(other, source=source).other_releases
+        assert [(each.release, joint(each)) for each in in_report] == [(first, (2, 20))]
+    assert released(str(tmp_path / f"third{suffix}"), {"age": 1, "sex": 0}, earlier="none") == ()
+    Path(source).write_text(Path(source).read_text() + "41,f,29\n")
+    assert released(str(tmp_path / f"later{suffix}"), {"age": 1, "sex": 1}) == ()

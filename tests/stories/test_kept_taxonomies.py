@@ -64,19 +64,6 @@ def test_a_table_leaves_taxonomies_and_macros_and_files_leave_nothing(tmp_path: 
         assert client.execute("SELECT k FROM anon.k_anonymity('by_sql', ['age', 'sex'])").fetchone() == (3,)
 
 
-def test_values_read_off_a_file_do_not_stay_in_the_warehouse(tmp_path: Path) -> None:
-    with sa.connect(tmp_path / "released.duckdb") as session:
-        session.connection.execute(f"COPY ({ROWS}) TO '{tmp_path / 'people.parquet'}'")
-        session.connection.execute(f"CREATE VIEW seen AS FROM '{tmp_path / 'people.parquet'}'")
-        for source in (tmp_path / "people.parquet", "seen", session.connection.sql(ROWS)):
-            session.anonymize(str(source) if isinstance(source, Path) else source, POLICY, "k3", replace=True)
-            assert stored(session) == {"age": (3, "declared")}
-        # Ranges of more than 10,000 values are not listed, and those alone that occur are read off the data.
-        long = {**POLICY, "taxonomies": {"age": {**AGES, "maximum": 20_000}, "sex": {"kind": "flat"}}}
-        session.anonymize("seen", long, "k3", replace=True)
-        assert stored(session) == {"age": (3, "declared")}
-
-
 def test_run_makes_the_warehouse_of_its_table_and_takes_it_back_if_it_fails(tmp_path: Path) -> None:
     duckdb.sql(ROWS).write_csv(str(tmp_path / "people.csv"))
     (tmp_path / "policy.toml").write_text(TOML)

@@ -15,7 +15,6 @@ from tests.conftest import clinic_policy, open_clinic
 
 POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, earlier="none")
 NODE = {"age": 1, "sex": 1, "zip": 1}
-HOSTILE = 'a"b; DROP TABLE visits --'
 
 
 def make_warehouse(path: Path) -> sa.Session:
@@ -87,25 +86,6 @@ class TestWhatIsListed:
         assert last.target == f"{tmp_path}/out4/"
         assert last.record_sha256 == session.verify(last.target, policy).record_sha256
 
-    def test_a_query_and_a_view_are_of_the_tables_that_they_read_also_under_hostile_names(
-        self, session: sa.Session
-    ) -> None:
-        session.connection.execute("CREATE SCHEMA ward; CREATE TABLE ward.rooms AS SELECT DISTINCT id FROM visits")
-        session.connection.execute("CREATE VIEW joined AS SELECT visits.* FROM visits JOIN ward.rooms USING (id)")
-        session.connection.execute('CREATE SCHEMA "s t"')
-        for source, name in (("FROM visits", HOSTILE), ("joined", "s t.Größe; --"), ("MAIN.Visits", "select")):
-            session.anonymize(source, POLICY, name)
-        names = ['"a""b; DROP TABLE visits --"', '"s t"."Größe; --"', "select"]
-        assert [each.datasets for each in entries(session)] == [("visits",), ("visits", "ward.rooms"), ("visits",)]
-        assert targets(session, "visits") == targets(session, "FROM visits") == names
-        assert targets(session, "ward.rooms") == targets(session, "SELECT id FROM ward.rooms") == names[1:2]
-        assert targets(session, "nothing") == []
-        assert {each.state for each in entries(session)} == {"there"}
-        for name in names:
-            session.releases.forget(name, reason='it\'s "over"; DROP TABLE visits --')
-        assert entries(session) == ()
-        assert session.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
-
     def test_files_are_known_by_path_link_and_folder(
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -125,26 +105,6 @@ class TestWhatIsListed:
         assert targets(session, "lake/b.parquet") == [two], "it need not be there any more"
         for each in entries(session):
             assert (each.state, each.record_sha256) == ("there", session.verify(each.target, POLICY).record_sha256)
-
-    def test_whatever_the_source_target_and_method(self, session: sa.Session, tmp_path: Path) -> None:
-        """A frame is of no data set, a private method has no class, and local recoding no node."""
-        session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
-        session.anonymize(session.connection.sql("FROM visits").to_arrow_table(), POLICY, "other.released")
-        session.anonymize(session.connection.sql("FROM visits"), POLICY, "temp.shown")
-        private = sa.Histogram(budget=sa.Budget(9, "0.1"), node=NODE, accept_observed_domain=True)
-        drawn = session.anonymize("visits", clinic_policy(method=private), "noisy")
-        by_class = clinic_policy(sa.KAnonymity(2), method=sa.LocalRecoding(), earlier="none")
-        session.anonymize("visits", by_class, "local")
-        of_a_frame, of_a_relation, noisy, local = entries(session)
-        assert (of_a_frame.datasets, of_a_relation.datasets) == ((), ("visits",))
-        assert (noisy.method, noisy.node, noisy.min_class_size) == ("histogram", NODE, None)
-        assert noisy.row_count == getattr(drawn.report, "released_rows", None)
-        assert (local.method, local.node) == ("local-recoding", None)
-        assert (local.min_class_size or 0) >= 2
-        found = {"other.main.released": ["there"], "temp.main.shown": ["there"], "noisy": ["there"], "local": ["there"]}
-        assert states(session) == found
-        session.connection.execute("DETACH other; DROP TABLE temp.shown")
-        assert states(session) == {**found, "other.main.released": ["unseen"], "temp.main.shown": ["gone"]}
 
 
 def test_data_sets_have_something_in_common_by_name_folder_and_glob() -> None:

@@ -161,24 +161,6 @@ def test_what_is_no_release_is_refused(story: Story) -> None:
             story.session.report(name)
 
 
-def test_lost_columns_are_named(session: sa.Session, tmp_path: Path) -> None:
-    """Also those of a record that names others than its files have."""
-    chosen, folder = policy(**FINE), tmp_path / "released"
-    session.anonymize("people", chosen, f"{folder}/")
-    marker = folder / "_sqlanon.json"
-    record = json.loads(marker.read_text())
-    record["sqlanon"]["policy"]["sensitive"] += ["other"]
-    marker.write_text(json.dumps(record))
-    with pytest.raises(sa.PolicyError, match='"other" is not there'):
-        session.report(f"{folder}/")
-    session.anonymize("people", chosen, "released")
-    session.connection.execute(f"ALTER TABLE released DROP COLUMN {chosen.sensitive[0]}")
-    session.connection.execute("ALTER TABLE released RENAME COLUMN town TO Town")
-    with pytest.raises(sa.PolicyError, match="is not the release that") as refused:
-        session.report("released")
-    assert refused.value.problems[:-1] == (f'column "{chosen.sensitive[0]}" is not there',)
-
-
 def test_alternatives_need_a_source(story: Story) -> None:
     for given in ({}, {"source": "people", "edition": "public"}):
         with pytest.raises(sa.PolicyError, match="counted on the source"):
@@ -231,15 +213,6 @@ def test_a_release_is_shown_as_its_report(story: Story) -> None:
     assert story.release.to_html() == story.found.to_html()
     assert story.release.report.individuals is None
     assert "average risk" in str(story.release), "of rows, where individuals are not counted"
-
-
-def test_the_recorded_policy_is_reported_on(session: sa.Session) -> None:
-    stricter = policy(privacy=[sa.KAnonymity(9)], **FINE)
-    session.anonymize("people", stricter, "released")
-    found = session.report("released", policy(**FINE), source="people")
-    assert found.k == 9
-    assert [each.required for each in found.verification.measurement.models] == [9]
-    assert found.verification.notes == ()
 
 
 CLINIC = """
@@ -418,33 +391,3 @@ def test_terms_are_in_both_editions_and_a_place_to_sign_in_one(clinic: Editions)
     assert "date and signature" not in clinic.public.html
     record = json.loads(clinic.session.provenance("released") or "")["sqlanon"]
     assert record["policy"]["release"] == TERMS
-
-
-def test_groups_of_few_rows_and_of_masked_ones_are_counted(clinic: Editions) -> None:
-    """By local recoding labels are of several levels; a label of fewer rows than k has no name."""
-    session = clinic.session
-    session.connection.execute(
-        "CREATE VIEW few AS SELECT * REPLACE (CASE WHEN patient = 0 THEN 'x' ELSE sex END AS sex) FROM clinic"
-    )
-    masked = session.anonymize("few", clinic_policy(suppression="mask"), "masked").report.rows
-    assert masked is not None
-    assert masked.masked == 14
-    local = clinic_policy(method=sa.LocalRecoding(suppression_limit=0.05))
-    session.anonymize("few", local, "local")
-    for name in ("masked", "local"):
-        sex = next(each for each in session.report(name, source="few").columns if each.name == "sex")
-        assert [(each.label, each.before) for each in sex.labels if not each.after] == [("d", 12)], name
-        assert (sex.other_vanished_labels, sex.other_vanished_rows) == (1, 2), name
-        assert "x" not in [each.label for each in sex.labels]
-    assert "No rows beside their labels" in session.report("local", source="few").to_html()
-    assert "No rows beside" not in session.report("local").to_html() + clinic.custodian.html
-
-
-def test_a_report_beside_another_source_says_what_is_missing(clinic: Editions) -> None:
-    session = clinic.session
-    session.connection.execute("CREATE TABLE later AS SELECT * FROM clinic WHERE sex <> 'd'")
-    assert any("has changed since" in note for note in session.report("released", source="later").notes)
-    session.connection.execute("CREATE TABLE other AS SELECT * REPLACE ('other' AS sex) FROM clinic")
-    found = session.report("released", source="other")
-    assert any("does not fit the policy of the release any more" in note for note in found.notes)
-    assert found.findings == clinic.public.found.findings

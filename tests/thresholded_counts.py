@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from sqlanon.chance.discrete_laplace import Mass, Tail
+from sqlanon.chance.discrete_laplace import Tail
+from sqlanon.chance.exact import Interval, exponential
 from sqlanon.chance.scales import scale_for
 
 Cell = tuple[str, str]
@@ -18,6 +19,19 @@ Published = tuple[tuple[tuple[Cell, int], ...], tuple[tuple[str, int], ...]]
 
 BITS = 320
 """Probabilities as small as 10^-80 have all digits of a float."""
+
+
+@dataclass(frozen=True)
+class Mass:
+    """P(Z = value)."""
+
+    scale: Fraction
+    value: int
+
+    def bounds(self, bits: int) -> Interval:
+        low_base, high_base = exponential(1 / self.scale, bits + 3)
+        low, high = exponential(abs(self.value) / self.scale, bits + 3)
+        return low * (1 - high_base) / (1 + high_base), high * (1 - low_base) / (1 + low_base)
 
 
 @dataclass(frozen=True)

@@ -20,19 +20,6 @@ from sqlanon.chance.scales import scale_for
 
 
 @dataclass(frozen=True)
-class Mass:
-    """P(Z = value)."""
-
-    scale: Fraction
-    value: int
-
-    def bounds(self, bits: int) -> Interval:
-        low_base, high_base = exponential(1 / self.scale, bits + 3)
-        low, high = exponential(abs(self.value) / self.scale, bits + 3)
-        return low * (1 - high_base) / (1 + high_base), high * (1 - low_base) / (1 + low_base)
-
-
-@dataclass(frozen=True)
 class Tail:
     """P(Z >= least)."""
 

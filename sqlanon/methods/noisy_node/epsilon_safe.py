@@ -93,8 +93,7 @@ SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
 
 SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLED_ROWS, "combinations": COMBINATIONS})
 
-UNSURE_ROWS = "unsure_rows"
-"""The query that counts the rows at risk."""
+UNSURE_ROWS = "unsure_rows"  # the query that counts the rows at risk
 
 CLASSES = "classes of k rows or more of a Bernoulli sample (Li, Qardaji and Su 2012, theorem 1)"
 ON_TABLE = f"permute-and-flip (McKenna and Sheldon 2020) on the whole table; {CLASSES}; adaptive composition"

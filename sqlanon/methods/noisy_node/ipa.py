@@ -121,8 +121,7 @@ THEOREMS = {
 """The proof of the claim of each method, with δ or with δ = 0; the proofs are above."""
 
 
-MAX_COMBINATIONS = 1 << 62
-"""The combinations of labels and value of a domain that can be numbered in 63 bits."""
+MAX_COMBINATIONS = 1 << 62  # the combinations of labels and value of a domain that can be numbered in 63 bits
 
 
 @dataclass(frozen=True)

@@ -219,11 +219,9 @@ class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublicati
         return NodeRecord(levels=report.node)
 
 
-MAX_ROWS = 1 << 32
-"""The rows that scores can count, as integers of 63 bits in parts of a row."""
+MAX_ROWS = 1 << 32  # the rows that scores can count, as integers of 63 bits in parts of a row
 
-TELLING_NODES = 8
-"""The nodes to score before another look at which are still near the best."""
+TELLING_NODES = 8  # the nodes to score before another look at which are still near the best
 
 
 FAILURE_PROBABILITY = 2.0**-64

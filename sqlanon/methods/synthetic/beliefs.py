@@ -15,8 +15,7 @@ from string import ascii_letters
 import numpy as np
 from numpy.typing import NDArray
 
-Columns = tuple[int, ...]
-"""The numbers of some columns, ascending."""
+Columns = tuple[int, ...]  # the numbers of some columns, ascending
 
 
 @dataclass(frozen=True)

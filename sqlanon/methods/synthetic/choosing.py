@@ -21,8 +21,7 @@ from sqlanon.chance.scales import scale_in_rho
 from sqlanon.methods.synthetic.beliefs import Columns, Floats, JunctionTree, cells_of
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 
-ERROR = 0.05
-"""The chance that one bound of a run or more is wrong."""
+ERROR = 0.05  # the chance that one bound of a run or more is wrong
 
 
 @dataclass(frozen=True)
@@ -82,8 +81,7 @@ MEASURED = Fraction(9, 10)
 GRID = 1024
 """Scores count in units of 1 / 1024 rows: as whole numbers, they are of the stated sensitivity to the last bit."""
 
-STEPS, LAST_STEPS = 100, 1000
-"""Steps of the descent after each measurement, and after the last one."""
+STEPS, LAST_STEPS = 100, 1000  # steps of the descent after each measurement, and after the last one
 
 FASTER = 2
 """The factor of the ρ that is spent on each round once one has taught nothing new.
@@ -91,8 +89,7 @@ FASTER = 2
 McKenna et al. take 4, at which pairs of Adult are wrong by 2 % more (tests.benchmarks.synthetic, ε = 1).
 """
 
-MEAN_NOISE = math.sqrt(2 / math.pi)
-"""The mean size of Gaussian noise, in units of its scale."""
+MEAN_NOISE = math.sqrt(2 / math.pi)  # the mean size of Gaussian noise, in units of its scale
 
 
 @dataclass(frozen=True)

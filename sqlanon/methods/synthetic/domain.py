@@ -122,8 +122,7 @@ def whole_edges(bins: Bins) -> list[int]:
     return [int(edge.to_integral_value(rounding=ROUND_CEILING)) for edge in bins.edges]
 
 
-Combination = dict[int, list[int]]
-"""By column, the numbers of some of its labels."""
+Combination = dict[int, list[int]]  # by column, the numbers of some of its labels
 
 
 def impossible_combinations(

@@ -19,8 +19,7 @@ PATIENCE = 10
 MAX_MODEL_ROWS = 2**36
 """The most rows that a table or a model may have: scores are whole numbers of 64 bits, which must not wrap around."""
 
-FASTER, SLOWER = 1.1, 0.5
-"""The factors of the step after one that was accepted, and after one that was not."""
+FASTER, SLOWER = 1.1, 0.5  # the factors of the step after one that was accepted, and after one that was not
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,9 @@ MAX_ROW_NOISE = 1_000_000
 MAX_COUNTED_CELLS = 50_000_000
 """The cells of all candidates together: their counts are held in memory, 8 bytes each."""
 
-EXACT_IN_FLOATS = 2**53
-"""Whole numbers up to this are floating-point numbers."""
+EXACT_IN_FLOATS = 2**53  # whole numbers up to this are floating-point numbers
 
-WHOLE = range(-(2**63), 2**63)
-"""The whole numbers that are drawn."""
+WHOLE = range(-(2**63), 2**63)  # the whole numbers that are drawn
 
 
 def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> Iterator[str]:

@@ -61,8 +61,7 @@ SQL = Queries("diffgen", {"occupied": OCCUPIED, "noise": NOISE, "places": PLACES
 
 MASK = "anon_mask"
 
-MAX_BITS = 120
-"""Of a HUGEINT, which has 127."""
+MAX_BITS = 120  # of a HUGEINT, which has 127
 
 
 # Item sets

@@ -39,8 +39,7 @@ MAX_RECORDED_LABELS = 10_000
 
 WITHIN = "everybody may know that all numbers are within their ranges: that a run is refused says that some are not"
 
-MAX_CHILDREN = 12
-"""The children that a label of items may have: all 2^12 combinations of them are counted."""
+MAX_CHILDREN = 12  # the children that a label of items may have: all 2^12 combinations of them are counted
 
 
 class DiffGenReport(PrivateReport):

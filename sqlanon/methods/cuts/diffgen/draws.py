@@ -55,8 +55,7 @@ from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise import DRAWN
 
-WHOLE = 1 << 20
-"""The parts of a bit that information is counted in."""
+WHOLE = 1 << 20  # the parts of a bit that information is counted in
 
 MAX_UNSEEN = 1_000_000
 """The combinations that nobody has and noise shows, on average; a higher threshold shows fewer.
@@ -201,11 +200,9 @@ def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
     return max(threshold(settings.threshold, epsilon, rows), enough)
 
 
-MAX_LEAVES = 1 << 62
-"""The combinations of labels and class that can be numbered in 63 bits."""
+MAX_LEAVES = 1 << 62  # the combinations of labels and class that can be numbered in 63 bits
 
-MAX_SETS = 1_000_000
-"""The sets of children to count at once: a specialization that needs more is left out."""
+MAX_SETS = 1_000_000  # the sets of children to count at once: a specialization that needs more is left out
 
 
 class Chosen(NamedTuple):

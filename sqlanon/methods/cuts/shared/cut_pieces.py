@@ -76,13 +76,12 @@ class TaxonomyAxis(Axis):
         return None
 
 
-NO_ITEM = "∅"
-"""The item that a row has in whose set there is none."""
-
-
 @dataclass(frozen=True)
 class ItemAxis(TaxonomyAxis):
-    """The items of sets, and behind them :data:`NO_ITEM`, of a piece of its own that is directly under the root."""
+    """The items of sets, and behind them the item of a row in whose set there is none.
+
+    That has a piece of its own, which is directly under the root.
+    """
 
     @property
     def root(self) -> Piece:

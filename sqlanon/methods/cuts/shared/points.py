@@ -75,8 +75,7 @@ CUT = Relation("anon_cut", "node")
 CLASS = "anon_class"
 CANDIDATE = "candidate"
 
-ALL = "*"
-"""The label of all values of a taxonomy whose top level has several labels."""
+ALL = "*"  # the label of all values of a taxonomy whose top level has several labels
 
 SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINALS, "given": GIVEN_PIECES, "cut": CUT})
 

@@ -46,15 +46,9 @@ class Bounds:
 
 
 def hockey_stick(first: Distribution, second: Distribution, epsilon: float) -> Bounds:
-    """H_ε(first || second), one way: call it with the arguments exchanged for the other.
+    """Bound H_ε(first || second), one way: call it with the arguments exchanged for the other.
 
-    Args:
-        first, second: the distributions. Tails may be cut off: ``lower`` then takes it that they hide no difference,
-            and ``upper`` that all of them is one.
-        epsilon: ε >= 0.
-
-    Raises:
-        PolicyError: they are no distributions, or ε is negative.
+    Tails may be cut off: ``lower`` then takes it that they hide no difference, and ``upper`` that all of them is one.
     """
     if not epsilon >= 0:
         raise PolicyError("the divergence cannot be computed:", ["epsilon must not be negative"])
@@ -63,16 +57,9 @@ def hockey_stick(first: Distribution, second: Distribution, epsilon: float) -> B
 
 
 def smallest_epsilon(first: Distribution, second: Distribution, delta: float) -> Bounds:
-    """The smallest ε >= 0 for which H_ε(first || second) is at most δ, one way; inf if there is none.
+    """Find the smallest ε >= 0 for which H_ε(first || second) is at most δ < 1, one way; inf if there is none.
 
     ``lower`` is rounded down by what sums of floats may be off by, so that it can be held against a claim.
-
-    Args:
-        first, second: as :func:`hockey_stick` takes them.
-        delta: δ in [0, 1).
-
-    Raises:
-        PolicyError: they are no distributions, or δ is not in [0, 1).
     """
     if not 0 <= delta < 1:
         raise PolicyError("the smallest epsilon cannot be computed:", ["delta must be at least 0 and below 1"])
@@ -81,7 +68,7 @@ def smallest_epsilon(first: Distribution, second: Distribution, delta: float) ->
 
 
 def _aligned(first: Distribution, second: Distribution) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """The probabilities of the same events, as favourable to the mechanism as can be, and as unfavourable.
+    """Return the probabilities of the same events, as favourable to the mechanism as can be, and as unfavourable.
 
     An output that one of the two leaves out may have all of the probability that is missing there, or none.
     """
@@ -113,7 +100,7 @@ def _divergence(first: Floats, second: Floats, epsilon: float) -> float:
 
 
 def _tightest(first: Floats, second: Floats, delta: float, rounding: float) -> float:
-    """The greatest ln((P(S) - δ) / Q(S)); the best event is one of those that take the likeliest outputs first."""
+    """Find the greatest ln((P(S) - δ) / Q(S)): the best event is one of those that take the likeliest outputs first."""
     kept = first > 0
     with np.errstate(divide="ignore"):
         order = np.argsort(-(np.log(first[kept]) - np.log(second[kept])), kind="stable")
@@ -125,7 +112,7 @@ def _tightest(first: Floats, second: Floats, delta: float, rounding: float) -> f
 
 
 def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
-    """The probability of each candidate to be chosen, as :meth:`RandomSource.exponential_mechanism` chooses.
+    """Compute how probable each candidate is to be chosen, as :meth:`RandomSource.exponential_mechanism` chooses.
 
     In a random order, the first candidate is chosen whose coin says so, with a probability of q = e^((score - largest)
     / scale) (McKenna & Sheldon 2020, algorithm 1). An order is random if each candidate comes at a time of its own,
@@ -135,15 +122,7 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
     probabilities are as precise as large ones. What the weights of the points are off by is nearly the same for all
     candidates, and taken out again by the sum, which is known: with 1,000 candidates 14 digits are right.
 
-    Args:
-        scores: by candidate; whole numbers of any size, or floats.
-        scale: by how much a score must be larger to be e times as likely to pass.
-
-    Returns:
-        Floats that add up to 1 but for rounding; shape (candidates,).
-
-    Raises:
-        PolicyError: there are no scores, or the scale is not above 0.
+    Scores are whole numbers of any size, or floats; one that is larger by the scale is e times as likely to pass.
     """
     problems = ["there is nothing to choose from"] if not scores else []
     problems += [] if scale > 0 else ["the scale must be above 0"]

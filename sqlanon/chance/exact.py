@@ -70,11 +70,7 @@ def is_at_most(probability: Probability, limit: Fraction) -> bool:
 
 
 def require_probability(probability: Probability) -> None:
-    """Refuse a fraction outside of [0, 1].
-
-    Raises:
-        ValueError: it is below 0 or above 1.
-    """
+    """Refuse a fraction outside of [0, 1]."""
     if isinstance(probability, Fraction) and not 0 <= probability <= 1:
         raise ValueError(f"{probability} is not a probability: it must lie between 0 and 1")
 

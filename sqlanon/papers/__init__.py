@@ -57,11 +57,7 @@ class Reproduction:
     seeds: range  # those that are taken if none are given; of several, figures are means
 
     def folder(self, data: Path | None) -> Path:
-        """Return the folder with its data, checked; the present one for an experiment that reads nothing.
-
-        Raises:
-            PolicyError: data is missing, or given to an experiment that reads nothing.
-        """
+        """Return the folder with its data, checked; the present one for an experiment that reads nothing."""
         if data is None or self.check is None:
             if self.check is not None:
                 raise PolicyError(f"{self.name} reads data: give its folder, --data")
@@ -72,11 +68,7 @@ class Reproduction:
         return data
 
     def seeds_from(self, first: int | None, count: int | None) -> range:
-        """Return ``count`` seeds from a first one on; its own where neither is given.
-
-        Raises:
-            PolicyError: several are wanted of an experiment that makes every release once.
-        """
+        """Return ``count`` seeds from a first one on; its own where neither is given."""
         start = self.seeds.start if first is None else first
         if len(self.seeds) == 1 and count not in (None, 1):
             raise PolicyError(f"{self.name} makes every release once, with one seed: leave out the number of seeds")

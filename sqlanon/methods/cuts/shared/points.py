@@ -320,21 +320,21 @@ def make_labels(engine: Compute, cut: Cut, ranges: Mapping[int, Range]) -> None:
     types = {"position": pa.int64(), "attribute": pa.string(), "first": pa.int64(), "end": pa.int64()}
     types |= {"depth": pa.int64(), "text": pa.string(), "low": pa.float64(), "high": pa.float64()}
     pieces = {**cut.pieces, **{position: each.pieces for position, each in cut.partitions.items()}}
-    rows = (_given(axis, ranges.get(axis.position), piece) for axis in cut.axes for piece in pieces[axis.position])
+    placed = [(axis, piece) for axis in cut.axes for piece in pieces[axis.position]]
+    rows: list[tuple[object, ...]] = []
+    for axis, piece in placed:
+        named = (piece.position, axis.name, piece.first, piece.end)
+        if (given := ranges.get(axis.position)) is not None:
+            low, high = given.at(piece.first), given.at(piece.end)
+            rows.append((*named, None, interval_label(low, high), float(low), float(high)))
+        elif isinstance(axis, ItemAxis) and piece == axis.nothing:
+            rows.append((*named, None, None, None, None))
+        else:
+            assert isinstance(axis, TaxonomyAxis)
+            depth = axis.depth(piece)
+            rows.append((*named, depth, ALL if depth is None else None, None, None))
     engine.put(GIVEN_PIECES, table(types, rows))
     engine.run(SQL.step(CUT, "labelled_cut"))
-
-
-def _given(axis: Axis, given: Range | None, piece: Piece) -> tuple[object, ...]:
-    named = (piece.position, axis.name, piece.first, piece.end)
-    if given is not None:
-        low, high = given.at(piece.first), given.at(piece.end)
-        return (*named, None, interval_label(low, high), float(low), float(high))
-    assert isinstance(axis, TaxonomyAxis)
-    if isinstance(axis, ItemAxis) and piece == axis.nothing:
-        return (*named, None, None, None, None)
-    depth = axis.depth(piece)
-    return (*named, depth, ALL if depth is None else None, None, None)
 
 
 def rows_at_cut(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:

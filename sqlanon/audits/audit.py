@@ -278,7 +278,7 @@ def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
 def _best_finding(
     weighing: Samples, choosing: Samples, bounding: Samples, features: Features, *, delta: float, error: float
 ) -> _Finding:
-    """The better of what is found in either direction, by an event that was chosen on other runs."""
+    """Return the better of what is found in either direction, by an event that was chosen on other runs."""
     views, tally = weighed(weighing, features)
     chosen = choosing.tally(views)
     events = {
@@ -298,7 +298,7 @@ def _best_finding(
 
 
 def _computed(first: Distribution, second: Distribution, claim: Budget | None, at: Fraction) -> Audit:
-    """The audit of a mechanism by what it does exactly."""
+    """Audit a mechanism by what it does exactly."""
     ways = [(first, second), (second, first)]
     bounds = [smallest_epsilon(*way, float(at)).lower for way in ways]
     divergences = [] if claim is None else [hockey_stick(*way, float(claim.epsilon)).lower for way in ways]
@@ -323,7 +323,7 @@ def _violates(bound: float, claim: Budget | None) -> bool | None:
 
 
 def _checked_features(features: Features, mechanism: Repeatable) -> Features:
-    """The views of the caller on what the mechanism returned, as values that can be counted."""
+    """Return the views of the caller on what the mechanism returned, as values that can be counted."""
 
     def views(output: Any) -> Views:
         found = features(mechanism.original(output) if isinstance(mechanism, Repeated) else output)

@@ -52,7 +52,7 @@ class Event:
     is_below: bool = False
 
     def holds(self, views: Views) -> bool:
-        """Whether an output with these views is in it."""
+        """Return whether an output with these views is in it."""
         value = views.get(self.name, ABSENT)
         if self.values is not None:
             return value in self.values
@@ -60,11 +60,14 @@ class Event:
         return (size is not None and size >= self.threshold) != self.is_below
 
     def described(self, *, with_values: bool) -> str:
-        """The event in words; values of the output only if asked for, since they may be those of cells."""
+        """Describe the event in words; values of the output only if asked for, since they may be those of cells."""
         words = self.name if isinstance(self.name, str) else self.name[0]
         about = f"{words}, for {self.name[1]!r}," if with_values and not isinstance(self.name, str) else words
         is_shown = with_values or words.partition(" (part ")[0] in COUNTED
-        return f"{about} {self._side(is_shown) if self.values is None else self._condition(self.values, is_shown)}"
+        if self.values is not None:
+            return f"{about} {self._condition(self.values, is_shown)}"
+        threshold = f"{self.threshold:g}" if is_shown else "a threshold"
+        return f"{about} is below {threshold} or absent" if self.is_below else f"{about} is at least {threshold}"
 
     def _condition(self, values: frozenset[Hashable], is_shown: bool) -> str:
         present = values - {ABSENT}
@@ -77,10 +80,6 @@ class Event:
         else:
             described = "is one value" if len(present) == 1 else f"is one of {len(present):,} values"
         return f"{described} or absent" if ABSENT in values else described
-
-    def _side(self, is_shown: bool) -> str:
-        threshold = f"{self.threshold:g}" if is_shown else "a threshold"
-        return f"is below {threshold} or absent" if self.is_below else f"is at least {threshold}"
 
 
 def _in_order(value: Hashable) -> tuple[float, str]:
@@ -110,7 +109,7 @@ class Samples:
         return found
 
     def count(self, events: Sequence[Event], features: Features) -> Counts:
-        """In how many runs on each of the neighbours each event happened; shape (events, 2)."""
+        """Count in how many runs on each of the neighbours each event happened; shape (events, 2)."""
         found = np.zeros((len(events), 2), dtype=np.int64)
         for side, outcomes in enumerate((self.first, self.second)):
             for output, count in outcomes.items():
@@ -129,7 +128,7 @@ class _Nested:
 
 
 def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
-    """The views with one more, the evidence, and what the training saw of the others.
+    """Return the views with one more, the evidence, and what the training saw of the others.
 
     The evidence of an output is the sum of the logarithms of how much more often each of its values was seen on the
     first neighbour than on the second: a threshold on it can see what none of the views shows alone.
@@ -174,7 +173,7 @@ def best_event(
 
 
 def offered_events(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator[_Nested]:
-    """Sets of events, those that are described more easily first; each set has at least one."""
+    """Yield sets of events, those that are described more easily first; each set has at least one."""
     for name, values in chosen.items():
         if not _is_informative(values):
             continue
@@ -189,7 +188,7 @@ def offered_events(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator
 def _by_likelihood(
     name: Name, trained: Mapping[Hashable, list[int]], values: Mapping[Hashable, list[int]], is_reversed: bool
 ) -> _Nested:
-    """Sets of the values that speak most for a neighbour: those that are equally likely come in together."""
+    """Gather sets of the values that speak most for a neighbour: those that are equally likely come in together."""
     ordered = list(trained)
     weights = np.array([_weight(*trained[value]) for value in ordered]) * (-1 if is_reversed else 1)
     order = np.argsort(-weights, kind="stable")
@@ -226,7 +225,7 @@ def _by_threshold(
 
 
 def _counts(pairs: Iterable[Any], is_reversed: bool) -> tuple[Counts, Counts]:
-    """The runs on the neighbour on which an event is to be likelier, and those on the other."""
+    """Return the runs on the neighbour on which an event is to be likelier, and those on the other."""
     both = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
     return (both[:, 1], both[:, 0]) if is_reversed else (both[:, 0], both[:, 1])
 
@@ -237,7 +236,7 @@ def _weight(first: int, second: int) -> float:
 
 
 def _is_informative(values: Mapping[Hashable, list[int]]) -> bool:
-    """Whether a view can distinguish neighbours: enough runs show it, or enough do not."""
+    """Return whether a view can distinguish neighbours: enough runs show it, or enough do not."""
     shown = [sum(counts[side] for value, counts in values.items() if value is not ABSENT) for side in (0, 1)]
     return max(shown) >= RAREST
 

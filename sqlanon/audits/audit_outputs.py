@@ -87,7 +87,6 @@ def views_of(counted: Hashable) -> Views:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether it is a real number."""
     return _is_real(type(value))  # type: ignore[arg-type]  # mypy holds that types have no hash
 
 
@@ -98,7 +97,7 @@ def _is_real(kind: type) -> bool:
 
 
 def number(value: Hashable) -> float | None:
-    """A value as a number for thresholds, rounded to a float; None if it is none."""
+    """Return a value as a number for thresholds, rounded to a float; None if it is none."""
     if not is_number(value):
         return None
     try:
@@ -127,7 +126,7 @@ def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
 
 
 def _entries_of(output: Hashable) -> Entries | None:
-    """The mapping that a collection of pairs of a key and a number is; None if it is none."""
+    """Return the mapping that a collection of pairs of a key and a number is; None if it is none."""
     if not isinstance(output, tuple | frozenset) or not output:
         return None
     if not all(isinstance(item, tuple) and len(item) == 2 and is_number(item[1]) for item in output):
@@ -166,7 +165,7 @@ def _views_of_positions(vector: tuple[Hashable, ...]) -> dict[Name, Hashable]:
 
 
 def _has_views(part: Hashable) -> bool:
-    """Whether a part is a collection to be looked at by itself; rows, tuples of plain values, are none."""
+    """Return whether a part is a collection to be looked at by itself; rows, tuples of plain values, are none."""
     return isinstance(part, frozenset | Entries) or (
         isinstance(part, tuple) and any(isinstance(item, tuple | frozenset | Entries) for item in part)
     )
@@ -184,7 +183,7 @@ def _views_of_numbers(values: Iterable[Hashable]) -> dict[Name, Hashable]:
 
 
 def _sum(values: Sequence[float]) -> float:
-    """The sum, the same in any order; infinite numbers are left out."""
+    """Sum numbers, the same in any order; infinite numbers are left out."""
     if all(isinstance(value, int) for value in values):
         return sum(values)
     return math.fsum(value for value in values if math.isfinite(value))

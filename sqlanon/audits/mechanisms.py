@@ -101,26 +101,21 @@ class Repeated:
     def outcomes(self, table: Any, runs: int) -> Mapping[Hashable, int]:
         counts: Counter[Hashable] = Counter()
         for _ in range(runs):
-            output = self._output(table)
+            try:
+                output = self._method(table)
+                self._has_returned = True
+            except Exception as error:
+                if not self._has_returned:
+                    raise  # it may never work
+                output = f"failed: {type(error).__name__}"  # that a run fails is an output, too
             counted = countable(output)
             counts[counted] += 1
             if counted is not output:
                 self._originals.setdefault(counted, output)
         return counts
 
-    def _output(self, table: Any) -> Any:
-        """Return the output of a run; that it fails is one, too."""
-        try:
-            output = self._method(table)
-        except Exception as error:
-            if not self._has_returned:
-                raise  # it may never work
-            return f"failed: {type(error).__name__}"
-        self._has_returned = True
-        return output
-
     def original(self, counted: Hashable) -> Any:
-        """The output as it was returned."""
+        """Return the output as it was returned."""
         return self._originals.get(counted, counted)
 
 

@@ -189,20 +189,16 @@ def _step_of(node: exp.Expr) -> exp.Expr:
 
 
 def _cast(node: exp.Expr) -> exp.Expr:
-    digits = node.this.unnest()
-    if isinstance(digits, exp.DPipe) and digits.this.name == "0x":
-        return _from_hexadecimal(digits.expression, is_long=not node.args["to"].is_type("INT"))
-    return node
-
-
-def _from_hexadecimal(digits: exp.Expr, *, is_long: bool) -> exp.Expr:
     """Make the number of up to 8 digits, or of 16 as two of them: servers disagree on numbers above 63 bits."""
+    text = node.this.unnest()
+    if not isinstance(text, exp.DPipe) or text.this.name != "0x":
+        return node
 
     def part(first: int) -> exp.Expr:
-        eight = exp.func("substring", digits.copy(), exp.convert(first), exp.convert(8))
+        eight = exp.func("substring", text.expression.copy(), exp.convert(first), exp.convert(8))
         return exp.cast(exp.func("conv", eight, exp.convert(16), exp.convert(10)), "BIGINT")
 
-    if not is_long:
+    if node.args["to"].is_type("INT"):
         return part(1)
     high, low = (exp.cast(part(first), "DECIMAL(20, 0)") for first in (1, 9))
     return exp.paren(exp.Add(this=exp.Mul(this=high, expression=exp.convert(2**32)), expression=low))

@@ -87,13 +87,17 @@ GONE = "the server {} does not answer any more: see that it runs, and run again"
 @contextmanager
 def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
     """Raise what a server of Spark Connect refuses as our errors."""
-    from grpc import RpcError
+    from grpc import RpcError, StatusCode
     from pyspark.errors import PySparkException
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
     try:
         yield
     except (RpcError, PySparkException) as error:
-        if _is_gone(error):
+        is_gone = isinstance(error, RpcError)
+        if isinstance(error, SparkConnectGrpcException):
+            is_gone = error.getGrpcStatusCode() is StatusCode.UNAVAILABLE
+        if is_gone:
             raise gone(purpose, url, sql, error) from None
         condition: Any = error  # the text of the error can have values of the table
         reason = f"the server {url} refused the step: {condition.getCondition() or type(error).__name__}"
@@ -103,15 +107,6 @@ def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
 def gone(purpose: str, url: str, sql: str | None = None, original: Exception | None = None) -> EngineError:
     """Return the error of a server that does not answer any more."""
     return EngineError(GONE.format(url), step=purpose, sql=sql, original=original, refusal=Refusal.GONE)
-
-
-def _is_gone(error: Exception) -> bool:
-    from grpc import RpcError, StatusCode
-    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
-
-    if isinstance(error, SparkConnectGrpcException):
-        return bool(error.getGrpcStatusCode() is StatusCode.UNAVAILABLE)
-    return isinstance(error, RpcError)
 
 
 NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
@@ -234,11 +229,10 @@ def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
 def _states(spark: SparkSession, files: Sequence[str]) -> frozenset[tuple[str, int, str]]:
     found = spark.read.format("binaryFile").load([*files]).select("path", "length", "modificationTime").toArrow()
     root = ROOT.match(files[0])
-    states = [(row["path"], row["length"], row["modificationTime"].isoformat()) for row in found.to_pylist()]
-    return frozenset((_whole(path, root[0] if root else "/"), *state) for path, *state in states)
-
-
-def _whole(path: str, root: str) -> str:
-    """Return a path without the scheme of a file system, or an address in a store: Sail leaves out what it is in."""
-    local = path.removeprefix("file:")
-    return path if "://" in local else f"{root}{local.lstrip('/')}"
+    states = []
+    for row in found.to_pylist():
+        # Without the scheme of a file system; an address in a store is whole, though Sail leaves out what it is in.
+        path, local = row["path"], row["path"].removeprefix("file:")
+        whole = path if "://" in local else f"{root[0] if root else '/'}{local.lstrip('/')}"
+        states.append((whole, row["length"], row["modificationTime"].isoformat()))
+    return frozenset(states)

@@ -43,10 +43,7 @@ from sqlanon.queries.released_classes import ReleasedClasses, class_of
 def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[EarlierRelease]) -> CellSpec:
     """The cells of a policy, by what earlier releases show of the persons, who are counted for it (``PERSONS``).
 
-    Args:
-        engine: the database.
-        bound: the policy, bound to the present source.
-        releases: the releases, in the order in which they were made.
+    The releases are in the order in which they were made.
 
     Raises:
         PolicyError: a source is not the one that its release was made from, or a key has several rows or none, or
@@ -93,8 +90,7 @@ def _values_of_persons(releases: Sequence[EarlierRelease], last: Policy) -> Pers
     return PersonValues.of([*held, last], is_by_person=releases[0].is_by_person)
 
 
-LISTED = 10
-"""How many joint classes are listed that have too few persons."""
+LISTED = 10  # how many joint classes are listed that have too few persons
 
 
 def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses:
@@ -113,20 +109,13 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
     joint = joint_classes(engine, persons, names, [release.name for release in releases], required_k=k)
     policies = [release.bound.policy for release in releases]
     failing = failing_together(engine, last, persons, names, values, policies)
-    rows = engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class")
-    smallest = tuple(
-        JointClass(
-            labels=tuple(_labels(each, row[f"labels_{place}"]) for place, each in enumerate(classes)),
-            persons=row["persons"],
-        )
-        for row in rows
-    )
+    smallest = []
+    for row in engine.fetch(queries.smallest_classes(classes, k, LISTED), "joint classes at risk", "class"):
+        shown = [(each.labels, row[f"labels_{place}"]) for place, each in enumerate(classes)]
+        labels = (None if of is None else dict(zip(names, of, strict=True)) for names, of in shown)
+        smallest.append(JointClass(labels=tuple(labels), persons=row["persons"]))
     few = few_in_common(engine, sources)
-    return joint.model_copy(update={"smallest": smallest, "failing_classes": failing, "few_in_common": few})
-
-
-def _labels(classes: ReleasedClasses, labels: Sequence[str | None] | None) -> dict[str, str | None] | None:
-    return None if labels is None else dict(zip(classes.labels, labels, strict=True))
+    return joint.model_copy(update={"smallest": tuple(smallest), "failing_classes": failing, "few_in_common": few})
 
 
 def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
@@ -163,14 +152,7 @@ def joint_shortfalls(
     """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
 
     They are counted from its rows and those of its source; labels of these are looked up apart from what was made.
-
-    Args:
-        engine: the database.
-        releases: the earlier ones.
-        bound: the policy of the release.
-        spec: its cells.
-        present: its classes.
-        persons: makes the persons of its source by their classes.
+    ``bound`` is its policy, ``spec`` are its cells, and ``persons`` makes the persons of its source by their classes.
 
     Returns:
         the joint classes, None where it has other rows than it is to have; and how they fall short of the policy.
@@ -208,10 +190,7 @@ COMMON_SHARE = 0.5
 def refuse_strangers(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]], *, as_text: bool) -> None:
     """Refuse sources without a person in common, and make the table that :func:`few_in_common` reads.
 
-    Args:
-        engine: the database.
-        sources: the sources of releases, and the column of each that identifies a person.
-        as_text: whether keys are compared as text.
+    Each source comes with its column that identifies a person; keys may be compared as text.
 
     Raises:
         PolicyError: no chain of sources with persons in common connects all of them.

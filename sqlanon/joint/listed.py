@@ -31,20 +31,12 @@ OTHER_SOURCE = "its source was another one"
 
 @dataclass(frozen=True)
 class ReleaseAtNode:
-    """Another release, at a node of the lattice of a run, or of one with more columns.
-
-    Attributes:
-        name: what it is called.
-        levels: the node.
-        labels: the combinations of its labels, see :func:`sqlanon.queries.released_classes.released_labels`.
-        k: what its policy asks for.
-        source_rows: the rows of its source.
-    """
+    """Another release, at a node of the lattice of a run, or of one with more columns."""
 
     name: str
     levels: Levels
-    labels: Relation
-    k: int
+    labels: Relation  # combinations of its labels (:func:`sqlanon.queries.released_classes.released_labels`)
+    k: int  # that its policy asks for
     source_rows: int | None
 
 
@@ -72,10 +64,7 @@ def written_release(engine: Compute, node: PublishedNode, written: ResolvedSourc
 def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPolicy) -> WrittenRelease | str:
     """Return a release with cells by more columns, or the reason why its source is another one.
 
-    Args:
-        engine: the database.
-        release: the release.
-        bound: a policy with these columns, after those of the release.
+    The policy has these columns after those of the release.
     """
     spec = bound.cells
     engine.drop(UNKNOWN)

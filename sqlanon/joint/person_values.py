@@ -120,13 +120,7 @@ def refuse_unmet(
 ) -> None:
     """Refuse earlier releases whose joint classes do not meet a policy, which no later release can mend.
 
-    Args:
-        engine: the database.
-        bound: the policy.
-        persons: by their classes in these releases.
-        classes: the columns with these.
-        values: the columns with their values.
-        others: the policies of the releases by name, in the order of these columns.
+    ``classes`` are the columns of persons with their classes, ``others`` the policies of these releases by name.
 
     Raises:
         UnsatisfiableError: some do not.
@@ -152,13 +146,7 @@ def judge_persons(
 ) -> None:
     """Make ``JUDGED``: which joint classes a release, the last of the classes, shows beside others.
 
-    Args:
-        engine: the database.
-        bound: its policy.
-        persons: by their classes.
-        classes: the columns with these.
-        values: by protected column, the column of persons with its value.
-        shown: what the others show of these.
+    ``values`` are the columns of persons with the values of protected ones; ``shown`` is what the others show of these.
     """
     with _grouped(engine, bound, classes, values, shown, persons.table) as grouping:
         engine.run(judged_by_values(grouping))

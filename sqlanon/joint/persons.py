@@ -156,13 +156,7 @@ def numbered_cells(
 ) -> CellSpec:
     """Cells by the numbers of the joint classes of earlier releases (``JOINT``); persons get these, too (``PERSONS``).
 
-    Args:
-        engine: the database.
-        cells: the cells that a policy needs.
-        earlier: how their persons are found.
-        persons: those of the releases by their classes.
-        classes: the columns with these.
-        shown: what the releases show of protected columns, by the place of their classes.
+    ``shown`` is what the releases show of protected columns, by the place of their ``classes``.
     """
     spec = cells_with(cells, earlier, with_numbers(engine, shown, classes))
     engine.run(queries.numbered_persons(persons, classes, earlier.keys, spec.coded))
@@ -198,7 +192,8 @@ def _with_classes_made_again(
         try:
             made = release.make_again(engine, release, spec, classes)
         except UnsatisfiableError as error:
-            raise PolicyError(f"{_no_match(release.name, release.bound)}: no classes meet its policy there") from error
+            no_match = f"{release.name} does not match {release.bound.description}"
+            raise PolicyError(f"{no_match}: no classes meet its policy there") from error
         engine.execute(exp.Insert(this=rows.table, expression=made), "rows by their classes")
     engine.run(queries.persons_by_rows(found, persons, rows, keys, classes))
     for relation in (persons, rows):
@@ -238,14 +233,10 @@ def joint_classes(
     releases: Sequence[str],
     required_k: int | None = None,
 ) -> JointClasses:
-    """The joint classes of releases; there is a table of them afterwards.
+    """The joint classes of releases, by their names; there is a table of them afterwards.
 
-    Args:
-        engine: the database.
-        persons: the persons by their classes.
-        classes: the columns with these, one for each release, or one for several.
-        releases: what the releases are called.
-        required_k: how many persons a joint class is to have, if those in smaller ones are wanted.
+    A column with classes of persons is that of one release, or of several. ``required_k`` is how many persons a joint
+    class is to have, if those in smaller ones are wanted.
     """
     engine.run(queries.joint_classes(persons, classes))
     found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
@@ -265,11 +256,7 @@ def misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClas
     if not differing:
         return None
     then = "Pass the source as it was at release time: a copy, a table version or a query"
-    return f"{_no_match(name, bound)}: {differing:,} classes differ in size. {then}"
-
-
-def _no_match(name: str, bound: BoundPolicy) -> str:
-    return f"{name} does not match {bound.description}"
+    return f"{name} does not match {bound.description}: {differing:,} classes differ in size. {then}"
 
 
 def refuse_keys(engine: Compute, bound: BoundPolicy, name: str, *, as_text: bool) -> None:

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from sqlanon.publish.targets import Target
 
 
-TakesEnums: TypeAlias = Callable[[str], bool]
-"""Whether a column may be of an ENUM type where rows are written to."""
+TakesEnums: TypeAlias = Callable[[str], bool]  # whether a column may be of an ENUM type where rows are written to
 
 
 @dataclass(frozen=True)
@@ -317,8 +316,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         return self.guarantee(made, report.model_copy(update=dict.fromkeys(self.custodian_fields)))
 
 
-AnyRun: TypeAlias = Run[Any, Any, Any, Any]
-"""A run of any method, for whoever hands on what its hooks return."""
+AnyRun: TypeAlias = Run[Any, Any, Any, Any]  # a run of any method, for whoever hands on what its hooks return
 
 
 METHODS = {

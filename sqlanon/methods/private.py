@@ -36,11 +36,8 @@ if TYPE_CHECKING:
 
 APrivateReport = TypeVar("APrivateReport", bound=PrivateReport)
 
-MUCH = 10
-"""The ε from which on a release can be 20,000 times as likely with a row as without it."""
-
-MAX_NAMED = 5
-"""How many tables and files a condition names; of more it gives the number."""
+MUCH = 10  # the ε from which on a release can be 20,000 times as likely with a row as without it
+MAX_NAMED = 5  # how many tables and files a condition names; of more it gives the number
 
 NOT_PRIVATE = "NOT PRIVATE"
 

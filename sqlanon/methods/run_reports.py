@@ -96,8 +96,7 @@ def report_at_node(
     )
 
 
-GIVEN = "given"
-"""How a node was found that was not searched for."""
+GIVEN = "given"  # how a node was found that was not searched for
 
 NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
 

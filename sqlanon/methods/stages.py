@@ -14,14 +14,9 @@ from sqlanon.methods.progress import Progress, silent
 from sqlanon.model.events import Event, Stage, State
 from sqlanon.search import Inquiry, SearchOutcome
 
-PERIOD = 0.2
-"""Seconds between two events of a stage, at least."""
-
-BOUND_PERIOD = 0.5
-"""Seconds from one lower bound to the next, at least."""
-
-BOUND_SHARE = 0.05
-"""How much of a search may go into lower bounds that are only shown."""
+PERIOD = 0.2  # seconds between two events of a stage, at least
+BOUND_PERIOD = 0.5  # seconds from one lower bound to the next, at least
+BOUND_SHARE = 0.05  # how much of a search may go into lower bounds that are only shown
 
 
 class Pace:

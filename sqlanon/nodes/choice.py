@@ -13,19 +13,15 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.methods.full_domain import AlgorithmName
-from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
+from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.release import FinerNode
 from sqlanon.nodes.counting import NodeCounter, SizesFirst, node_summaries
 from sqlanon.nodes.proofs import Proving, proofs_of
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
-DRY_RUN_ATTAINABLE = 2.0
-"""How private the release of Inverse OLA is taken to be in a dry run."""
-
-Counter = SizesFirst | Proving
-"""What answers a search."""
+DRY_RUN_ATTAINABLE = 2.0  # how private the release of Inverse OLA is taken to be in a dry run
+Counter = SizesFirst | Proving  # what answers a search
 
 Observer = Callable[[int, int, Inquiry], None]
 """Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
@@ -115,7 +111,20 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
         UnsatisfiableError: that protects nobody.
     """
     policy = table.bound.policy
-    return table.under(policy.model_copy(update={"privacy": _most_private(policy, attainable)}))
+    if policy.has_concealing:
+        privacy = tuple(
+            model.model_copy(update={"m": min(model.m, 1 / attainable)}) if isinstance(model, MConcealing) else model
+            for model in policy.privacy
+        )
+    elif attainable < 2:
+        raise UnsatisfiableError(
+            f"the most private release within max_loss {policy.max_loss:g} has k = {attainable:g}:",
+            ["it would protect nobody; raise max_loss or suppression_limit"],
+        )
+    else:
+        others = (model for model in policy.privacy if not isinstance(model, KAnonymity))
+        privacy = (KAnonymity(int(attainable)), *others)
+    return table.under(policy.model_copy(update={"privacy": privacy}))
 
 
 # More than six parameters: both sides of the conversation, who follows it, and who ends it.
@@ -144,21 +153,6 @@ def _answered(
     except StopIteration as finished:
         outcome: SearchOutcome = finished.value
         return outcome
-
-
-def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:
-    """The policy's models with the largest k, or the smallest m, in place of what was asked for."""
-    if policy.has_concealing:
-        return tuple(
-            model.model_copy(update={"m": min(model.m, 1 / attainable)}) if isinstance(model, MConcealing) else model
-            for model in policy.privacy
-        )
-    if attainable < 2:
-        raise UnsatisfiableError(
-            f"the most private release within max_loss {policy.max_loss:g} has k = {attainable:g}:",
-            ["it would protect nobody; raise max_loss or suppression_limit"],
-        )
-    return (KAnonymity(int(attainable)), *(model for model in policy.privacy if not isinstance(model, KAnonymity)))
 
 
 def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
@@ -200,30 +194,15 @@ def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
     return settled(engine, table, only_checked(node, policy.quality.loss(node, table.context)), node)
 
 
-MAX_SWAPS = 32
-"""Nodes that are counted for it after a search: as many as in a batch."""
-
-MIN_SWAPS = 16
-"""Nodes that are counted for it however few the search has checked."""
-
-SHARE_OF_SWAPS = 1 / 5
-"""Nodes that are counted for it, by node that the search has checked."""
-
-MAX_COMPARED = 1
-"""Nodes by quasi-identifier whose losses are computed: those of the least known losses."""
-
-MAX_REMEMBERED = 10_000
-"""Nodes of a search that are remembered: an exhaustive one checks millions."""
-
-Answer = Callable[[Inquiry], Sequence[NodeSummary]]
+MAX_SWAPS = 32  # nodes that are counted for it after a search: as many as in a batch
+MIN_SWAPS = 16  # nodes that are counted for it however few the search has checked
+SHARE_OF_SWAPS = 1 / 5  # nodes that are counted for it, by node that the search has checked
+MAX_COMPARED = 1  # nodes by quasi-identifier whose losses are computed: those of the least known losses
+MAX_REMEMBERED = 10_000  # nodes of a search that are remembered: an exhaustive one checks millions
 
 
 class Satisfying:
-    """The satisfying nodes of a search; of too many, those of the least known losses.
-
-    Attributes:
-        nodes: their summaries.
-    """
+    """The satisfying nodes of a search; of too many, those of the least known losses."""
 
     def __init__(self, problem: SearchProblem) -> None:
         self.nodes: list[NodeSummary] = []
@@ -237,31 +216,33 @@ class Satisfying:
 
 
 def finer_nodes(
-    problem: SearchProblem, outcome: SearchOutcome, satisfying: Sequence[NodeSummary], answer: Answer
+    problem: SearchProblem,
+    outcome: SearchOutcome,
+    satisfying: Sequence[NodeSummary],
+    answer: Callable[[Inquiry], Sequence[NodeSummary]],
 ) -> tuple[FinerNode, ...]:
     """For each quasi-identifier the satisfying node of the least loss that has it finer, the least loss first.
 
-    Args:
-        problem: what was searched for.
-        outcome: of the search, which found a node.
-        satisfying: nodes that were checked and satisfy.
-        answer: gives the summaries of nodes.
+    The search found a node; ``satisfying`` are those that it checked, and ``answer`` gives the summaries of others.
     """
     assert outcome.best is not None
     assert outcome.loss is not None
-    best, least = outcome.best.levels, outcome.loss
+    best, least, quality = outcome.best.levels, outcome.loss, problem.quality
 
     def asked(nodes: Sequence[Levels], *, counts: bool) -> list[NodeSummary]:
         inquiry = Inquiry(nodes, least, lambda: None, "counts" if counts else "everything")
         return [node for node in answer(inquiry) if problem.satisfies(node)] if nodes else []
 
-    checked = {node.levels for node in satisfying}
-    swaps = [levels for levels in _cheapest_swaps(problem, best) if levels not in checked]
-    swaps = swaps[: min(max(int(SHARE_OF_SWAPS * outcome.checked_nodes), MIN_SWAPS), MAX_SWAPS)]
-    nodes = [*satisfying, *asked(swaps, counts=not problem.quality.class_losses)]
-    compared = {
-        node.levels: node for place in range(len(best)) for node in _finer(problem, best, nodes, place)[:MAX_COMPARED]
-    }
+    checked, known = {node.levels for node in satisfying}, quality.known_bounds(problem.context)
+    swaps = (levels for levels in _swaps(problem, best) if levels not in checked)
+    cheapest_swaps = sorted(swaps, key=lambda levels: (quality.combined(total(known, levels)), levels))
+    most = min(max(int(SHARE_OF_SWAPS * outcome.checked_nodes), MIN_SWAPS), MAX_SWAPS)
+    nodes = [*satisfying, *asked(cheapest_swaps[:most], counts=not quality.class_losses)]
+    compared: dict[Levels, NodeSummary] = {}
+    for place, level in enumerate(best):
+        finer = (node for node in nodes if node.levels[place] < level)
+        by_loss = sorted(finer, key=lambda node: (known_loss(problem, node), node.levels))
+        compared |= {node.levels: node for node in by_loss[:MAX_COMPARED]}
     lacking = sorted(levels for levels, node in compared.items() if problem.needs_labels(node))
     compared |= {node.levels: node for node in asked(lacking, counts=False)}
     found = sorted(
@@ -286,24 +267,13 @@ def _compared(problem: SearchProblem, best: Levels, least: float, node: NodeSumm
     )
 
 
-def _finer(problem: SearchProblem, best: Levels, nodes: Sequence[NodeSummary], place: int) -> list[NodeSummary]:
-    """The nodes that are finer than the best one in a place, those of the least known losses first."""
-    finer = [node for node in nodes if node.levels[place] < best[place]]
-    return sorted(finer, key=lambda node: (known_loss(problem, node), node.levels))
-
-
 def known_loss(problem: SearchProblem, node: NodeSummary) -> float:
     """The loss of a node, or a lower bound of it where it takes what labels lose, which may not have been asked."""
     return problem.least_loss(node) if problem.quality.label_losses else problem.quality.loss(node, problem.context)
 
 
-def _cheapest_swaps(problem: SearchProblem, best: Levels) -> list[Levels]:
-    """The nodes with one quasi-identifier a level finer and another one coarser, those of the least known losses."""
-    quality, known = problem.quality, problem.quality.known_bounds(problem.context)
-    return sorted(_swaps(problem, best), key=lambda levels: (quality.combined(total(known, levels)), levels))
-
-
 def _swaps(problem: SearchProblem, best: Levels) -> Iterator[Levels]:
+    """The nodes with one quasi-identifier a level finer and another one coarser."""
     lattice, places = problem.context.lattice, range(len(best))
     for finer in (place for place in places if best[place] > lattice.bottom[place]):
         for coarser in (place for place in places if place != finer and best[place] < lattice.top[place]):

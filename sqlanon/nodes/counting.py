@@ -40,16 +40,11 @@ Measured by tests.benchmarks.tuning.
 """
 
 
-FAR_NODES = 32
-"""How many nodes are counted together in cells that are far: one statement, and one pass over them."""
+FAR_NODES = 32  # how many nodes are counted together in cells that are far: one statement, and one pass over them
 
 
 class NodeCounter:
-    """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it.
-
-    Attributes:
-        table: the cells.
-    """
+    """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it."""
 
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
         self._engine = engine
@@ -150,8 +145,7 @@ def _attainable_within(table: EncodedTable) -> int | None:
     return min(table.context.allowed_rows, table.context.row_count - 1)
 
 
-CELLS = Relation("anon_cells_rolled_up", "cell")
-"""Cells without sensitive values."""
+CELLS = Relation("anon_cells_rolled_up", "cell")  # cells without sensitive values
 
 FAILING_SHARE = 1 / 4
 """The share of nodes that must fail by the sizes of their classes for these to be counted first.
@@ -236,24 +230,16 @@ Measured by tests.benchmarks.tuning.
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """A node with what stands in its way.
-
-    Attributes:
-        summary: its summary.
-        best_k: the largest k with which it satisfies the policy, in place of the policy's k-anonymity; 1 where it
-            satisfies the policy without any, None where not even then.
-        blocked_rows: by privacy model, in the policy's order, the rows of classes that violate it.
-        violating_rows: by bound of the policy, the rows of classes that are out of it.
-        worst: by bound of the policy, the worst measure over all classes.
-        others: the summaries under other policies, as far as a loss needs them.
-    """
+    """A node with what stands in its way."""
 
     summary: NodeSummary
+    # The largest k with which it satisfies the policy, in place of the policy's k-anonymity; 1 where it satisfies the
+    # policy without any, None where not even then.
     best_k: int | None
-    blocked_rows: tuple[int, ...]
-    violating_rows: tuple[int, ...]
-    worst: tuple[float, ...]
-    others: tuple[NodeSummary, ...] = ()
+    blocked_rows: tuple[int, ...]  # of classes that violate a privacy model, in the policy's order
+    violating_rows: tuple[int, ...]  # of classes that are out of a bound of the policy
+    worst: tuple[float, ...]  # the worst measure over all classes, by bound of the policy
+    others: tuple[NodeSummary, ...] = ()  # the summaries under other policies, as far as a loss needs them
 
 
 def nodes_at_once(table: EncodedTable) -> int:
@@ -308,8 +294,7 @@ def _examination(policy: Policy, levels: Levels, row: dict[str, Any]) -> Examina
     )
 
 
-DIGITS = 6
-"""Digits of a threshold that is proposed."""
+DIGITS = 6  # digits of a threshold that is proposed
 
 
 def share_of(rows: int, row_count: int) -> float:

@@ -36,11 +36,8 @@ from sqlanon.queries.kit.nodes import (
 
 SQL = Queries("intervals")
 
-SHARES = Relation("anon_interval_shares", "node")
-"""The shares of sensitive values, with what a class may have of them."""
-
-SETS = Relation("anon_interval_sets", "node")
-"""The sets of sensitive values by which distances are measured."""
+SHARES = Relation("anon_interval_shares", "node")  # the shares of sensitive values, with what a class may have of them
+SETS = Relation("anon_interval_sets", "node")  # the sets of sensitive values by which distances are measured
 
 CELLS = Relation("anon_interval_cells", "cell")
 """The rows of values in the cells of some nodes, and those of the cells: those of each node together."""
@@ -55,8 +52,7 @@ SHARE_LIMITS = {
     "least": ("disclosure",),
 }
 """By whether there is a largest or a least share of values, the measures whose bounds are such."""
-MONOTONIC = (CLASS_SIZE.name, DISTINCT_DIVERSITY)
-"""Bounds that rule out by themselves whatever is below a node."""
+MONOTONIC = (CLASS_SIZE.name, DISTINCT_DIVERSITY)  # bounds that rule out by themselves whatever is below a node
 
 
 def have_scores(bounds: Sequence[Bound]) -> bool:

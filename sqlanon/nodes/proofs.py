@@ -36,17 +36,10 @@ ARX's Adult by occupation, k = 5, 5 % suppressed, 30,162 rows and 1,000,000 with
 order .03 and .01.
 """
 
-FEW_ROWS = 10_000
-"""Cells of so few rows are read over and over rather than made for a node."""
-
-LESS = 0.7
-"""The most rows that the cells of a node are expected to have, by row that they are made from, to be made."""
-
-BUDGET = 16
-"""How many times the rows of the first cells all that is made later may have together."""
-
-Interval = tuple[Levels, Levels]
-"""The least and the most general one of the nodes between them."""
+FEW_ROWS = 10_000  # cells of so few rows are read over and over rather than made for a node
+LESS = 0.7  # the most rows that the cells of a node are expected to have, by row that they are made from, to be made
+BUDGET = 16  # how many times the rows of the first cells all that is made later may have together
+Interval = tuple[Levels, Levels]  # the least and the most general one of the nodes between them
 
 
 @dataclass(frozen=True)
@@ -61,10 +54,7 @@ class NodeCells:
 class IntervalProofs:
     """Proves how many rows all nodes of intervals suppress, with tables that are made in the scratch scope around it.
 
-    Args:
-        engine: the database.
-        table: the cells, whose bounds have scores.
-        counter: counts single nodes.
+    The bounds of the cells have scores; ``counter`` counts single nodes.
     """
 
     def __init__(self, engine: Compute, table: EncodedTable, counter: SizesFirst) -> None:

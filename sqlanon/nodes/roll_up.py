@@ -35,23 +35,12 @@ Whole runs over copies of Adult with redrawn columns take less from 30,000 cells
 STATEMENT_ROWS = 30_000_000
 """How many rows could be read in the time that a statement should take: longer ones save nothing more."""
 
-STEP_ROWS = 300_000
-"""How many rows could be read in the time that it takes to make even the smallest table."""
-
-CLASS_ROWS = 10
-"""How many rows could be read in the time that it takes to make one class."""
-
-RECENT_NODES = 32
-"""Nodes that stand for those to come."""
-
-LOOK_ROWS = 8_000_000
-"""How many rows are read for nodes before it is thought again of what to make for those to come."""
-
-KNOWN_NODES = 512
-"""How many nodes' numbers of classes are kept: the latest nodes are most like the next ones."""
-
-MAKING = 1
-"""How much longer it takes to keep classes than to count them."""
+STEP_ROWS = 300_000  # how many rows could be read in the time that it takes to make even the smallest table
+CLASS_ROWS = 10  # how many rows could be read in the time that it takes to make one class
+RECENT_NODES = 32  # nodes that stand for those to come
+LOOK_ROWS = 8_000_000  # how many rows are read for nodes before it is thought again of what to make for those to come
+KNOWN_NODES = 512  # how many nodes' numbers of classes are kept: the latest nodes are most like the next ones
+MAKING = 1  # how much longer it takes to keep classes than to count them
 
 BUDGET = 4
 """How many times the rows of the cells all that is made may have together.
@@ -59,8 +48,7 @@ BUDGET = 4
 Nothing is dropped before the end: within a transaction the memory of a dropped table does not come back.
 """
 
-UPPER_SHARE = 0.75
-"""The position of an expected number of classes between its bounds, on a logarithmic scale."""
+UPPER_SHARE = 0.75  # the position of an expected number of classes between its bounds, on a logarithmic scale
 
 
 @dataclass(eq=False)
@@ -84,21 +72,13 @@ class RolledUp:
 
 @dataclass
 class RollUps:
-    """The relations at hand; the cells of the source are always among them.
-
-    Args:
-        engine: the database.
-        encoding: that of the run.
-        row_count: rows of the source.
-        cell_count: how many cells they make.
-        label_counts: by quasi-identifier and level, how many labels are present.
-    """
+    """The relations at hand; the cells of the source are always among them."""
 
     engine: Compute
     encoding: Encoding
-    row_count: int
+    row_count: int  # of the source
     cell_count: int
-    label_counts: Sequence[Sequence[int]]
+    label_counts: Sequence[Sequence[int]]  # of labels that are present, by quasi-identifier and level
     _made: list[RolledUp] = field(default_factory=list)
 
     @classmethod
@@ -165,19 +145,15 @@ class RollUps:
         if not candidates:
             return None
         sources = np.array([self._cheapest_below(levels).row_count for levels in candidates])
-        sizes = np.minimum(self._expected_rows(candidates), sources)
+        # A class has a cell for each of its sensitive values.
+        classes = self._classes.expected(candidates)
+        sizes = np.minimum(classes * np.minimum(self._most_others, self.row_count / classes), sources)
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
         saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
         gains = saved - MAKING * (sources + CLASS_ROWS * sizes) - STEP_ROWS
         gains[sizes > BUDGET * self.cell_count - sum(relation.row_count for relation in self._made)] = -np.inf
         best = int(gains.argmax())
         return candidates[best] if gains[best] > 0 else None
-
-    def _expected_rows(self, candidates: list[Levels]) -> NDArray[np.float64]:
-        """Estimate the cells of nodes: a class has one for each of its sensitive values."""
-        classes = self._classes.expected(candidates)
-        expected: NDArray[np.float64] = classes * np.minimum(self._most_others, self.row_count / classes)
-        return expected
 
     def make(self, levels: Levels) -> None:
         """Make the cells of a node, from the fewest cells of a node below it."""
@@ -202,8 +178,7 @@ class RollUps:
 class ClassCounts:
     """Bounds on the number of classes of nodes, which does not increase towards the top.
 
-    Args:
-        label_counts: by quasi-identifier and level, how many labels are present.
+    ``label_counts`` are those of labels that are present, by quasi-identifier and level.
     """
 
     def __init__(self, label_counts: Sequence[Sequence[int]]) -> None:

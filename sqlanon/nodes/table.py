@@ -88,12 +88,9 @@ def encode_table(
     may_be_empty: bool = False,
     may_stay: bool = False,
 ) -> EncodedTable:
-    """Read the rows once.
+    """Read the rows once, and make the cells that the policy needs, or those of a ``spec``.
 
     Args:
-        engine: the database.
-        bound: the policy, bound to the source.
-        spec: which cells are made of it; if None, those that the policy needs.
         label_losses: the losses of labels that the measures of every node need.
         may_be_empty: whether there may be no rows.
         may_stay: whether cells may stay where the rows are, if they are more than come near.
@@ -118,8 +115,9 @@ def encode_table(
         codes = {name: encoding.sensitive(name) for name in spec.coded}
         engine.run(absent_persons(encoding.cells, number_of_key(encoding), codes))
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
-    if in_pieces:
-        _refuse_changed(engine, encoding, bound.description, counts["rows"])
+    if in_pieces and engine.fetch(counted_rows(spec.source), "rows")[0]["rows"] != counts["rows"]:
+        changed = f"{bound.description} was changed while it was read, piece by piece; try again"
+        raise EngineError(changed, step="cells")
     if counts["rows"] == 0 and not may_be_empty:
         refuse_too_many(engine, bound, unknown, 0)
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
@@ -131,8 +129,11 @@ def encode_table(
         _refuse_unmapped_people(engine, encoding, bound)
     row_count = int(counts["rows"])
     losses = _level_losses(engine, encoding)
-    if INFORMATION in label_losses:
-        encoding = _with_information(engine, encoding)
+    if INFORMATION in label_losses:  # beside the codes of labels; it takes the cells to know it
+        informed = with_information(encoding)
+        engine.run(encode_information(encoding, informed.labels))
+        engine.drop(encoding.labels)
+        encoding = _with_loss_steps(engine, informed, [INFORMATION])
     context = LossContext(
         lattice=bound.lattice,
         losses=losses,
@@ -146,17 +147,16 @@ def encode_table(
 def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -> bool:
     """Make the cells, and what classes are compared with: in one go, or piece by piece if memory is short.
 
-    Args:
-        engine: the database.
-        encoding: that of the run.
-        may_stay: whether they may stay where the rows are, if they are more than come near.
-
     Returns:
         whether it took pieces, between which the source may have changed.
     """
     spec = encoding.spec
-    width = len(spec.quasi_identifiers) + len(spec.protected)
-    pieces = _pieces(engine, spec, width) if spec.earlier is None else [spec.source]
+    pieces: list[exp.Expr] = [spec.source]
+    if spec.earlier is None:
+        pieces = engine.pieces(_all_rows(spec), len(spec.quasi_identifiers) + len(spec.protected))
+        if spec.unknown is not None and spec.unknown.suppressed:
+            # Rows that are left out for unknown values are left out of each.
+            pieces = [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
     if len(pieces) == 1:
         for step in encode_rows(encoding):
             engine.run(replace(step, is_near=not may_stay))
@@ -174,25 +174,13 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
     return True
 
 
-def _pieces(engine: Compute, spec: CellSpec, width: int) -> list[exp.Expr]:
-    """Pieces of the source; rows that are left out for unknown values are left out of each."""
-    pieces = engine.pieces(_all_rows(spec), width)
-    if spec.unknown is None or not spec.unknown.suppressed:
-        return pieces
-    return [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
-
-
 def _all_rows(spec: CellSpec) -> exp.Table | exp.Subquery:
     """The source with the rows that are left out for unknown values."""
     return spec.source if spec.unknown is None else spec.unknown.source
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
-    """Make the codes of all labels.
-
-    Returns:
-        the encoding with the layout of keys and with what labels lose.
-    """
+    """Make the codes of all labels; returns the encoding with the layout of keys and with what labels lose."""
     for step in encode_labels(encoding):
         engine.run(step)
     last = {
@@ -208,14 +196,6 @@ def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
     for statement in value_types(encoding):
         engine.execute(statement, "types of values")
     return _with_loss_steps(engine, encoding, [name for name in encoding.label_losses if name in LABEL_LOSSES])
-
-
-def _with_information(engine: Compute, encoding: Encoding) -> Encoding:
-    """The encoding with the information of labels beside their codes, which takes the cells to know."""
-    informed = with_information(encoding)
-    engine.run(encode_information(encoding, informed.labels))
-    engine.drop(encoding.labels)
-    return _with_loss_steps(engine, informed, [INFORMATION])
 
 
 def _with_loss_steps(engine: Compute, encoding: Encoding, measures: Sequence[str]) -> Encoding:
@@ -259,11 +239,6 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
         least_information=table("least_information", 1) if unweighted else (),
     )
     return with_root_losses(engine, encoding, losses) if encoding.spec.roots else losses
-
-
-def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
-    if engine.fetch(counted_rows(encoding.spec.source), "rows")[0]["rows"] != read:
-        raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
 
 
 def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]) -> None:

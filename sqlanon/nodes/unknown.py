@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlanon.binding.bound import BoundPolicy
@@ -32,14 +32,11 @@ class UnknownRows:
     by_column: Mapping[str, int] = field(default_factory=dict)
 
 
-NONE = UnknownRows()
-
-
 def find_unknown_rows(engine: Compute, spec: CellSpec) -> UnknownRows:
     """Count the rows, and keep their values for the labels of the run; the rows are read once for it."""
     unknown = spec.unknown
     if unknown is None:
-        return NONE
+        return UnknownRows()
     engine.run(Step(queries.UNKNOWN, queries.unknown_rows(unknown, spec.taxonomy), "values without a label"))
     counts = engine.fetch(queries.unknown_counts(unknown), "rows of values without a label")[0]
     by_column = {name: int(counts[f"rows_{place}"]) for place, name in enumerate(unknown.columns)}
@@ -66,19 +63,15 @@ def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, k
     allowed = policy.allowed_rows(known, unknown.suppressed)
     if allowed < 0 or (unknown.suppressed and not known):
         limit = f" ({allowed + unknown.suppressed:,} may be, suppression_limit {policy.suppression_limit:g})"
+        labelled = {name: taxonomies.values_of(bound.taxonomy, name) for name in policy.columns_with("suppress")}
+        listed = (
+            unknown_in(engine, bound.whole, name, values, bound.known.get(name)) for name, values in labelled.items()
+        )
         raise UnsatisfiableError(
             f"{unknown.suppressed:,} of {rows:,} rows of {bound.description} have values that their taxonomy does not "
             f"have, and would be left out{limit if allowed < 0 else ''}:",
-            [*_listed(engine, bound), "what can help: taxonomies with these values, or a larger suppression_limit"],
+            [*filter(None, listed), "what can help: taxonomies with these values, or a larger suppression_limit"],
         )
-
-
-def _listed(engine: Compute, bound: BoundPolicy) -> Iterator[str]:
-    for name in bound.policy.columns_with("suppress"):
-        labelled = taxonomies.values_of(bound.taxonomy, name)
-        found = unknown_in(engine, bound.whole, name, labelled, bound.known.get(name))
-        if found is not None:
-            yield found
 
 
 def with_root_losses(engine: Compute, encoding: Encoding, losses: LevelLosses) -> LevelLosses:

@@ -15,8 +15,7 @@ Mask = NDArray[np.bool_]
 Bounds = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Entries = TypeVar("Entries", Mask, Bounds, Counts)
-Nodes = NDArray[np.int64]
-"""Nodes by their indexes: a row per node, a column per quasi-identifier."""
+Nodes = NDArray[np.int64]  # nodes by their indexes: a row per node, a column per quasi-identifier
 
 
 def below(index: Index) -> tuple[slice, ...]:

@@ -12,11 +12,8 @@ from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Nodes
 from sqlanon.search.optimal.facts import Facts, Levels
 
-POWER = 4
-"""The root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range."""
-
-SMOOTHING = 1e-3
-"""How much terms are drawn to 0, as a share of the weight of a node."""
+POWER = 4  # the root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range
+SMOOTHING = 1e-3  # how much terms are drawn to 0, as a share of the weight of a node
 
 INFORMATION_SCALE = 30.0
 """How much less the term of lost information is drawn to 0: it stands in for levels that are less known."""
@@ -79,11 +76,8 @@ def lost_information(context: LossContext) -> list[Bounds]:
 MIN_TARGET = 1e-3
 """The least share of suppressed rows that is of interest: nodes that suppress none say nothing of how far they are."""
 
-NEWS = 1.1
-"""How many times the nodes that the forecast was learned from there are to be before it is learned anew."""
-
-MAX_LEARNED = 2**12
-"""The most nodes that it is learned from, the latest."""
+NEWS = 1.1  # how many times the nodes that the forecast was learned from there are to be before it is learned anew
+MAX_LEARNED = 2**12  # the most nodes that it is learned from, the latest
 
 
 class ExpectedRows:

@@ -170,11 +170,8 @@ class Inquiry:
 Answers = Sequence[Any]
 """What a search is given: the summary of each node, or the proof of each interval, in the order of the inquiry."""
 
-Part = Generator[Inquiry, Answers, None]
-"""A part of a search that leaves what it finds with its knowledge."""
-
-Answer = Generator[Inquiry, Answers, bool]
-"""A part of a search that finds out whether something holds."""
+Part = Generator[Inquiry, Answers, None]  # a part of a search that leaves what it finds with its knowledge
+Answer = Generator[Inquiry, Answers, bool]  # a part of a search that finds out whether something holds
 
 Search = Generator[Inquiry, Answers, SearchOutcome]
 

@@ -316,5 +316,5 @@ def test_the_search_finds_the_best_node_of_all(given: Any) -> None:
     everywhere = itertools.product(*map(range, allowed.shape))
     best = min((int(needs[index]), int(ranks[index]), index) for index in everywhere if allowed[index])
     assert search.best == best[2] or int(needs[search.best]) == best[0] == OUT_OF_LIMIT
-    assert search.is_proven()
+    assert not search.open_nodes().any()
     assert search.fewest() == best[0]

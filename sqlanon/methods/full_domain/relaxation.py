@@ -33,8 +33,7 @@ from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.problem import margin
 
-EXAMINED_NODES = 512
-"""Lattices of more nodes are not examined as a whole."""
+EXAMINED_NODES = 512  # lattices of more nodes are not examined as a whole
 
 Examined = Callable[[int, int], None]
 """Called after every batch with the numbers of nodes: those that were examined, and all."""

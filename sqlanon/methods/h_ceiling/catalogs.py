@@ -119,8 +119,7 @@ def grouped(condition: Condition) -> Catalog | None:
     return Catalog(classes, tuple(sorted(tuple(sorted(members)) for members in groups.values())))
 
 
-MAX_BYTES = 1 << 28
-"""The memory of kept counts; values that were not asked for lately are counted anew."""
+MAX_BYTES = 1 << 28  # the memory of kept counts; values that were not asked for lately are counted anew
 
 
 class Offers:
@@ -191,15 +190,7 @@ class Offers:
         return row
 
 
-TRIED_NODES = 8
-"""The nodes that may get a catalog: each takes a while, and the values that are drawn decide as much."""
-
-
-@dataclass(frozen=True)
-class Cataloged:
-    groups: int  # the number of groups of classes
-    effective_k: float  # the least effective k of a group, or a lower bound of it; k without groups
-    is_exact: bool
+TRIED_NODES = 8  # the nodes that may get a catalog: each takes a while, and the values that are drawn decide as much
 
 
 @dataclass(frozen=True)
@@ -218,10 +209,10 @@ class Candidate:
         return (round(self.error, DIGITS), filled.added.count, round(lm, DIGITS), *filled.levels)
 
     @cached_property
-    def cataloged(self) -> Cataloged:
-        """Return the k that the catalog leaves, which may take a while to compute.
+    def effective_k(self) -> tuple[float, bool]:
+        """The least effective k of a group, k without groups, and whether it is exact; else it is a lower bound.
 
-        It ends with the first group that leaves too little for a strict catalog.
+        It may take a while to compute, and ends with the first group that leaves too little for a strict catalog.
         """
         assert self.catalog is not None
         settings = self.filled.settings
@@ -233,7 +224,7 @@ class Candidate:
             if float(found[-1].effective_k) < least:
                 break
         highest = max(found, key=lambda link: (link.probability, link.exact))
-        return Cataloged(len(self.catalog.groups), float(highest.effective_k), highest.exact)
+        return float(highest.effective_k), highest.exact
 
     @property
     def problem(self) -> str | None:
@@ -241,10 +232,12 @@ class Candidate:
         if self.catalog is None:
             return "its classes cannot be grouped so that their counterfeits are concealed"
         settings = self.filled.settings
-        if settings.catalog != "strict" or self.cataloged.effective_k >= settings.least_effective_k:
+        if settings.catalog != "strict":
             return None
-        known = "is" if self.cataloged.is_exact else "cannot be shown to be more than"
-        found, least = self.cataloged.effective_k, settings.least_effective_k
+        (found, is_exact), least = self.effective_k, settings.least_effective_k
+        if found >= least:
+            return None
+        known = "is" if is_exact else "cannot be shown to be more than"
         return f"the effective k of a group {known} {found:.4g}, less than {least:.4g}; others may have less still"
 
 
@@ -253,10 +246,8 @@ def best_with_catalog(
 ) -> Candidate:
     """Fill up the node of least reconstruction error, and make its catalog.
 
-    Args:
-        nodes: those that keep to the ceiling, those first that need the fewest counterfeits.
-        source: of the values of counterfeits.
-        stopped: asked before every node but the first whether to make do with those so far, if one has a catalog.
+    Of the nodes, those come first that need the fewest counterfeits. ``stopped`` is asked before every one but the
+    first whether to make do with those so far, if one has a catalog.
 
     Raises:
         UnsatisfiableError: no node that was tried has a catalog.

@@ -37,8 +37,7 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.published_rows import EQUAL_ROWS, plain_value
 from sqlanon.queries.recodings import AtNode
 
-PRIOR_ROWS = 10
-"""The weight in rows of the expected distribution of values of a class (spec/hceiling_fill.md, *a*)."""
+PRIOR_ROWS = 10  # the weight in rows of the expected distribution of values of a class (spec/hceiling_fill.md, *a*)
 
 PROFILES = Relation("anon_profiles", "node")
 """The losses of the labels of level 1 of every quasi-identifier and of those above, each with a number."""
@@ -49,29 +48,14 @@ KEPT_CELLS = Relation("anon_kept_cells", "cell")
 LACKING = Relation("anon_lacking", "class")
 """The classes of fewer than k rows: the rows that each lacks, and that all before it lack."""
 
-KNOWN = Relation("anon_known_values", "row")
-"""The sensitive values by their codes, with their rows in the table."""
-
-DRAWN = Relation("anon_drawn_values", "row")
-"""The value of every counterfeit, by its place."""
-
-COUNTERFEITS = Relation("anon_counterfeits", "cell")
-"""The counterfeits of each value in a class."""
-
-FILLED = Relation("anon_filled_cells", "cell")
-"""The cells of a node, and counterfeits among them."""
-
-CLASSES = Relation("anon_filled_classes", "class")
-"""The classes of the filled cells, each with a number and its rows."""
-
-GROUPS = Relation("anon_groups", "class")
-"""The classes in each group of the catalog, by their numbers."""
-
-TOTALS = Relation("anon_group_totals", "class")
-"""The counterfeits of each value in a group."""
-
-CLASS_VALUES = Relation("anon_class_values", "cell")
-"""The true rows of each class and value of a node."""
+KNOWN = Relation("anon_known_values", "row")  # the sensitive values by their codes, with their rows in the table
+DRAWN = Relation("anon_drawn_values", "row")  # the value of every counterfeit, by its place
+COUNTERFEITS = Relation("anon_counterfeits", "cell")  # the counterfeits of each value in a class
+FILLED = Relation("anon_filled_cells", "cell")  # the cells of a node, and counterfeits among them
+CLASSES = Relation("anon_filled_classes", "class")  # the classes of the filled cells, each with a number and its rows
+GROUPS = Relation("anon_groups", "class")  # the classes in each group of the catalog, by their numbers
+TOTALS = Relation("anon_group_totals", "class")  # the counterfeits of each value in a group
+CLASS_VALUES = Relation("anon_class_values", "cell")  # the true rows of each class and value of a node
 
 LABEL_VALUES = Relation("anon_label_values", "cell")
 """The true rows of each label and value, at nodes that have labels of one quasi-identifier alone."""
@@ -91,8 +75,7 @@ BOUNDS = Relation("anon_urn_bounds", "cell")
 ENTRY_LABELS = Relation("anon_entry_labels", "node")
 """The labels of entries: by entry, its number of labels, and position of the quasi-identifier."""
 
-ENTRY_VALUES = Relation("anon_entry_values", "node")
-"""The sensitive value of each entry."""
+ENTRY_VALUES = Relation("anon_entry_values", "node")  # the sensitive value of each entry
 
 BARRING = Relation("anon_barring_labels", "node")
 """The labels of a node that are at a label of an entry or under it: by entry and position, by their bits.

@@ -16,7 +16,7 @@ what it suppresses saves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -29,6 +29,7 @@ from sqlanon.methods.progress import Stopped
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import KAnonymity
+from sqlanon.nodes.choice import Observer
 from sqlanon.nodes.counting import NodeCounter, node_summaries
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import Inquiry, SearchOutcome
@@ -49,9 +50,6 @@ from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12
 """Nodes are compared to this many digits: a database adds in any order, and equal runs are to choose equal nodes."""
-
-Observer = Callable[[int, int, Inquiry], None]
-"""Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
 
 
 def choose_node(
@@ -105,7 +103,7 @@ def choose_node(
         ties=(best.levels,),
         checked_nodes=len(found),
         closest=best,
-        proven_optimal=search.is_proven(),
+        proven_optimal=not search.open_nodes().any(),
         lower_bound=float(needs.counterfeits(search.fewest())),
         unsatisfiable=False,
     )
@@ -132,8 +130,7 @@ def ranked(table: EncodedTable, errors: Bounds) -> Counts:
 
 UNKNOWN = -1
 
-OUT_OF_LIMIT = 2**62
-"""What a node needs that suppresses more rows than it may, as all below it do: more than any other."""
+OUT_OF_LIMIT = 2**62  # what a node needs that suppresses more rows than it may, as all below it do: more than any other
 
 AT_ONCE = 4
 """How many nodes are looked at before it is thought again which ones to look at.
@@ -142,14 +139,9 @@ With what nodes need in tests.benchmarks.ceilings, 1,000,000 rows, h = 0.15, 0.2
 nodes in all, 902 by 8 at once, and 1,900 if all of the most general nodes below a ceiling are looked at.
 """
 
-CAUTION = 1.5
-"""The worth of a node above the ceiling is its chance of ruling nodes out to this power: by 1 it is 1,088."""
-
-MIN_ERROR = 1e-3
-"""By how much a forecast is taken to be off at least."""
-
-MOST = 50.0
-"""This many errors apart are as good as certain."""
+CAUTION = 1.5  # the worth of a node above the ceiling is its chance of ruling nodes out to this power: by 1 it is 1,088
+MIN_ERROR = 1e-3  # by how much a forecast is taken to be off at least
+MOST = 50.0  # this many errors apart are as good as certain
 
 
 class FewestCounterfeits:
@@ -165,15 +157,20 @@ class FewestCounterfeits:
 
     def batches(self) -> Iterator[list[Index]]:
         """Yield the nodes to look at, in batches; the needs of a batch are to be learnt before the next."""
-        most_general = _most_general(self._allowed)
+        # The allowed nodes with none above them; everything below an allowed node is allowed.
+        has_above = np.zeros_like(self._allowed)
+        for axis in range(self._allowed.ndim):
+            levels, marks = np.moveaxis(self._allowed, axis, 0), np.moveaxis(has_above, axis, 0)
+            marks[:-1] |= levels[1:]
+        most_general: Mask = self._allowed & ~has_above
 
         def lost_at(index: Index) -> float:
             return float(sum(lost[step] for lost, step in zip(self._lost, index, strict=True)))
 
         yield sorted(indexes(most_general), key=lost_at, reverse=True)[:AT_ONCE]
-        while (left := self._open() & most_general).any():
+        while (left := self.open_nodes() & most_general).any():
             yield self._ruling_out(left)
-        while nodes := most_informative(self._open(), self._ranks, BATCH_SIZE):
+        while nodes := most_informative(self.open_nodes(), self._ranks, BATCH_SIZE):
             yield nodes
 
     def learn(self, index: Index, cost: int, cost_below: int) -> None:
@@ -195,10 +192,7 @@ class FewestCounterfeits:
         """Return the key that nodes that were looked at are compared by: less is better."""
         return int(self._known[index]), int(self._ranks[index])
 
-    def is_proven(self) -> bool:
-        return self.best is not None and not self._open().any()
-
-    def _open(self) -> Mask:
+    def open_nodes(self) -> Mask:
         """Return the nodes below the ceiling that were not looked at and may be better than the best one."""
         assert self.best is not None
         spread_downwards(self._at_least)
@@ -235,16 +229,6 @@ class FewestCounterfeits:
         apart = (forecast.everywhere() - target ** (1 / POWER)) / max(forecast.error, MIN_ERROR)
         likely: Bounds = 1 / (1 + np.exp(-np.clip(apart, -MOST, MOST)))
         return likely
-
-
-def _most_general(allowed: Mask) -> Mask:
-    """The allowed nodes with none above them; everything below an allowed node is allowed."""
-    has_above = np.zeros_like(allowed)
-    for axis in range(allowed.ndim):
-        levels, marks = np.moveaxis(allowed, axis, 0), np.moveaxis(has_above, axis, 0)
-        marks[:-1] |= levels[1:]
-    most_general: Mask = allowed & ~has_above
-    return most_general
 
 
 @dataclass(frozen=True)
@@ -285,18 +269,13 @@ class Needs:
 
 # guarded: tests/unit/h_ceiling/test_needs.py
 def need_of(node: NodeSummary, small: NodeSummary | None, k: int, fewest: int, allowed: int) -> Need:
-    """Return the need of a node whose classes of fewer than ``fewest`` true rows are suppressed.
+    """Return the need of a node whose classes of fewer than ``fewest`` true rows are suppressed, at most ``allowed``.
 
     A less general node suppresses the same rows, and maybe more. It parts the classes that are filled up here: one of n
     true rows needs k - n counterfeits at least if some part of it is not suppressed, or else n rows more are, which
     saves (k - n) / n a row, at most (k - fewest) / fewest.
 
-    Args:
-        node: summarized by its classes of fewer than k rows.
-        small: summarized by its classes of fewer than ``fewest`` rows; None if there are none.
-        k: the rows that a class is to have.
-        fewest: the true rows that a class is to have.
-        allowed: the rows that may be suppressed.
+    ``node`` is summarized by its classes of fewer than k rows, ``small`` by those of fewer than ``fewest``, if any.
     """
     counterfeits, suppressed = k * _dropped(node) - node.suppressed_rows, 0
     if small is not None:

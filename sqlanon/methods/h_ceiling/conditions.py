@@ -54,8 +54,7 @@ from sqlanon.model.extras import extra_module
 
 Counts = NDArray[np.int64]
 Positions = NDArray[np.intp]
-Amounts = Mapping[int, int]
-"""Numbers of rows, at least 1 each, by value."""
+Amounts = Mapping[int, int]  # numbers of rows, at least 1 each, by value
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,7 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling.ceiling_queries import PRIOR_ROWS, Ancestors
 from sqlanon.model.lattice import Levels, with_level
-from sqlanon.model.methods.counterfeiting import COUNTERFEITS, HCeiling, entry_name
-from sqlanon.model.names import folded
+from sqlanon.model.methods.counterfeiting import HCeiling, entry_name
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.encoding import ROW_COUNT
@@ -201,17 +200,6 @@ def _put(engine: Compute, relation: Relation, names: Sequence[str], rows: Sequen
     engine.put(relation, pa.table([list(each) for each in zip(*rows, strict=True)], names=list(names)))
 
 
-def refuse_table_of_counterfeits(policy: Policy) -> None:
-    """Refuse a companion table of counterfeits two of whose columns would have one name.
-
-    Raises:
-        PolicyError: names the column.
-    """
-    for name in policy.columns:
-        if folded(name) == COUNTERFEITS:
-            raise PolicyError(f'the table of counterfeits needs the name of column "{name}"; rename it in a view')
-
-
 def refuse_rows(engine: Compute, table: EncodedTable) -> None:
     """Refuse too few rows for a class, rows without a sensitive value, and impossible labels no taxonomy has.
 
@@ -243,13 +231,10 @@ DIGITS = 12
 
 
 def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred: bool) -> None:
-    """Make the tables that counterfeits are drawn by, for the classes of a node that lack rows.
+    """Make the tables that counterfeits are drawn by, for the classes of a node that lack rows, from true rows.
 
-    They have a row for each of these classes and each value that it may get.
-
-    Args:
-        table: the cells of true rows.
-        has_barred: whether there are values that classes never get.
+    They have a row for each of these classes and each value that it may get; ``has_barred`` says whether there are
+    values that classes never get.
     """
     encoding, named = table.encoding, queries.about(table.encoding, levels)
     cells = queries.cells_by_key(encoding, levels, queries.value_column(encoding), ROW_COUNT)
@@ -297,13 +282,8 @@ def drawn_from_urns(own: int, missing: int, urns: int, source: RandomSource) -> 
     """Draw what the counterfeits of some classes are, before the values of the classes are looked up.
 
     A counterfeit copies each of the m rows that its class has so far with probability 1 / (m + :data:`PRIOR_ROWS`), and
-    gets a value from the distribution that is expected of the class otherwise.
-
-    Args:
-        own: the true rows of each class that may be copied, 0 or more.
-        missing: the counterfeits that each class gets.
-        urns: the number of classes.
-        source: of the draws.
+    gets a value from the distribution that is expected of the class otherwise. Each of the classes (``urns``) has
+    ``own`` true rows that may be copied, 0 or more, and gets ``missing`` counterfeits.
 
     Returns:
         for each counterfeit, class after class, the number of the true row that it copies, from 0 on, or u - 1 in

@@ -20,7 +20,7 @@ from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
 from sqlanon.chance.random_source import RandomSource, SystemSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.h_ceiling import catalogs, counterfeits
 from sqlanon.methods.h_ceiling import ceiling_queries as queries
@@ -34,6 +34,7 @@ from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.lattice import Lattice, NodeSummary, total
 from sqlanon.model.methods.counterfeiting import CATALOG, COUNTERFEITS, INVENTED, HCeiling
+from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
@@ -52,8 +53,7 @@ from sqlanon.search.arrays import Bounds, Mask
 Profiles = Sequence[Mapping[int, tuple[float, ...]]]
 """By quasi-identifier and number of a profile, the losses of labels at every level."""
 
-WITHIN = 1e-12
-"""The excess of a degree over the ceiling that sums of floats may be off by (spec/hceiling.md (a))."""
+WITHIN = 1e-12  # the excess of a degree over the ceiling that sums of floats may be off by (spec/hceiling.md (a))
 
 
 UNPROVEN = (
@@ -71,7 +71,8 @@ class FilledNode:
 
     filled: Filled
     outcome: SearchOutcome
-    catalog: catalogs.Cataloged | None
+    groups: int | None  # of classes in the catalog
+    effective_k: float | None  # the least of a group, at least
     degree: float  # the largest degree of generalization of a row
     error: float  # the mean reconstruction error, with the catalog if there is one
     allowed_nodes: int  # the number of nodes that keep to the ceiling
@@ -105,8 +106,10 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
 
     def refuse_request(self, policy: Policy) -> None:
         super().refuse_request(policy)
-        if INVENTED in self.request.tables:
-            counterfeits.refuse_table_of_counterfeits(policy)
+        for name in policy.columns:
+            if INVENTED in self.request.tables and folded(name) == COUNTERFEITS:
+                need = f'the table of counterfeits needs the name of column "{name}"'
+                raise PolicyError(f"{need}; rename it in a view")
 
     @property
     def companions(self) -> Sequence[str]:
@@ -148,8 +151,11 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         if filled.added.suppressed:
             degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
         index = table.context.lattice.index(filled.levels)
-        catalog, error = (None, errors[index]) if candidate is None else (candidate.cataloged, candidate.error)
-        return FilledNode(filled, outcome, catalog, float(degrees[index]), float(error), int(allowed.sum()))
+        groups, effective_k, error = None, None, errors[index]
+        if candidate is not None and candidate.catalog is not None:
+            groups, (effective_k, _), error = len(candidate.catalog.groups), candidate.effective_k, candidate.error
+        of_node = float(degrees[index]), float(error), int(allowed.sum())
+        return FilledNode(filled, outcome, groups, effective_k, *of_node)
 
     def _checked(
         self, table: EncodedTable, allowed: Mask, errors: Bounds, stages: Stages
@@ -218,7 +224,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         )
 
     def report(self, made: FilledPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
-        choice, catalog, settings = made.choice, made.choice.catalog, self.settings
+        choice, settings = made.choice, self.settings
         table, levels, added = choice.filled.table, choice.filled.levels, choice.filled.added
         return report_at_node(
             CeilingReport,
@@ -244,8 +250,8 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
             fewest_true_rows=added.fewest_true_rows,
             reconstruction_error=choice.error,
             catalog=settings.catalog,
-            groups=None if catalog is None else catalog.groups,
-            effective_k=None if catalog is None else catalog.effective_k,
+            groups=choice.groups,
+            effective_k=choice.effective_k,
         )
 
     def guarantee(self, made: FilledPublication, report: Report) -> Guarantee:

@@ -75,8 +75,7 @@ in 5 CPU s; with 100,000 terms 11, in 11 s; with 10,000 33, in 3 s. Of 500 fille
 6 s; 1, in 14 s; 7, in 1.6 s.
 """
 
-Vector = tuple[int, ...]
-"""Rows of each value of the catalog."""
+Vector = tuple[int, ...]  # rows of each value of the catalog
 
 
 class Rows(NamedTuple):

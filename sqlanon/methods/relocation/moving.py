@@ -59,11 +59,8 @@ RANKED = Relation("anon_ranked_classes", "class")
 OUTLIERS = Relation("anon_outlier_classes", "class")
 """The classes of fewer than k rows, with what their labels and those above lose."""
 
-MOVES = Relation("anon_moves", "class")
-"""The class that each outlier class goes to, and how far that is."""
-
-MOVED = Relation("anon_moved_cells", "cell")
-"""The cells of the node, each in the class that it goes to."""
+MOVES = Relation("anon_moves", "class")  # the class that each outlier class goes to, and how far that is
+MOVED = Relation("anon_moved_cells", "cell")  # the cells of the node, each in the class that it goes to
 
 SQL = Queries("relocation", {"ranked": RANKED, "outliers": OUTLIERS, "moves": MOVES})
 

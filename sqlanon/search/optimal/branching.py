@@ -22,14 +22,9 @@ from sqlanon.search.optimal.boxes import Batch, Boxes, steps_of
 from sqlanon.search.optimal.facts import Levels, Places
 from sqlanon.search.problem import SearchProblem
 
-SAFETY = 0.9
-"""What part of the expected rows is counted on."""
-
-MIN_GAIN = 1e-2
-"""The least that a half counts for, as a share of what it would gain if it were ruled out."""
-
-WORTH = 0.2
-"""What a check is to raise the bound of a box by, as a share of what would rule it out."""
+SAFETY = 0.9  # what part of the expected rows is counted on
+MIN_GAIN = 1e-2  # the least that a half counts for, as a share of what it would gain if it were ruled out
+WORTH = 0.2  # what a check is to raise the bound of a box by, as a share of what would rule it out
 
 
 class Branching:

@@ -14,11 +14,8 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.arrays import Bounds
 from sqlanon.search.problem import SearchProblem
 
-Levels = NDArray[np.int64]
-"""Nodes by their levels: a row per node."""
-
-Places = NDArray[np.int64]
-"""Places in another array."""
+Levels = NDArray[np.int64]  # nodes by their levels: a row per node
+Places = NDArray[np.int64]  # places in another array
 
 
 class Facts:

@@ -35,8 +35,7 @@ from sqlanon.search.problem import BATCH_SIZE, Part, Proof, Search, SearchProble
 FEW_NODES = 16
 """The most nodes that are all checked at once where no others are left: to choose among them takes more queries."""
 
-PROMISING_NODES = 4
-"""How many nodes are checked beside the boxes, since they are expected to be better than the best."""
+PROMISING_NODES = 4  # how many nodes are checked beside the boxes, since they are expected to be better than the best
 
 FIRST_STEPS = 8
 """In how many steps the way from the bottom to the top is divided: nodes are checked first from the middle on."""

@@ -120,8 +120,9 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         combinations, threshold = draws.draw_leaves(
             engine, cut, read.classes, self.settings, self.chance.source, charge
         )
-        points.make_labels(engine, cut, read.ranges)
+        engine.put(points.GIVEN_PIECES, points.given_pieces(cut, read.ranges))
         engine.put(queries.PLACES, queries.places(cut))
+        engine.run(points.SQL.step(points.CUT, "labelled_cut"))
         engine.run(queries.equal_rows(cut, read.classes, bound.published_columns, target_of(bound)))
         rows, groups = released_sizes(engine)
         return DiffGenPublication(

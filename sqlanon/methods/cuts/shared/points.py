@@ -315,8 +315,8 @@ def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) 
     return pa.table({name: pa.array(each, kind) for (name, kind), each in zip(types.items(), columns, strict=True)})
 
 
-def make_labels(engine: Compute, cut: Cut, ranges: Mapping[int, Range]) -> None:
-    """Make :data:`CUT`, with :data:`GIVEN_PIECES`."""
+def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
+    """Make the rows of :data:`GIVEN_PIECES`; the query ``labelled_cut`` makes :data:`CUT` of them."""
     types = {"position": pa.int64(), "attribute": pa.string(), "first": pa.int64(), "end": pa.int64()}
     types |= {"depth": pa.int64(), "text": pa.string(), "low": pa.float64(), "high": pa.float64()}
     pieces = {**cut.pieces, **{position: each.pieces for position, each in cut.partitions.items()}}
@@ -333,8 +333,7 @@ def make_labels(engine: Compute, cut: Cut, ranges: Mapping[int, Range]) -> None:
             assert isinstance(axis, TaxonomyAxis)
             depth = axis.depth(piece)
             rows.append((*named, depth, ALL if depth is None else None, None, None))
-    engine.put(GIVEN_PIECES, table(types, rows))
-    engine.run(SQL.step(CUT, "labelled_cut"))
+    return table(types, rows)
 
 
 def rows_at_cut(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:

@@ -153,7 +153,8 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
 
     def _make_cut(self, table: PointTable, chosen: Chosen) -> float:
         """Make the labels of a cut, and return what they lose."""
-        points.make_labels(self.engine, chosen.cut, table.points.ranges)
+        self.engine.put(points.GIVEN_PIECES, points.given_pieces(chosen.cut, table.points.ranges))
+        self.engine.run(points.SQL.step(points.CUT, "labelled_cut"))
         return mean_loss(self.engine, table.points.axes, chosen, table.row_count)
 
     def released_rows(self, made: CutPublication, takes_enums: TakesEnums) -> exp.Query:

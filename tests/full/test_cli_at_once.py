@@ -1,4 +1,4 @@
-"""The command line with others at work: readers, writers, locks and signals; lakes and hostile names."""
+"""The command line with others at work: readers, writers, locks and signals; lakes, hostile names and taken targets."""
 
 from __future__ import annotations
 
@@ -363,3 +363,47 @@ def test_a_program_that_waits_for_a_library_ends_soon(tmp_path: Path) -> None:
         process.terminate()
         _, said = process.communicate(timeout=20)
     assert (process.returncode, said[:18]) == (130, b"Error: interrupted")
+
+
+def test_a_target_that_is_not_free_is_wrong_usage(clinic: Path) -> None:
+    """As the exit codes say it of all commands; so is a fit that is not there."""
+    (clinic / "taken.html").write_text("mine")
+    sqlanon(*published("run", "--into", "k3.csv"), folder=clinic)
+    for arguments in (
+        published("run", "--into", "visits"),
+        published("lattice", "--out", "taken.html"),
+        ["report", "k3.csv", "--out", "taken.html"],
+        ["init", "visits", "--db", "clinic.duckdb", "--out", "taken.html"],
+        ["fit", *published("fit", "--fit", "taken.html")[1:]],
+        ["apply", "visits", "--db", "clinic.duckdb", "--fit", "none.fit", "--into", "part.parquet"],
+    ):
+        refused = sqlanon(*arguments, folder=clinic)
+        assert refused.returncode == 2, (arguments, refused.stderr)
+        assert "exist" in refused.stderr
+    assert (clinic / "taken.html").read_text() == "mine"
+
+
+def test_partitions_from_fit_to_verify(clinic: Path) -> None:
+    early, late = "FROM visits WHERE id < 50", "FROM visits WHERE id >= 50"
+    fitted = sqlanon(*published("fit", "--fit", "visits.fit", "--json", source=early), folder=clinic)
+    assert fitted.returncode == 0, fitted.stderr
+    assert document(fitted)["rows"] == 50
+
+    def applied(source: str, into: str, *more: str) -> subprocess.CompletedProcess[str]:
+        options = ["--db", "clinic.duckdb", "--fit", "visits.fit", "--into", into, *more]
+        return sqlanon("apply", source, *options, folder=clinic)
+
+    refused = applied("FROM visits WHERE id = 0", "alone.parquet", "--json")
+    assert (refused.returncode, document(refused)["error"]["kind"]) == (3, "UnsatisfiableError")
+    unused = applied(early, "early", "--taxonomy", "id=any.csv")
+    assert (unused.returncode, 'the policy uses no taxonomy of "id"' in unused.stderr) == (2, True), unused.stderr
+    first = applied(early, "early")
+    assert (first.returncode, first.stdout[:16]) == (0, "Published early:"), first.stderr
+    second = document(applied(late, "late", "--json"))["report"]
+    assert (second["partitions"], second["union"]["released"]) == (2, 60)
+    kept = applied("FROM visits WHERE id > 40", "late")
+    assert kept.returncode == 1
+    assert "--replace" in kept.stderr
+    union = published("verify", source="FROM early UNION ALL FROM late")
+    assert sqlanon(*union, folder=clinic).returncode == 3
+    assert sqlanon(*union, "--without-provenance", folder=clinic).returncode == 0

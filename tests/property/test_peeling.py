@@ -19,7 +19,7 @@ from tests.naive_peel import Case, Row, Tree, naive_peel
 
 NAME = "s"
 
-EXAMPLES = settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(64), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 MODELS: list[tuple[PrivacyModel, ...]] = [

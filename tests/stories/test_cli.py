@@ -162,32 +162,6 @@ def test_a_run_from_load_to_verify(clinic: Path) -> None:
     assert VALUE not in shown.stdout
 
 
-def test_partitions_from_fit_to_verify(clinic: Path) -> None:
-    early, late = "FROM visits WHERE id < 50", "FROM visits WHERE id >= 50"
-    fitted = sqlanon(*published("fit", "--fit", "visits.fit", "--json", source=early), folder=clinic)
-    assert fitted.returncode == 0, fitted.stderr
-    assert document(fitted)["rows"] == 50
-
-    def applied(source: str, into: str, *more: str) -> subprocess.CompletedProcess[str]:
-        options = ["--db", "clinic.duckdb", "--fit", "visits.fit", "--into", into, *more]
-        return sqlanon("apply", source, *options, folder=clinic)
-
-    refused = applied("FROM visits WHERE id = 0", "alone.parquet", "--json")
-    assert (refused.returncode, document(refused)["error"]["kind"]) == (3, "UnsatisfiableError")
-    unused = applied(early, "early", "--taxonomy", "id=any.csv")
-    assert (unused.returncode, 'the policy uses no taxonomy of "id"' in unused.stderr) == (2, True), unused.stderr
-    first = applied(early, "early")
-    assert (first.returncode, first.stdout[:16]) == (0, "Published early:"), first.stderr
-    second = document(applied(late, "late", "--json"))["report"]
-    assert (second["partitions"], second["union"]["released"]) == (2, 60)
-    kept = applied("FROM visits WHERE id > 40", "late")
-    assert kept.returncode == 1
-    assert "--replace" in kept.stderr
-    union = published("verify", source="FROM early UNION ALL FROM late")
-    assert sqlanon(*union, folder=clinic).returncode == 3
-    assert sqlanon(*union, "--without-provenance", folder=clinic).returncode == 0
-
-
 def test_a_raw_table_is_not_met(clinic: Path) -> None:
     for command in ("measure", "verify"):
         assert document(sqlanon(*published(command, "--json"), folder=clinic))["met"] is False
@@ -323,24 +297,6 @@ def test_refusals(folder: Path) -> None:
         assert (result.returncode, document(result)["error"]["kind"]) == (code, kind), command
         assert result.stderr.startswith("Error: "), command
     assert sorted(path.name for path in folder.iterdir()) == before
-
-
-def test_a_target_that_is_not_free_is_wrong_usage(clinic: Path) -> None:
-    """As the exit codes say it of all commands; so is a fit that is not there."""
-    (clinic / "taken.html").write_text("mine")
-    sqlanon(*published("run", "--into", "k3.csv"), folder=clinic)
-    for arguments in (
-        published("run", "--into", "visits"),
-        published("lattice", "--out", "taken.html"),
-        ["report", "k3.csv", "--out", "taken.html"],
-        ["init", "visits", "--db", "clinic.duckdb", "--out", "taken.html"],
-        ["fit", *published("fit", "--fit", "taken.html")[1:]],
-        ["apply", "visits", "--db", "clinic.duckdb", "--fit", "none.fit", "--into", "part.parquet"],
-    ):
-        refused = sqlanon(*arguments, folder=clinic)
-        assert refused.returncode == 2, (arguments, refused.stderr)
-        assert "exist" in refused.stderr
-    assert (clinic / "taken.html").read_text() == "mine"
 
 
 def test_a_setting_below_the_first_table_of_a_policy(folder: Path) -> None:

@@ -128,10 +128,8 @@ list_transform(
     lambda anon_found: anon.checked_label(attribute, level, anon_found)
 )[1];
 
--- The rows of a source with each quasi-identifier of the node replaced by its label at the node's level.
---
--- The quasi-identifiers come first and are text; the other columns follow as they are. Rows are neither
--- dropped nor put in order, and identifiers are not removed: select them away.
+-- The rows of a source with some columns replaced by their labels at the levels of a node, as anon.generalize has them. The
+-- node may be found by a query, such as (SELECT node FROM ...), while a macro needs the names of columns beforehand.
 --
 -- The labels are made once, with a column for each quasi-identifier, and each quasi-identifier is a hash join with them.
 -- A subquery becomes one only if it compares a bare column, reads a relation without a filter, and raises no error: so
@@ -141,37 +139,51 @@ list_transform(
 -- It takes 0.7 to 1.5 times as long as joins written by hand (tests/benchmarks/macros.py, 1, 2 and 8 quasi-identifiers of a
 -- million rows, written to a table or counted). Whether a label is checked that a query leaves out depends on the planner.
 --
--- Source: full-domain generalization, Samarati 2001, definition 3.
 -- Example:
---   FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}) ORDER BY id LIMIT 3;
-CREATE OR REPLACE MACRO anon.generalize(source, node) AS TABLE
+--   FROM anon.generalize_columns('visits', ['age', 'sex'], (SELECT MAP {'age': 1, 'sex': 0})) ORDER BY id LIMIT 3;
+CREATE OR REPLACE MACRO anon.generalize_columns(source, quasi_identifiers, node) AS TABLE
 WITH anon_node_labels AS NOT MATERIALIZED (
-    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(map_keys(node))) THEN anon_label END)
+    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(quasi_identifiers))) THEN anon_label END)
     FROM anon.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
     -- No rows, but the names of the columns.
-    LEFT JOIN (SELECT COLUMNS(map_keys(node)) FROM query_table(anon.as_source(source)) LIMIT 0) AS anon_named ON TRUE
+    LEFT JOIN (
+        SELECT COLUMNS(anon.listed(quasi_identifiers)) FROM query_table(anon.as_source(source)) LIMIT 0
+    ) AS anon_named ON TRUE
     GROUP BY anon_value
 )
 SELECT * EXCLUDE (anon_other)
 FROM (
     SELECT
         anon.checked_label(
-            alias(COLUMNS(map_keys(node))), node[alias(COLUMNS(map_keys(node)))], COLUMNS(map_keys(node))
+            alias(COLUMNS(anon.listed(quasi_identifiers))),
+            node[alias(COLUMNS(anon.listed(quasi_identifiers)))],
+            COLUMNS(anon.listed(quasi_identifiers))
         ),
-        COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
+        COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
     FROM (
         SELECT
-            anon.found_label('anon_node_labels', COLUMNS(map_keys(node))),
-            COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
+            anon.found_label('anon_node_labels', COLUMNS(anon.listed(quasi_identifiers))),
+            COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
         FROM (
             SELECT
-                anon.text_of(COLUMNS(map_keys(node))),
-                COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
+                anon.text_of(COLUMNS(anon.listed(quasi_identifiers))),
+                COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
             -- COLUMNS that match nothing are an error: there is always one column beside the quasi-identifiers.
             FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
         ) AS anon_rows
     )
 );
+
+-- The rows of a source with each quasi-identifier of the node replaced by its label at the node's level.
+--
+-- The quasi-identifiers come first and are text; the other columns follow as they are. Rows are neither
+-- dropped nor put in order, and identifiers are not removed: select them away.
+--
+-- Source: full-domain generalization, Samarati 2001, definition 3.
+-- Example:
+--   FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}) ORDER BY id LIMIT 3;
+CREATE OR REPLACE MACRO anon.generalize(source, node) AS TABLE
+FROM anon.generalize_columns(source, map_keys(node), node);
 
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --

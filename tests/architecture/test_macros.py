@@ -39,10 +39,11 @@ CHANCE_AND_TIME = {
 
 
 def with_fixtures(macros: str, folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database with macros, the fixture tables, and one of them as a CSV file."""
+    """A database with macros, the fixture tables, one of them as a CSV file, and a taxonomy as ARX writes it."""
     connection = duckdb.connect(config={"file_search_path": str(folder)})
     connection.execute(macros + FIXTURES.read_text(encoding="utf-8"))
     connection.execute(f"COPY visits TO '{folder}/visits.csv'")
+    (folder / "sex.csv").write_text("f;*\nm;*\n", encoding="utf-8")
     return connection
 
 

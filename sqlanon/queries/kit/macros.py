@@ -302,17 +302,17 @@ def as_read(value: exp.Expr) -> exp.Expr:
 def _resolve_lists(tree: exp.Expr) -> None:
     """Replace, in place, what stands for columns of a list that is spelled out.
 
-    ``anon.listed(['a', 'b'])`` is the list, and ``anon.listed_at(['a', 'b'], 3)`` the last of its names.
+    ``anon.listed(['a', 'b'])`` is the list, or the keys of a node, and ``anon.listed_at(['a', 'b'], 3)`` its last name.
     """
     for call in list(tree.find_all(exp.Dot)):
         function = call.expression
         name = function.name.lower() if isinstance(function, exp.Anonymous) else ""
-        if name not in ("listed", "listed_at") or not isinstance(function.expressions[0], exp.Array):
+        if name not in ("listed", "listed_at"):
             continue
         given = function.expressions[0]
-        if name == "listed":
+        if name == "listed" and isinstance(given, exp.Array | exp.MapKeys):
             call.replace(given)
-        elif given.expressions:
+        elif name == "listed_at" and isinstance(given, exp.Array) and given.expressions:
             call.replace(given.expressions[min(int(function.expressions[1].name), len(given.expressions)) - 1])
 
 

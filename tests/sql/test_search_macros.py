@@ -1,0 +1,80 @@
+"""The search in SQL against brute force: every node of random lattices, the best ones, and their release."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from tests import brute_force, oracle
+from tests.brute_force import Measured, Task
+from tests.sql.test_oracle import EXAMPLES, ask, assert_close, assert_same_rows, connection, load, table_call
+from tests.strategies import Case, cases
+
+LIMITS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])
+
+
+def task_of(case: Case, k: int, limit: float = 0.0) -> Task:
+    """The search that brute force is asked for; quasi-identifiers are compared as text, as in taxonomies."""
+    names = case.quasi_identifiers
+    policy = sa.Policy(quasi_identifiers=names, privacy=[sa.KAnonymity(k)], suppression_limit=limit)
+    rows = [{**row, **{name: oracle.text(row[name]) for name in names}} for row in case.rows]
+    return Task(rows, case.taxonomies, policy)
+
+
+def losses_of(node: Measured) -> list[float | None]:
+    """What a node loses, in the order of the columns of the macro."""
+    return [node.losses[name] for name in ("lm", "ncp", "prec", "entropy", "dm", "aecs")]
+
+
+@EXAMPLES
+@given(cases(min_rows=1), st.integers(2, 4))
+def test_every_node_is_counted(case: Case, k: int) -> None:
+    load(case)
+    found = {tuple(row["node"].values()): row for row in ask(table_call("node_counts", "data", case.quasi_identifiers, k))}
+    expected = {node.levels: node for node in brute_force.lattice(task_of(case, k))}
+    assert found.keys() == expected.keys()
+    for levels, node in expected.items():
+        row = found[levels]
+        assert list(row["node"]) == case.quasi_identifiers
+        counts = (node.height, node.class_count, node.kept_class_count, node.suppressed_rows, node.min_class_size)
+        names = ("height", "class_count", "kept_class_count", "suppressed_rows", "smallest_class")
+        assert tuple(row[name] for name in names) == counts
+        assert_close([row[name] for name in ("lm", "ncp", "prec", "entropy", "dm", "aecs")], losses_of(node))
+        charged = oracle.charged_entropy_loss(case.rows, case.taxonomies, node.node, k)
+        assert_close([row["charged_entropy"]], [charged])
+
+
+@EXAMPLES
+@given(cases(min_rows=1), st.integers(2, 4), LIMITS)
+def test_best_nodes_satisfy_and_lose_least(case: Case, k: int, limit: float) -> None:
+    load(case)
+    nodes = brute_force.lattice(task_of(case, k, limit))
+    found = ask(table_call("best_nodes", "data", case.quasi_identifiers, k, limit))
+    assert {tuple(row["node"].values()) for row in found} == {node.levels for node in nodes if node.satisfies}
+    assert [row["rank"] for row in found] == sorted(row["rank"] for row in found)
+    if answer := brute_force.answer(nodes):
+        assert tuple(found[0]["node"].values()) == answer.best.levels
+        assert {tuple(row["node"].values()) for row in found if row["rank"] == 1} == answer.ties
+
+
+@EXAMPLES
+@given(cases(min_rows=1), st.integers(2, 4), LIMITS)
+def test_release_is_the_best_node_without_small_classes(case: Case, k: int, limit: float) -> None:
+    load(case)
+    task = task_of(case, k, limit)
+    answer = brute_force.answer(brute_force.lattice(task))
+    query = table_call("release", "data", case.quasi_identifiers, k, limit)
+    if answer is None:
+        with pytest.raises(Exception, match="no node leaves so few rows in classes of fewer than k"):
+            ask(query)
+    else:
+        generalized = oracle.generalize(case.rows, case.taxonomies, answer.best.node)
+        assert_same_rows(ask(query), oracle.suppress(generalized, case.quasi_identifiers, k))
+
+
+def test_limits_are_the_decimals_that_are_written() -> None:
+    """29 % of 100 is 29, although 0.29 * 100 is less as a binary fraction."""
+    assert connection().execute("SELECT anon.allowed_rows(0.29, 100), anon.allowed_rows(1e-2, 250)").fetchone() == (29, 2)
+    assert connection().execute("SELECT anon.allowed_rows($1, 100)", [0.29]).fetchone() == (29,)

@@ -32,7 +32,9 @@ def losses_of(node: Measured) -> list[float | None]:
 @given(cases(min_rows=1), st.integers(2, 4))
 def test_every_node_is_counted(case: Case, k: int) -> None:
     load(case)
-    found = {tuple(row["node"].values()): row for row in ask(table_call("node_counts", "data", case.quasi_identifiers, k))}
+    found = {
+        tuple(row["node"].values()): row for row in ask(table_call("node_counts", "data", case.quasi_identifiers, k))
+    }
     expected = {node.levels: node for node in brute_force.lattice(task_of(case, k))}
     assert found.keys() == expected.keys()
     for levels, node in expected.items():
@@ -76,5 +78,8 @@ def test_release_is_the_best_node_without_small_classes(case: Case, k: int, limi
 
 def test_limits_are_the_decimals_that_are_written() -> None:
     """29 % of 100 is 29, although 0.29 * 100 is less as a binary fraction."""
-    assert connection().execute("SELECT anon.allowed_rows(0.29, 100), anon.allowed_rows(1e-2, 250)").fetchone() == (29, 2)
+    assert connection().execute("SELECT anon.allowed_rows(0.29, 100), anon.allowed_rows(1e-2, 250)").fetchone() == (
+        29,
+        2,
+    )
     assert connection().execute("SELECT anon.allowed_rows($1, 100)", [0.29]).fetchone() == (29,)

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.queries.kit.macros import SCHEMA, Macro, expand, install_script, install_statements, macro_files, macros
 from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
-from sqlanon.queries.kit.sql_files import named_queries, sql_files
+from sqlanon.queries.kit.sql_files import SCRIPT, named_queries, sql_files, sql_folder
 from tests.conftest import ROOT
 
 FIXTURES = ROOT / "fixtures" / "clinic.sql"
@@ -92,6 +92,11 @@ def test_statements_are_the_script(installed: duckdb.DuckDBPyConnection) -> None
         for statement in install_statements():
             connection.execute(statement)
         assert documented(connection) == documented(installed)
+
+
+def test_the_script_is_that_of_the_macros() -> None:
+    """After a change of a macro: ``sqlanon sql > sql/sqlanon.sql``."""
+    assert (sql_folder() / SCRIPT).read_text(encoding="utf-8") == install_script()
 
 
 def test_installing_twice_changes_nothing() -> None:

@@ -7,7 +7,7 @@ import re
 from functools import cache
 
 from tests.conftest import ROOT
-from tests.mutation.guarded import GUARDED, all_guarded
+from tests.mutation.guarded import GUARDED, all_guarded, files_of
 from tests.mutation.operators import of_python, of_sql
 
 PYTHON = '''
@@ -56,8 +56,7 @@ def test_what_can_be_broken_in_a_query() -> None:
 
 def test_every_mark_stands_above_a_function_or_query() -> None:
     found = all_guarded()
-    files = [*(ROOT / "sqlanon").rglob("*.py"), *(ROOT / "sql").rglob("*.sql")]
-    marks = [line for file in files for line in file.read_text("utf-8").split("\n") if GUARDED.match(line)]
+    marks = [line for file in files_of() for line in file.read_text("utf-8").split("\n") if GUARDED.match(line)]
     assert len(marks) == len(found) >= 80
     assert [str(each) for each in found if next(each.changes(), None) is None] == []
 

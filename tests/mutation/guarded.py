@@ -18,6 +18,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
+from sqlanon.queries.kit.sql_files import SCRIPT
 from tests.mutation.operators import Change, of_python, of_sql, unchanged
 
 ROOT = Path(__file__).parents[2]
@@ -85,10 +86,19 @@ class Guarded:
         forget()
 
 
+def files_of(root: Path = ROOT) -> list[Path]:
+    """The files that may have some, in order: those that are written, not the script that has all macros again."""
+    files = [*(root / "sqlanon").rglob("*.py"), *(root / "sql").rglob("*.sql")]
+    return sorted(file for file in files if file.name != SCRIPT)
+
+
 def all_guarded(root: Path = ROOT) -> list[Guarded]:
     """All of them, in the order of their files."""
-    files = sorted([*(root / "sqlanon").rglob("*.py"), *(root / "sql").rglob("*.sql")])
-    return [found for file in files for found in _in_file(file.relative_to(root).as_posix(), file.read_text("utf-8"))]
+    return [
+        found
+        for file in files_of(root)
+        for found in _in_file(file.relative_to(root).as_posix(), file.read_text("utf-8"))
+    ]
 
 
 def _in_file(file: str, text: str) -> Iterator[Guarded]:

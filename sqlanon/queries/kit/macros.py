@@ -138,7 +138,14 @@ def install_script() -> str:
     """One SQL script that creates schema ``anon`` with every macro and its comment; fit for ``.read``."""
     parts = [path.read_text(encoding="utf-8").strip() for path in macro_files()]
     comments = [_comment_statement(macro).sql(DIALECT) + ";" for macro in macros().values()]
-    return "\n\n".join([*parts, "\n".join(comments)]) + "\n"
+    return "\n\n".join([SCRIPT_HEAD, *parts, "\n".join(comments), "COMMIT;"]) + "\n"
+
+
+SCRIPT_HEAD = """\
+-- sqlanon: anonymize tables in SQL. This file makes schema anon with all macros in a database of DuckDB 1.5 or newer:
+--   .read sqlanon.sql
+-- FROM anon.help() lists them then. `sqlanon sql` made it of sql/macros: change these, and make it anew.
+BEGIN TRANSACTION;"""  # a transaction of its own for each macro takes ten times as long on a disk
 
 
 @cache

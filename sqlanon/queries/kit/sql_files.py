@@ -35,9 +35,13 @@ class NamedQuery:
     parameters: Sequence[str]  # an example of $1 and so on
 
 
+SCRIPT = "sqlanon.sql"
+"""The file beside them that has all macros, for clients of DuckDB; ``sqlanon sql`` makes it."""
+
+
 def sql_files() -> list[str]:
     """The files of named queries."""
-    return sorted(path.stem for path in sql_folder().glob("*.sql"))
+    return sorted(path.stem for path in sql_folder().glob("*.sql") if path.name != SCRIPT)
 
 
 @cache

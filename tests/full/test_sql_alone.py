@@ -1,0 +1,113 @@
+"""A connection of DuckDB with the script alone, beside a run of the package: the same node, and the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.commands import sqlanon
+from tests.conftest import ARX_COLUMNS, DATA, ROOT
+
+QUASI_IDENTIFIERS = ["age", "sex", "zip", "admission"]
+
+
+@pytest.fixture
+def alone() -> Iterator[duckdb.DuckDBPyConnection]:
+    """What somebody has who installed nothing but DuckDB and read the file."""
+    with duckdb.connect() as connection:
+        connection.execute((ROOT / "sql" / "sqlanon.sql").read_text(encoding="utf-8"))
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of the demo."""
+    folder = tmp_path_factory.mktemp("demo")
+    assert sqlanon("demo", "--db", "clinic.duckdb", folder=folder).returncode == 0
+    return folder / "clinic.duckdb"
+
+
+def counted(connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]) -> list[tuple[object, ...]]:
+    """The rows of a relation with the numbers in which they stand."""
+    names = ", ".join(f'"{name}"' for name in columns)
+    return connection.execute(f"SELECT {names}, count(*) FROM {relation} GROUP BY ALL ORDER BY ALL").fetchall()
+
+
+def five_anonymous(columns: Sequence[str], limit: float) -> sa.Policy:
+    """The policy of the macros; other columns but the diagnosis are dropped."""
+    others = ["diagnosis"] if columns == QUASI_IDENTIFIERS else []
+    models = [sa.KAnonymity(5)]
+    return sa.Policy(
+        quasi_identifiers=columns, insensitive=others, rest="identifier", privacy=models, suppression_limit=limit
+    )
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.05])
+def test_hospital(alone: duckdb.DuckDBPyConnection, hospital: Path, limit: float, tmp_path: Path) -> None:
+    alone.execute(f"ATTACH '{hospital}' AS clinic (READ_ONLY)")
+    alone.execute("INSERT INTO anon.taxonomy FROM clinic.anon.taxonomy")
+    alone.execute(f"CREATE TABLE k5 AS FROM anon.release('clinic.main.visits', {QUASI_IDENTIFIERS}, 5, {limit})")
+    search = (
+        f"SELECT node, rank FROM anon.best_nodes('clinic.main.visits', {QUASI_IDENTIFIERS}, 5, {limit}) WHERE rank = 1"
+    )
+    nodes = [node for node, _ in alone.execute(search).fetchall()]
+    alone.execute("DETACH clinic")
+    with sa.connect(hospital) as session:
+        policy = five_anonymous(QUASI_IDENTIFIERS, limit)
+        release = session.anonymize("visits", policy, into=tmp_path / "k5.parquet")
+    assert release.node == nodes[0]
+    assert len(release.report.ties) == len(nodes)
+    columns = [*QUASI_IDENTIFIERS, "diagnosis"]
+    assert counted(alone, "k5", columns) == counted(alone, f"'{tmp_path / 'k5.parquet'}'", columns)
+
+
+def test_folder_of_parquet_files(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """With a hostile name, NULLs, and taxonomies by rules."""
+    name = 'a"b; drop table x --'
+    alone.execute(
+        f"""
+        COPY (
+            SELECT
+                CAST(i * 7919 % 97 AS INTEGER) AS age,
+                CASE WHEN i % 11 > 0 THEN chr(CAST(65 + i * i % 7 AS INTEGER)) END AS "{name.replace('"', '""')}",
+                i // 250 AS part
+            FROM range(1000) AS people (i)
+        ) TO '{tmp_path / "lake"}' (FORMAT parquet, PARTITION_BY (part))
+        """
+    )
+    files = f"{tmp_path}/lake/*/*.parquet"
+    alone.execute(f"CREATE VIEW lake AS FROM read_parquet('{files}')")
+    alone.execute("INSERT INTO anon.taxonomy FROM anon.interval_taxonomy('lake', 'age', [5, 10, 20], 0, 99)")
+    alone.execute(f"INSERT INTO anon.taxonomy FROM anon.flat_taxonomy('lake', '{name}')")
+    alone.execute(f"CREATE TABLE k5 AS FROM anon.release('lake', ['age', '{name}'], 5, 0.01)")
+    [node] = alone.execute(
+        f"SELECT node FROM anon.best_nodes('{files}', ['age', '{name}'], 5, 0.01) LIMIT 1"
+    ).fetchall()
+    with sa.connect() as session:
+        session.taxonomies.make("age", "intervals", widths=[5, 10, 20], minimum=0, maximum=99)
+        session.taxonomies.make(name, "flat", source=files)
+        policy = five_anonymous(["age", name], 0.01)
+        release = session.anonymize(files, policy, into=tmp_path / "k5.parquet")
+    assert release.node == node[0]
+    quoted = name.replace('"', '""')
+    assert counted(alone, "k5", ["age", quoted]) == counted(alone, f"'{tmp_path / 'k5.parquet'}'", ["age", quoted])
+
+
+@pytest.mark.adult
+def test_adult_with_seven_quasi_identifiers(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    columns, folder = list(ARX_COLUMNS[:7]), DATA / "adult_arx"
+    for name in columns:
+        path = folder / "hierarchies" / f"{name}.csv"
+        alone.execute(f"INSERT INTO anon.taxonomy FROM anon.hierarchy_file('{path}', '{name}')")
+    [data] = folder.glob("*.csv")
+    alone.execute(f"CREATE TABLE adult AS FROM read_csv('{data}')")
+    [node] = alone.execute(f"SELECT node FROM anon.best_nodes('adult', {columns}, 5, 0.05) LIMIT 1").fetchall()
+    with sa.connect() as session:
+        session.taxonomies.load_all({name: folder / "hierarchies" / f"{name}.csv" for name in columns})
+        policy = five_anonymous(columns, 0.05)
+        release = session.anonymize(data, policy, into=tmp_path / "k5.parquet")
+    assert release.node == node[0]

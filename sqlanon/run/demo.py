@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.engines.duckdb import Engine
+from sqlanon.methods.base import Request
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import destination
@@ -129,7 +130,7 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
     load(engine, [TaxonomyLoad(name, taxonomy, source, name) for name, taxonomy in TAXONOMIES.items()])
     policy = demo_policy()
     before = measure(engine, source, policy)
-    release = anonymize(engine, source, policy, destination(RELEASE), replace=False, progress=progress)
+    release = anonymize(engine, source, policy, destination(RELEASE), Request(), replace=False, progress=progress)
     return Demo(
         policy=policy,
         raw=_sample(engine, SOURCE),

@@ -28,7 +28,11 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
 from sqlanon.report.html import fragment
 from sqlanon.run.earlier import earlier_releases
+from sqlanon.run.others import Others
 from sqlanon.run.pipeline import carry_out
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 STANDS_FOR = "stands_for"  # the key under which an empty relation holds the one whose place it takes
 
@@ -65,7 +69,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
         run = method(cast(Engine, dry_run), without_rows(source), policy, request)
         dry_run.steps.clear()
         companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}
-        carry_out(engine, run, _DryRunTarget(dry_run), companions, None, Stages(silent))
+        carry_out(engine, run, _DryRunTarget(dry_run), companions, None, Stages(silent), Others())
     return ExplainedSteps(dry_run.steps)
 
 
@@ -152,7 +156,3 @@ class _DryRunTarget(Target):
 
     def add_record(self, record: Record) -> ContentRecord:
         return ContentRecord()
-
-
-if TYPE_CHECKING:
-    import pyarrow as pa

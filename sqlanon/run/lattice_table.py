@@ -42,8 +42,6 @@ NODES = Relation("anon_lattice", "node")
 METADATA = b"sqlanon"  # the key of the record in the metadata of a table that lacks nodes of the lattice
 Places = np.ndarray[Any, np.dtype[np.int64]]  # nodes of a lattice, counted from 0 in lexicographic order of the levels
 
-OtherPolicies = Callable[[int], Sequence[Policy]]
-
 OTHERS = "others"
 OTHER = pa.struct([("loss", pa.float64()), ("suppressed_rows", pa.int64())])
 
@@ -143,7 +141,7 @@ def examined(
     policy: Policy,
     stages: Stages,
     stopped: Stopped | None,
-    others: OtherPolicies = lambda _: (),
+    others: Callable[[int], Sequence[Policy]] = lambda _: (),
 ) -> Examined:
     """Check the nodes of a lattice, in the scratch scope around it.
 

@@ -38,9 +38,6 @@ from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, latest_others, other_releases
 from sqlanon.run.recorded import made_from, published_earlier
 
-NOTHING_ASKED = Request()
-NO_OTHERS = Others()
-
 
 # More than six parameters: what is asked for in a policy, for one run, of the target, and of the progress.
 @with_own_taxonomies
@@ -49,10 +46,10 @@ def anonymize(
     source: ResolvedSource,
     policy: Policy,
     into: Destination,
-    request: Request = NOTHING_ASKED,
+    request: Request,
     *,
     replace: Replace,
-    progress: Progress = silent,
+    progress: Progress,
 ) -> Release:
     """Publish what the method of a policy makes of a source, unless the target holds it already.
 
@@ -111,7 +108,7 @@ def carry_out(
     companions: Mapping[str, Target],
     inputs: Inputs | None,
     stages: Stages,
-    listed: Others = NO_OTHERS,
+    listed: Others,
 ) -> Release:
     """Go through the stages up to the last one, which has begun and ends where the targets are left."""
     with engine.transaction(), engine.scratch():

@@ -39,10 +39,6 @@ from sqlanon.run.reported_release import ReportedRelease
 from sqlanon.verification.found_release import FoundRelease
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
-CANNOT_BE_COMPARED = (
-    "the source does not fit the policy of the release any more, so that findings beside it are missing"
-)
-
 OTHER_SOURCE = (
     "the source has changed since the release was made: it leaves out another number of rows, so that the labels of "
     "suppressed rows are not compared"
@@ -167,7 +163,8 @@ def examined_release(
             with engine.transaction(), engine.scratch():
                 examined, problems = _beside(engine, found, record, policy, source)
         except SqlanonError as error:
-            problems = (f"{CANNOT_BE_COMPARED}: {reason_of(error)}",)
+            unfit = "the source does not fit the policy of the release any more"
+            problems = (f"{unfit}, so that findings beside it are missing: {reason_of(error)}",)
     if examined is None:
         examined = _alone(engine, found, policy)
     notes = dict.fromkeys((*recorded, *examined.notes, *problems))

@@ -160,9 +160,13 @@ def classification(
         ]
     _refuse(_problems_of_values(pairs, read))
     learned, tested = read[0]
+    # LA is what is right if all rows are given the most frequent label.
+    known = sorted(set(learned.labels))
+    totals = np.bincount(label_codes(learned.labels, known), weights=learned.weights)
+    is_right = label_codes(tested.labels, known) == int(np.argmax(totals))
     return Classification(
         ca=_accuracies(learned, tested, asked),
-        la=_majority_accuracy(learned, tested),
+        la=_share(is_right, tested.weights),
         ba=_accuracies(*read[1], asked) if raw is not None else None,
         seeds=asked.seeds,
         training_weight=float(learned.weights.sum()),
@@ -223,14 +227,6 @@ def _accuracies(training: Combinations, test: Combinations, asked: _Asked) -> di
         sd = statistics.stdev(each) if len(each) > 1 else None
         found[name] = Accuracy(mean=statistics.fmean(each), sd=sd, each=tuple(each))
     return found
-
-
-def _majority_accuracy(training: Combinations, test: Combinations) -> float:
-    """Compute LA: what is right if all rows are given the most frequent label."""
-    known = sorted(set(training.labels))
-    totals = np.bincount(label_codes(training.labels, known), weights=training.weights)
-    truth = label_codes(test.labels, known)
-    return _share(truth == int(np.argmax(totals)), test.weights)
 
 
 def _share(is_right: NDArray[np.bool_], weights: Floats) -> float:

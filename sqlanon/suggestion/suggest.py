@@ -170,27 +170,26 @@ class _Table:
 
     def with_trial(self, suggestion: Suggestion) -> Suggestion:
         """Try the suggestion on some rows, and choose the method that is of more use."""
-        if suggestion.runs and suggestion.lattice_nodes <= MAX_NODES:
-            trial = self._trial(policy_of(suggestion._draft))
-            draft = suggestion._draft.with_trial(trial)
-            suggestion = suggestion.model_copy(
-                update={"trial": trial, "method": draft.method, "notes": (*suggestion.notes, *trial.sentences)}
-            )
-            suggestion._draft = draft
-        return suggestion
-
-    def _trial(self, policy: Policy) -> Trial:
+        if not suggestion.runs or suggestion.lattice_nodes > MAX_NODES:
+            return suggestion
+        policy = policy_of(suggestion._draft)
         sample = ResolvedSource(self._relation, self._source.description)
         if self._rows > MAX_SAMPLED_ROWS:
             step = queries.sampled(self._relation, MAX_SAMPLED_ROWS)
             self._engine.run(step)
             sample = replace(sample, relation=step.makes.table)
         try:
-            return self._asked.tried(sample, policy, self._rows)
+            trial = self._asked.tried(sample, policy, self._rows)
         except SqlanonError as error:
             reason = "; ".join(getattr(error, "problems", ())) or str(error)
             rows, columns = min(self._rows, MAX_SAMPLED_ROWS), len(policy.quasi_identifiers)
-            return Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason)
+            trial = Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason)
+        draft = suggestion._draft.with_trial(trial)
+        tried = suggestion.model_copy(
+            update={"trial": trial, "method": draft.method, "notes": (*suggestion.notes, *trial.sentences)}
+        )
+        tried._draft = draft
+        return tried
 
     @property
     def _queried(self) -> exp.Expr:

@@ -39,6 +39,11 @@ class SqlanonError(Exception):
         return self
 
 
+def reason_of(error: SqlanonError) -> str:
+    """Return the problems of an error in a line; its text if it lists none."""
+    return "; ".join(getattr(error, "problems", ())) or str(error)
+
+
 def with_spent(error: BaseException, epsilon: str, delta: str) -> None:
     """Record on an error that a budget was spent before it: in its notes, and as ``error.spent``."""
     error.add_note(f"ε = {epsilon} and δ = {delta} were charged before, and stay so: see the ledger")

@@ -12,7 +12,7 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies, reading_taxonomie
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, reason_of
 from sqlanon.joint.beside import compare, keys_of
 from sqlanon.joint.persons import EarlierRelease, MakeAgain
 from sqlanon.model.labels import ClassesRecord, LabelsRecord
@@ -83,8 +83,7 @@ def with_joint_classes(
             several = (f"together with {names}: {problem}" for problem in error.problems)
             return found.model_copy(update={"shortfalls": (*found.shortfalls, *several)})
         # The sources that were given are not the release: a policy that was recorded has no place of them, for one.
-        reasons = "; ".join(error.problems or (str(error),))
-        note = f"what it shows together with {names}, which cannot be found out: {reasons}"
+        note = f"what it shows together with {names}, which cannot be found out: {reason_of(error)}"
         return found.model_copy(update={"not_covered": (*found.not_covered, note)})
     shortfalls = []
     if joint.k is not None and joint.k < k:

@@ -16,7 +16,7 @@ from typing import Any
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.joint.listed import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
 from sqlanon.model.destination import Destination, destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
@@ -161,11 +161,6 @@ def latest_others(
     found, left = latest(engine, datasets, MAX_OTHERS, is_other)
     found = [*(shown(row, "there") for row in beside if is_other(row)), *found]
     return found[-MAX_OTHERS:], left + max(0, len(found) - MAX_OTHERS)
-
-
-def reason_of(error: SqlanonError) -> str:
-    """Return why a release is not compared."""
-    return "; ".join(getattr(error, "problems", ())) or str(error)
 
 
 def _compared_by_rows(

@@ -13,7 +13,7 @@ from sqlanon.binding.coding import coded
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
-from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.methods.base import method_of
 from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import NodeRecord
@@ -33,7 +33,7 @@ from sqlanon.release.kept_columns import released_values
 from sqlanon.release.publishing import GroupedRows, PublishedNode, groups_as_written
 from sqlanon.report.document import count, percent
 from sqlanon.run.earlier import with_joint_classes
-from sqlanon.run.others import others_of, reason_of
+from sqlanon.run.others import others_of
 from sqlanon.run.recorded import recorded_release
 from sqlanon.run.reported_release import ReportedRelease
 from sqlanon.verification.found_release import FoundRelease

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.binding.stored_taxonomies import shapes
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.methods.stages import Stages
 from sqlanon.model.extras import installed_version
 from sqlanon.model.names import listed
@@ -181,9 +181,8 @@ class _Table:
         try:
             trial = self._asked.tried(sample, policy, self._rows)
         except SqlanonError as error:
-            reason = "; ".join(getattr(error, "problems", ())) or str(error)
             rows, columns = min(self._rows, MAX_SAMPLED_ROWS), len(policy.quasi_identifiers)
-            trial = Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason)
+            trial = Trial(source_rows=self._rows, rows=rows, columns=columns, reason=reason_of(error))
         draft = suggestion._draft.with_trial(trial)
         tried = suggestion.model_copy(
             update={"trial": trial, "method": draft.method, "notes": (*suggestion.notes, *trial.sentences)}

@@ -194,12 +194,17 @@ def writing(
 
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
+    from sqlanon.releases.release_table import folder_of
+
     with _opened_for(database, into, ledger, is_charged=is_charged) as session:
         if taxonomies:
             session.taxonomies.load_all(taxonomies)
         yield session
-    if database is not None:
-        _take_up_releases(database)
+    # Releases wait beside a warehouse that was open read-only, so that others could read it. The list has them all the
+    # same if others still have it open, or nobody may write it.
+    if database is not None and folder_of(database).exists():
+        with suppress(EngineError), connected(database) as session:
+            session.releases._take_up()
 
 
 def _opened_for(
@@ -247,18 +252,6 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
         session.ledger._note_in_warehouse()
     with existing(database, ledger=ledger) as session:
         yield session
-
-
-def _take_up_releases(database: Path) -> None:
-    """Put releases on the list of a warehouse that was open read-only, so that others could read it.
-
-    They wait beside it, and the list has them all the same, if others still have it open, or nobody may write it.
-    """
-    from sqlanon.releases.release_table import folder_of
-
-    if folder_of(database).exists():
-        with suppress(EngineError), connected(database) as session:
-            session.releases._take_up()
 
 
 @contextmanager

@@ -20,10 +20,8 @@ class Kept(NamedTuple):
 
 
 CELLS = {
-    "cells of coded numbers": Kept("coded", "create anon_cells"),
     "cells of people who have weights": Kept("individuals", "create anon_cells"),
     "cells of people who count by a bounded number of rows": Kept("ipa of individuals", "create anon_cells"),
-    "cells with the codes of sensitive values at their levels": Kept("t, hierarchical", "create anon_cells"),
     "codes of sensitive values at their levels": Kept("t, hierarchical", "create anon_sensitive_codes_0"),
     "keyed rows": Kept("earlier k", "create anon_keyed_rows"),
     "rows of unknown values": Kept("unknown", "create anon_unknown_rows"),
@@ -34,15 +32,12 @@ CELLS = {
 }
 
 CLASSES = {
-    "a node's summary": Kept("k", "read anon_cells", 3),
     "what each kind of diversity attains": Kept("l", "read anon_cells", 6),
     "what an equal distance, likeness and disclosure attain": Kept("shares", "read anon_cells", 6),
     "the shares of all rows": Kept("shares", "create anon_values_0"),
     "work to even out the order of all rows": Kept("t, ordered", "create anon_reference_work_0"),
     "crossings of the order of all rows": Kept("t, ordered", "create anon_reference_crossings_0"),
     "what an ordered distance attains": Kept("t, ordered", "read anon_cells", 6),
-    "what a hierarchical distance attains": Kept("t, hierarchical", "read anon_cells", 6),
-    "the geometric mean of losses": Kept("geometric lm", "read anon_cells", 3),
     "aggregates of classes": Kept("local means", "create anon_aggregates_0"),
     "what a node attains beside an earlier release": Kept("earlier k", "read anon_cells", 5),
 }
@@ -56,13 +51,9 @@ JOINT = {
     "people who are absent": Kept("earlier k", "create anon_absent_persons"),
     "people who are withheld": Kept("earlier k", "create anon_withheld_persons"),
     "people of this release": Kept("earlier k", "create anon_persons_of_1"),
-    "groups that both releases show": Kept("earlier k", "create anon_shown_groups", 2),
-    "joint classes of both releases": Kept("earlier k", "create anon_joint_classes", 2),
-    "rows with values of an earlier release": Kept("earlier l", "create anon_rows_of_0"),
     "diversity in an earlier release": Kept("earlier l", "read anon_persons_of_0", 2),
     "diversity in both releases": Kept("earlier l", "read anon_persons_of_1"),
     "classes that are made again": Kept("earlier local", "create anon_persons_made_again_0"),
-    "people of classes": Kept("earlier local", "create anon_persons_of_1"),
 }
 
 LOCAL = {
@@ -76,8 +67,6 @@ LOCAL = {
 
 DRAWN = {
     "combinations that are sampled": Kept("epsilon-safe", "create anon_combinations"),
-    "combinations with noise, above a threshold": Kept("epsilon-safe", "create anon_noisy_combinations"),
-    "combinations of a given node": Kept("histogram", "create anon_combinations"),
     "marginals of two columns": Kept("synthetic", "read anon_coded_cells", 2),
     "marginals of points": Kept("diffgen", "create anon_marginals"),
     "counts of candidates by their largest class": Kept("diffgen", "read anon_marginals"),
@@ -98,14 +87,11 @@ DRAWN = {
 
 RELEASE = {
     "equal rows with kept and coded columns": Kept("coded", "create anon_equal_rows"),
-    "a release with kept columns": Kept("coded", "create released"),
     "few rows with kept columns": Kept("kept columns", "create anon_few_rows"),
     "rows of a cut": Kept("diffgen", "create anon_equal_rows"),
     "rows that are drawn": Kept("synthetic", "create released"),
-    "verification of diversity": Kept("l", "read released", 2),
     "counts of a partition": Kept("partition", "create anon_partition_counts"),
     "cells that a partition publishes": Kept("partition", "create anon_published_cells"),
-    "new cells of a partition": Kept("partition", "read anon_new_cells"),
     "new cells of classes": Kept("partition of classes", "read anon_new_cells", 2),
     "a release, sent to a server": Kept("sent", "write the release"),
     "dependent columns, sent to a server": Kept("sent", "dependent columns"),

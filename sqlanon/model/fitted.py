@@ -144,19 +144,14 @@ class PartitionRelease(Published):
         yield from notes("Notes", report.notes)
 
 
-def _repeatable_pseudonyms(policy: Policy) -> list[str]:
-    return [
-        f'pseudonyms of "{name}": a value in several partitions would have the same pseudonym there, which links its '
-        "rows, and values of earlier partitions are not kept; name the column among the identifiers"
-        for name in policy.pseudonyms
-    ]
-
-
-def _aggregates(policy: Policy) -> list[str]:
-    return [
-        f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
-        for name in getattr(policy.method, "aggregate", {})
-    ]
+def _unfit_columns(policy: Policy) -> Iterator[str]:
+    for name in policy.pseudonyms:
+        yield (
+            f'pseudonyms of "{name}": a value in several partitions would have the same pseudonym there, which links '
+            "its rows, and values of earlier partitions are not kept; name the column among the identifiers"
+        )
+    for name in getattr(policy.method, "aggregate", {}):
+        yield f'aggregate of "{name}": the classes of one partition may have few rows, whose values it would give away'
 
 
 def refuse_unfit(policy: Policy) -> None:
@@ -165,7 +160,7 @@ def refuse_unfit(policy: Policy) -> None:
     Counts are kept by class and values of the protected columns. What a class attains must follow from its own counts,
     so that a class to which nothing is added stays as good as it was.
     """
-    problems = [*_repeatable_pseudonyms(policy), *_aggregates(policy)]
+    problems = [*_unfit_columns(policy)]
     if policy.individual is not None:
         problems.append(
             f'individual "{policy.individual}": distinct individuals of several partitions cannot be counted from '

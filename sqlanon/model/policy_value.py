@@ -48,17 +48,14 @@ NotNegative = Annotated[Number, Field(ge=0)]  # a number that is not below 0
 
 
 def _share(value: Any) -> Any:
-    if isinstance(value, bool) or (isinstance(value, str | int | float) and not _is_share(value)):
-        raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
+    if isinstance(value, str | int | float):
+        try:
+            is_share = 0 <= float(value) <= 1 and not isinstance(value, bool)
+        except (ValueError, OverflowError):
+            is_share = False
+        if not is_share:
+            raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
     return value
-
-
-def _is_share(number: str | float) -> bool:
-    """Whether a number, or a text that spells one, is from 0 to 1."""
-    try:
-        return 0 <= float(number) <= 1
-    except (ValueError, OverflowError):
-        return False
 
 
 Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]  # a share, which no percentage is to be taken for

@@ -91,7 +91,11 @@ class Noting:
         name = _name(self.engine, self.into, table_of(target), self.fit)
         fit_sha256 = None if self.fit is None else self.fit.sha256
         self.row = row_of(name, self.datasets, record, fit_sha256, _now() if announced is None else announced.made_at)
-        if self.engine.warehouse.is_read_only or not _is_in_reach(self.engine, target):
+        # The transaction of the run can write the row if it sees the table, and writes to no other database.
+        databases = ("temp", self.engine.warehouse.name)
+        is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in databases
+        is_in_reach = not is_elsewhere and self.engine.find(table.table_of(self.engine)) is not None
+        if self.engine.warehouse.is_read_only or not is_in_reach:
             _add(self.engine, self.row)
             return
         if announced is not None:
@@ -230,12 +234,6 @@ def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
 def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOfRelease | None) -> str:
     """Name a target as the list does, or all that was published with a fit."""
     return target_name(engine, into, table) if fit is None else dataset_of_files(str(fit.sidecar))
-
-
-def _is_in_reach(engine: Engine, target: Target) -> bool:
-    """Whether the transaction of the run can write the row: it sees the table, and writes to no other database."""
-    is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in ("temp", engine.warehouse.name)
-    return not is_elsewhere and engine.find(table.table_of(engine)) is not None
 
 
 def _unsealed(record: Record) -> dict[str, Any]:

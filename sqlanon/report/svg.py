@@ -59,8 +59,12 @@ def _bars(chart: Bars) -> str:
             colour = _first_colour(chart.series) + number
             height = (HEIGHT - 10) * shares[place] / top
             if height > 0:
-                tip = f"{series}, {name}: {percent(shares[place])}"
-                parts.append(_bar(start + number * width, width - 1, max(height, 0.8), colour, tip))
+                tip = html.escape(f"{series}, {name}: {percent(shares[place])}")
+                x, drawn = start + number * width, max(height, 0.8)
+                parts.append(
+                    f'<rect x="{x:.1f}" y="{HEIGHT - drawn:.1f}" width="{width - 1:.1f}" height="{drawn:.1f}" '
+                    f'class="s{colour}"><title>{tip}</title></rect>'
+                )
         parts.append(_text(start + 0.42 * group, HEIGHT + 15, name, "middle"))
     if chart.mark is not None:
         parts += _line_at(LEFT + chart.mark[0] * group, chart.mark[1])
@@ -184,13 +188,6 @@ def _legend(series: Sequence[str]) -> Iterator[str]:
         y = HEIGHT + BELOW + 2 + LEGEND * number
         yield f'<rect x="{LEFT}" y="{y}" width="11" height="11" class="s{_first_colour(series) + number}"/>'
         yield _text(LEFT + 17, y + 9.5, name, "start")
-
-
-def _bar(x: float, width: float, height: float, series: int, tip: str) -> str:
-    return (
-        f'<rect x="{x:.1f}" y="{HEIGHT - height:.1f}" width="{width:.1f}" height="{height:.1f}" class="s{series}">'
-        f"<title>{html.escape(tip)}</title></rect>"
-    )
 
 
 def _line_at(x: float, name: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
-from sqlanon.model.record import Record, ReportRecord
+from sqlanon.model.record import Record
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
@@ -213,7 +213,10 @@ def other_counts(record: Record, policy: Policy, measurement: Measurement) -> It
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
     if record.report is not None:
-        yield from _other_drawn_rows(record.report, policy, measurement.row_count)
+        # Of a private method: a group of equal rows that it has drawn is one row where a column counts them.
+        drawn = record.report.released_groups if policy.method.added_columns else record.report.released_rows
+        if drawn is not None and drawn != measurement.row_count:
+            yield f"it has {measurement.row_count:,} rows where {drawn:,} were released"
     if record.report is None or record.labels is None or {*record.labels.columns} != {*policy.quasi_identifiers}:
         return
     classes, smallest = record.report.class_count, record.report.min_class_size
@@ -221,14 +224,6 @@ def other_counts(record: Record, policy: Policy, measurement: Measurement) -> It
         yield f"it has {measurement.class_count:,} equivalence classes where {classes:,} were released"
     if smallest is not None and smallest != (measurement.k or 0):
         yield f"its smallest class has {measurement.k or 0:,} rows where that of the release had {smallest:,}"
-
-
-# guarded: tests/unit/test_guarded_verification.py
-def _other_drawn_rows(report: ReportRecord, policy: Policy, row_count: int) -> Iterator[str]:
-    """Find another number of rows than a private method has drawn: a group is a row where a column counts it."""
-    expected = report.released_groups if policy.method.added_columns else report.released_rows
-    if expected is not None and expected != row_count:
-        yield f"it has {row_count:,} rows where {expected:,} were released"
 
 
 # guarded: tests/unit/test_guarded_verification.py

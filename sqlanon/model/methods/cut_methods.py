@@ -110,17 +110,13 @@ def _misfit(problem: str) -> PydanticCustomError:
 
 def _spelled_out(ranges: Any) -> Any:
     """Ranges may be given as two or three numbers."""
-    names = ("low", "high", "step")
     if not isinstance(ranges, Mapping):
         return ranges
-    return {
-        name: dict(zip(names, given, strict=False)) if _is_short_range(given) else given
-        for name, given in ranges.items()
-    }
-
-
-def _is_short_range(given: Any) -> bool:
-    return isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given) in (2, 3)
+    found = dict(ranges)
+    for name, given in ranges.items():
+        if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given) in (2, 3):
+            found[name] = dict(zip(("low", "high", "step"), given, strict=False))
+    return found
 
 
 if TYPE_CHECKING:

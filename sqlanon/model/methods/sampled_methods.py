@@ -156,16 +156,15 @@ class EpsilonSafe(NodeMethod):
         for name, value in (("beta", self.beta), ("delta", self.delta)):
             if value is not None and not 0 < value < 1:
                 yield f"{name} must be above 0 and below 1"
-        yield from self._problems_on_table() if self.select_on == "table" else self._problems_on_sample()
+        if self.select_on == "sample":
+            yield from self._problems_on_sample()
+        elif len(missing := self._missing) > 1:
+            yield f"give {' or '.join(missing)}: of k, beta and delta two are given, and the third is computed"
         if self.node is None and self.epsilon_node == 0:
             yield "epsilon_node must be positive for a node that is drawn: give node, a public one, or spend something"
         if self.node is not None and self.epsilon_node:
             yield "epsilon_node must not be given, or be 0: a public node costs nothing"
         yield from self._missing_row_costs()
-
-    def _problems_on_table(self) -> Iterator[str]:
-        if len(missing := self._missing) > 1:
-            yield f"give {' or '.join(missing)}: of k, beta and delta two are given, and the third is computed"
 
     def _problems_on_sample(self) -> Iterator[str]:
         if self._missing:

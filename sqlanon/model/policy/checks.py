@@ -20,8 +20,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     """A line per problem."""
     yield from _misfits_of_roles(policy)
     yield from _misfits_of_models(policy)
-    yield from _unsound_search(policy)
-    yield from _other_objective(policy)
+    yield from _misfits_of_search(policy)
     yield from _impossible_levels(policy)
     yield from _foreign_weights(policy)
     yield from _mixed_populations(policy)
@@ -60,8 +59,8 @@ def _misfits_of_models(policy: PolicyFields) -> Iterable[str]:
         seen.add(key)
 
 
-def _unsound_search(policy: PolicyFields) -> Iterable[str]:
-    """Some searches conclude from monotonicity alone."""
+def _misfits_of_search(policy: PolicyFields) -> Iterable[str]:
+    # Some searches conclude from monotonicity alone.
     if policy.algorithm in NEED_MONOTONIC_PRIVACY:
         for model in policy.privacy:
             if not policy.is_monotonic(model):
@@ -69,6 +68,12 @@ def _unsound_search(policy: PolicyFields) -> Iterable[str]:
     suppresses = policy.method.outlier_limit > 0
     if policy.algorithm in NEED_MONOTONIC_QUALITY and suppresses and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
+    if policy.objective == "privacy" and policy.max_loss is None:
+        yield 'objective "privacy" needs max_loss, the loss that the release may have at most'
+    if policy.objective == "privacy" and policy.search != "optimal":
+        yield f'objective "privacy" has a search of its own, and takes no search "{policy.search}"'
+    if policy.objective == "utility" and policy.max_loss is not None:
+        yield 'max_loss is for objective "privacy", not for "utility"'
 
 
 def _needs_monotonic(policy: PolicyFields, name: str) -> str:
@@ -78,15 +83,6 @@ def _needs_monotonic(policy: PolicyFields, name: str) -> str:
     if policy.objective == "privacy":
         return f'objective "privacy" {needs}'
     return f'search "{policy.search}" {needs}; take "optimal"'
-
-
-def _other_objective(policy: PolicyFields) -> Iterable[str]:
-    if policy.objective == "privacy" and policy.max_loss is None:
-        yield 'objective "privacy" needs max_loss, the loss that the release may have at most'
-    if policy.objective == "privacy" and policy.search != "optimal":
-        yield f'objective "privacy" has a search of its own, and takes no search "{policy.search}"'
-    if policy.objective == "utility" and policy.max_loss is not None:
-        yield 'max_loss is for objective "privacy", not for "utility"'
 
 
 def _impossible_levels(policy: PolicyFields) -> Iterable[str]:

@@ -21,10 +21,6 @@ def _one_sign(text: str) -> str:
     return text
 
 
-def _at_most_one(text: str) -> str:
-    return text and _one_sign(text)
-
-
 Sign = Annotated[str, AfterValidator(_one_sign)]
 Name = Annotated[str, Field(min_length=1)]
 Number = Annotated[int, NotBoolean]
@@ -58,7 +54,7 @@ class Csv(PolicyValue):
     encoding: Name | None = None
     header: bool | Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
     delim: Sign | None = None
-    quote: Annotated[str, AfterValidator(_at_most_one)] | None = None
+    quote: Annotated[str, AfterValidator(lambda text: text and _one_sign(text))] | None = None
     skip: Annotated[Number, Field(ge=0)] = 0
     dates: DayOrder | None = None
     century: Annotated[Number, Field(ge=1, le=9900)] | None = None

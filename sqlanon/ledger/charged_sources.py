@@ -93,7 +93,6 @@ def _of_query(
 def _public(
     engine: Engine, entries: Sequence[Entry], given: str, read: Sequence[KnownSource], source: ResolvedSource
 ) -> tuple[KnownSource, ...]:
-    """Find the tables or files of a name that was declared public."""
     found = resolved(engine, given)
     if found is None:
         raise PolicyError(f'"{given}", declared public, is not a table or file here')

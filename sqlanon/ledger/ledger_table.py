@@ -250,7 +250,6 @@ def _insert(engine: Engine, made_by: str, new: Relation, given: pa.Table, table:
 
 
 def _located(engine: Engine, name: str) -> exp.Select:
-    """Name a query over the ledger of an engine, or tables beside it."""
     statement = Queries("ledger").query(name)
     for table in statement.find_all(exp.Table):
         table.set("catalog", identifier(engine.warehouse.name))

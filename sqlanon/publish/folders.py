@@ -165,7 +165,6 @@ class FolderTarget(StagedTarget):
         self.engine.drop(WRITTEN)
 
     def _write_partitions(self, query: exp.Query, columns: list[SourceColumn]) -> None:
-        """Folders of partitions, and in each of them files that are numbered from 0."""
         guarded = partitions.guarded(query, columns, self.into.partition_by, self.into.rows_per_file)
         by = self.into.partition_by
         if self.into.rows_per_file is not None:

@@ -237,5 +237,4 @@ def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOf
 
 
 def _unsealed(record: Record) -> dict[str, Any]:
-    """A record without the hashes of what was written, as JSON has it."""
     return record.model_dump(mode="json", exclude={"content", "folder", "record_sha256"})

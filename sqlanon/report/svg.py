@@ -48,7 +48,6 @@ def drawn(chart: Chart) -> str:
 
 
 def _bars(chart: Bars) -> str:
-    """Draw groups of bars up to the largest share of all."""
     top = max((share for _, shares in chart.series for share in shares), default=0) or 1
     group = (WIDTH - LEFT - RIGHT) / len(chart.groups)
     width = 0.84 * group / len(chart.series)
@@ -72,7 +71,6 @@ def _bars(chart: Bars) -> str:
 
 
 def _steps(chart: Steps) -> str:
-    """Draw shares that fall in steps, over a logarithmic axis."""
     first, last = math.log(chart.ticks[0][0]), math.log(chart.ticks[-1][0])
 
     def place(position: float) -> float:
@@ -171,7 +169,6 @@ def _picture(title: str, axis: str, parts: Sequence[str]) -> str:
 
 
 def _grid(top: float) -> Iterator[str]:
-    """Draw lines at shares up to the largest."""
     for line in range(GRID + 1):
         y = HEIGHT - (HEIGHT - 10) * line / GRID
         yield f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'

@@ -167,7 +167,6 @@ def _together(records: Sequence[Record]) -> Record | None:
 
 
 def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
-    """Say that a release, or a part of it, has no provenance."""
     if not records:
         yield f"it has no provenance: {NOT_COMPARED}"
     elif len(records) < parts:
@@ -225,7 +224,6 @@ def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[
 
 
 def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord | None) -> Iterator[str]:
-    """Say how a table is not the one that was written, and what was added to its columns."""
     yield from _other_content(written, content_of_table(engine, table))
     yield from engine.additions(table)
     found = engine.find(table)

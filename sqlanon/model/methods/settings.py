@@ -114,32 +114,26 @@ class MethodSettings(PolicyValue):
             yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
 
     def _weights(self, policy: Requirements) -> Iterable[str]:
-        """Refuse weights for a method that counts rows."""
         if policy.row_weight is not None:
             yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
 
     def _individuals(self, policy: Requirements, why: str = "") -> Iterable[str]:
-        """Refuse individuals for a method that counts rows."""
         if policy.individual is not None:
             yield f'{self} counts rows, not the individuals of "{policy.individual}"{why}'
 
     def _insensitive_columns(self, policy: Requirements) -> Iterable[str]:
-        """Refuse kept columns that a method has no place for."""
         for name in policy.insensitive:
             yield f'{self} cannot publish the insensitive "{name}"; make it an identifier, which is dropped'
 
     def _other_target(self, policy: Requirements, target: str | None) -> Iterable[str]:
-        """Refuse a target of a method, if it is given, that the policy does not protect."""
         if target is not None and policy.sensitive != (target,):
             yield f'the target "{target}" must be the one sensitive column'
 
     def _quality(self, policy: Requirements, why: str) -> Iterable[str]:
-        """Refuse another quality model than the default for a method that minimizes none."""
         if policy.quality != self.default_quality:
             yield f"{self} takes no quality model: {why}"
 
     def _levels(self, policy: Requirements) -> Iterable[str]:
-        """Refuse bounds on the levels of labels for a method that has no node."""
         if policy.minimum_levels or policy.maximum_levels:
             yield f"{self} takes no minimum_levels or maximum_levels: its labels are of several levels"
 

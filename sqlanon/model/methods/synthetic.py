@@ -277,7 +277,6 @@ class Synthetic(PaidMethod):
                 yield f'method.step: the edges of the bins of "{name}" must be multiples of its step, which is above 0'
 
     def _strangers(self, policy: Requirements) -> Iterable[str]:
-        """Columns of settings that are not modelled."""
         settings = ("numeric", "step", "levels", "nulls", "refine")
         given: dict[str, Iterable[str]] = {setting: getattr(self, setting) for setting in settings}
         given["impossible"] = dict.fromkeys(name for each in self.impossible for name in each)

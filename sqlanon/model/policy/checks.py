@@ -159,7 +159,6 @@ def _released_labels(policy: PolicyFields) -> Iterable[str]:
 
 
 def _unknown_misfits(policy: PolicyFields) -> Iterable[str]:
-    """The actions that a policy cannot take, a line each."""
     columns = policy.columns_with_taxonomy
     for name, meant in unknown_names((name for name in policy.unknown if name != OTHERS), columns):
         yield f'unknown: the policy uses no taxonomy of "{name}"{meant}'
@@ -279,7 +278,6 @@ def column_misfits(policy: PolicyFields, columns: Sequence[str]) -> list[str]:
 
 
 def _without_role(policy: PolicyFields, columns: Sequence[str]) -> str:
-    """Names the columns, and what to write to drop them all."""
     named = ", ".join(f'"{name}"' for name in columns)
     state = f"column {named} has no role" if len(columns) == 1 else f"columns {named} have no role"
     written = json.dumps([*policy.identifiers, *columns], ensure_ascii=False)

@@ -39,7 +39,6 @@ TOO_FEW = PydanticCustomError("too_short", "needs at least one")
 
 
 def _settings_in_schema(schema: dict[str, Any]) -> None:
-    """Add the settings that a policy takes for its method."""
     settings = FullDomain.model_json_schema()["properties"]
     schema["properties"] |= {name: settings[name] for name in SETTINGS}
 

@@ -115,7 +115,6 @@ def sizes_section(sizes: Sequence[ClassSizes], k: int | None) -> Iterator[Sectio
 
 
 def _firsts(sizes: Sequence[ClassSizes]) -> list[int]:
-    """Return the smallest size of each group."""
     return [1, *(each.most + 1 for each in sizes if each.most is not None)]
 
 

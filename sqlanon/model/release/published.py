@@ -72,7 +72,6 @@ class Published(PartialResult):
     __hash__ = None  # type: ignore[assignment]
 
     def _first_rows(self) -> list[dict[str, Any]]:
-        """Read some rows to look at; none if they cannot be read."""
         try:
             return [] if self._rows is None else self._rows("to_arrow_table", MAX_READ_ROWS).to_pylist()
         except SqlanonError:

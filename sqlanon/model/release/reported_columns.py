@@ -161,7 +161,6 @@ def _strip(level: Level) -> Strip:
 
 
 def _levels(levels: Sequence[Level]) -> str:
-    """Spell the levels that are released."""
     shown = [each for each in levels if each.shown]
     if len(shown) != 1:
         return ", ".join(f"level {each.level}: {percent(each.shown)}" for each in shown)
@@ -170,7 +169,6 @@ def _levels(levels: Sequence[Level]) -> str:
 
 
 def _example(column: ReportedColumn) -> str:
-    """Return a label that the release shows."""
     shown = [each.label for each in column.labels if each.after]
     return next((label for label in shown if label is not None), "NULL" if shown else "")
 

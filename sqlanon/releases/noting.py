@@ -92,10 +92,9 @@ class Noting:
         fit_sha256 = None if self.fit is None else self.fit.sha256
         self.row = row_of(name, self.datasets, record, fit_sha256, _now() if announced is None else announced.made_at)
         # The transaction of the run can write the row if it sees the table, and writes to no other database.
-        databases = ("temp", self.engine.warehouse.name)
-        is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in databases
-        is_in_reach = not is_elsewhere and self.engine.find(table.table_of(self.engine)) is not None
-        if self.engine.warehouse.is_read_only or not is_in_reach:
+        warehouse = self.engine.warehouse
+        is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in ("temp", warehouse.name)
+        if warehouse.is_read_only or is_elsewhere or self.engine.find(table.table_of(self.engine)) is None:
             _add(self.engine, self.row)
             return
         if announced is not None:

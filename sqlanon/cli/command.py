@@ -194,7 +194,7 @@ def writing(
 
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
-    from sqlanon.releases.release_table import folder_of
+    from sqlanon.releases.release_table import waiting_folder
 
     with _opened_for(database, into, ledger, is_charged=is_charged) as session:
         if taxonomies:
@@ -202,7 +202,7 @@ def writing(
         yield session
     # Releases wait beside a warehouse that was open read-only, so that others could read it. The list has them all the
     # same if others still have it open, or nobody may write it.
-    if database is not None and folder_of(database).exists():
+    if database is not None and waiting_folder(database).exists():
         with suppress(EngineError), connected(database) as session:
             session.releases._take_up()
 

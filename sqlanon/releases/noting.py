@@ -217,7 +217,7 @@ def _add(engine: Engine, row: Row) -> None:
             table.make(beside)
             table.add(beside, row)
     elif table.can_wait(engine):
-        table.have_wait(engine, row)
+        table.write_waiting(engine, row)
 
 
 def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
@@ -227,7 +227,7 @@ def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
     if not engine.warehouse.is_read_only:
         retry_while_locked(lambda: table.note_record(engine, row, record_sha256), OVERTAKEN)
     elif table.can_wait(engine):
-        table.have_wait(engine, replace(row, record_sha256=record_sha256))
+        table.write_waiting(engine, replace(row, record_sha256=record_sha256))
 
 
 def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOfRelease | None) -> str:

@@ -145,7 +145,7 @@ def _statement(engine: Engine, name: str) -> exp.Select:
     return statement
 
 
-def folder_of(file: Path) -> Path:
+def waiting_folder(file: Path) -> Path:
     """The folder of the rows of a database, which is there as long as a row waits."""
     place = Path(os.path.realpath(file))
     return place.with_name(f".{place.name}.releases")
@@ -154,20 +154,20 @@ def folder_of(file: Path) -> Path:
 def can_wait(engine: Engine) -> bool:
     """Whether a row may wait beside the warehouse: sqlanon has tables in its file, which this user may write."""
     file = engine.warehouse.file
-    if file is None or not (os.access(file, os.W_OK) and os.access(folder_of(file).parent, os.W_OK)):
+    if file is None or not (os.access(file, os.W_OK) and os.access(waiting_folder(file).parent, os.W_OK)):
         return False
     return any(engine.find_all(table_of(engine), engine.warehouse.anon("taxonomy")))
 
 
 def waiting_rows(engine: Engine) -> list[Row]:
-    return [_read(path) for path in _files(engine, SUFFIX)]
+    return [_read_waiting(path) for path in _waiting_files(engine, SUFFIX)]
 
 
-def have_wait(engine: Engine, row: Row) -> None:
+def write_waiting(engine: Engine, row: Row) -> None:
     """Have a row wait, on the disk when this returns; in place of the one before of the same release."""
     file = engine.warehouse.file
     assert file is not None
-    path = _path(file, row)
+    path = _waiting_file(file, row)
     staged = path.with_suffix(STAGED)
     with cannot_be_written(path, "releases"):
         if not path.parent.exists():
@@ -187,8 +187,8 @@ def remove_waiting(engine: Engine, row: Row) -> None:
     file = engine.warehouse.file
     if file is not None:
         with suppress(OSError):
-            _path(file, row).unlink()
-            folder_of(file).rmdir()  # unless others wait there
+            _waiting_file(file, row).unlink()
+            waiting_folder(file).rmdir()  # unless others wait there
 
 
 def take_up(engine: Engine) -> None:
@@ -208,23 +208,23 @@ def take_up(engine: Engine) -> None:
     if found:
         make(engine)
         retry_while_locked(attempt, OVERTAKEN)
-    for path in _files(engine, STAGED):  # of runs that were killed while they wrote it
+    for path in _waiting_files(engine, STAGED):  # of runs that were killed while they wrote it
         with suppress(OSError):
             path.unlink()
     for row in found:
         remove_waiting(engine, row)
 
 
-def _path(file: Path, row: Row) -> Path:
-    return folder_of(file) / f"{sha256_of_json([row.target, row.made_at.isoformat()])}{SUFFIX}"
+def _waiting_file(file: Path, row: Row) -> Path:
+    return waiting_folder(file) / f"{sha256_of_json([row.target, row.made_at.isoformat()])}{SUFFIX}"
 
 
-def _files(engine: Engine, suffix: str) -> list[Path]:
+def _waiting_files(engine: Engine, suffix: str) -> list[Path]:
     file = engine.warehouse.file
-    return [] if file is None else sorted(folder_of(file).glob(f"*{suffix}"))
+    return [] if file is None else sorted(waiting_folder(file).glob(f"*{suffix}"))
 
 
-def _read(path: Path) -> Row:
+def _read_waiting(path: Path) -> Row:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         return replace(Row(**found), made_at=datetime.fromisoformat(found["made_at"]))

@@ -39,7 +39,7 @@ from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.release import publishing
 from sqlanon.release.guarantee import guarantee_of_partitions, with_coding
 from sqlanon.release.publishing import attained_measures
-from sqlanon.releases.noting import FitOfRelease, note_unchanged, noting
+from sqlanon.releases.noting import FitOfRelease, Noting, note_unchanged, noting
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify
 
@@ -90,7 +90,7 @@ def _publish(
             target_for(engine, into, read, replace=replace) as target,
             _joined(partition, stages) as joined,
         ):
-            entry, measurement, uncovered = _staged(partition, *joined, noted.of(target), stages)
+            entry, measurement, uncovered = _staged(partition, *joined, target, noted, stages)
             unknown = joined[0].unknown
     except BaseException:
         # It may have been published nevertheless. What cannot be settled now stays pending for the next run.
@@ -112,7 +112,7 @@ def _fit_of(partition: Partition) -> FitOfRelease:
 
 
 def _staged(
-    partition: Partition, table: EncodedTable, increment: Increment, target: Target, stages: Stages
+    partition: Partition, table: EncodedTable, increment: Increment, target: Target, noted: Noting, stages: Stages
 ) -> tuple[Entry, Measurement, int]:
     """Announce the partition, write it, and prove it; it is published when the block of the target ends.
 
@@ -129,7 +129,7 @@ def _staged(
     with partition.engine.transaction():
         refuse_changed_taxonomies(partition.fit, with_present_taxonomies(partition.engine, partition.bound))
         with stages.stage("release"):
-            written = _written(partition, table, increment, entry, target)
+            written = _written(partition, table, increment, entry, target, noted)
         with stages.stage("verify"):
             measurement = _verified(partition, written, entry)
         stages.begin("publish")
@@ -159,7 +159,7 @@ def _joined(partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable
 
 
 def _written(
-    partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target
+    partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target, noted: Noting
 ) -> ResolvedSource:
     engine, rows = partition.engine, entry.row_counts
     attained = attained_measures(engine, increment.classes(PUBLISHED_CELLS))
@@ -175,7 +175,9 @@ def _written(
     written = target.write(query, streamed=True)
     record = release_record(partition.fit.policy, table.bound.taxonomy_hashes, labels, attained, rows, fit=part)
     promise = promise_of(partition.fit.policy, _promised(partition, entry))
-    target.add_record(record.model_copy(update={"promise": promise}))
+    record = record.model_copy(update={"promise": promise})
+    content = target.add_record(record)
+    noted.note(target, record, content)
     return written
 
 

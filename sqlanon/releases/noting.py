@@ -63,10 +63,6 @@ class Noting:
         """A report that says where the release is not listed; its record, which recipients read, does not."""
         return with_notes(report, notes_of(self.engine))
 
-    def of(self, target: Target) -> Target:
-        """A target that is noted when it gets its record."""
-        return NotedTarget(target, self)
-
     def announce(self, target: str, policy: Policy) -> None:
         """Write the row of a release whose data set is about to be charged; if that fails, nothing is spent."""
         self.row = Row(
@@ -169,31 +165,6 @@ def note_unchanged(
                 _add(engine, row)
             _confirm(engine, noted[-1] if noted else row, found.record_sha256)
     return notes_of(engine)
-
-
-class NotedTarget(Target):
-    """A target whose release is written down with its record."""
-
-    def __init__(self, target: Target, noting: Noting) -> None:
-        super().__init__(target.name)
-        self.target = target
-        self.noting = noting
-
-    def takes_enums(self, name: str) -> bool:
-        return self.target.takes_enums(name)
-
-    def refuse_columns(self, query: exp.Query) -> None:
-        self.target.refuse_columns(query)
-
-    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        written = self.target.write(query, streamed=streamed)
-        self.notes = self.target.notes
-        return written
-
-    def add_record(self, record: Record) -> ContentRecord:
-        content = self.target.add_record(record)
-        self.noting.note(self.target, record, content)
-        return content
 
 
 def notes_of(engine: Engine) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from sqlanon.publish.warehouse_tables import table_of, tables_beside
 from sqlanon.release.examined import examine, with_findings
 from sqlanon.release.guarantee import with_coding, with_earlier_versions
 from sqlanon.release.publishing import GroupedRows
-from sqlanon.releases.noting import note_unchanged, noting
+from sqlanon.releases.noting import Noting, note_unchanged, noting
 from sqlanon.releases.target_names import target_name
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, latest_others, other_releases
@@ -90,7 +90,7 @@ def anonymize(
                 noted.announce(own, bound.policy)
             others = latest_others(engine, bound.policy, noted.datasets, [own], into, inputs)
             with other_releases(engine, source, bound, *others) as listed:
-                release = carry_out(engine, run, noted.of(target), companions, inputs, stages, listed)
+                release = carry_out(engine, run, target, companions, inputs, stages, listed, noted)
     stages.finish()
     report = noted.reported(release.report)
     if not run.is_private:
@@ -109,6 +109,7 @@ def carry_out(
     inputs: Inputs | None,
     stages: Stages,
     listed: Others,
+    noted: Noting | None = None,
 ) -> Release:
     """Go through the stages up to the last one, which has begun and ends where the targets are left."""
     with engine.transaction(), engine.scratch():
@@ -147,7 +148,9 @@ def carry_out(
                 content = other.add_record(companion_record(bound.policy, name, target.name))
                 tables[name] = TableRecord(table=other.name, content=content)
             record = record.model_copy(update={"tables": tables})
-        target.add_record(record)
+        content = target.add_record(record)
+        if noted is not None:
+            noted.note(target, record, content)
         report = with_notes(report, bound.value_notes)
         stages.begin("publish")
     return Release(

@@ -32,12 +32,7 @@ REMOVING = {DELTA: "VACUUM", ICEBERG: "expire_snapshots"}
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
     """The claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
-    columns = ", ".join(in_quotes(name) for name in policy.quasi_identifiers)
-    claims = [
-        f"every equivalence class of the release over {columns} meets {model} ({model.definition})"
-        for model in policy.privacy
-    ]
-    claims += [*_joint_claims(policy)]
+    claims = [*_claims(policy, f"of the release {_over(policy)}"), *_joint_claims(policy)]
     claims += [
         f"each value of {in_quotes(name)} is published as its HMAC-SHA-256, in one row at most, which does not reveal "
         "the value to anyone without the key"
@@ -56,16 +51,12 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
     One of them may have ``replaced`` another.
     """
     policy = fit.policy
-    columns = ", ".join(in_quotes(name) for name in policy.quasi_identifiers)
     together = "of the one partition published with this fit"
     if partitions > 1:
         together = f"of the {partitions:,} partitions published with this fit, taken together,"
-    whose = [f"{together} over {columns}", *(["of each partition on its own"] if fit.every_partition else [])]
-    claims = [
-        f"every equivalence class {classes} meets {model} ({model.definition})"
-        for classes in whose
-        for model in policy.privacy
-    ]
+    claims = _claims(policy, f"{together} {_over(policy)}")
+    if fit.every_partition:
+        claims += _claims(policy, "of each partition on its own")
     not_covered = [
         CHOSEN_CLASSES if line == CHOSEN_NODE and fit.class_count is not None else line for line in _not_covered(policy)
     ]
@@ -76,6 +67,14 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
     if replaced:
         not_covered.append("one who kept a release that was replaced can compare it with those that are published now")
     return Guarantee(claims=tuple(claims), conditions=_conditions_of_partitions(fit), not_covered=tuple(not_covered))
+
+
+def _claims(policy: Policy, classes: str) -> list[str]:
+    return [f"every equivalence class {classes} meets {model} ({model.definition})" for model in policy.privacy]
+
+
+def _over(policy: Policy) -> str:
+    return f"over {', '.join(in_quotes(name) for name in policy.quasi_identifiers)}"
 
 
 def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:

@@ -1390,6 +1390,22 @@ SELECT * EXCLUDE (anon_class)
 FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
 QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;
 
+-- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
+-- is a value.
+--
+-- Source: Machanavajjhala et al. 2007, distinct l-diversity.
+-- Example:
+--   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 0}))
+--   FROM anon.suppress_where('generalized', ['age', 'sex'], 2, 'diagnosis', 2);
+CREATE OR REPLACE MACRO anon.suppress_where(source, quasi_identifiers, k, sensitive, l) AS TABLE
+SELECT * EXCLUDE (anon_class, anon_sensitive)
+FROM (
+    SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
+    FROM query_table(anon.as_source(source))
+)
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= k
+    AND count(DISTINCT anon_sensitive) OVER (PARTITION BY anon_class) >= l;
+
 -- Longitudinal data: from a row per event to the sequence of the first events of every individual.
 
 -- The first n events of every individual, in the order of the columns `ordering`, the most significant first: a row
@@ -3567,6 +3583,24 @@ FROM anon.released_ncp(released, map_keys(node)) AS anon_labels
 CROSS JOIN anon.total_variation(original, released, sensitive) AS anon_values
 CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_classes;
 
+-- Who is left out of a release: the values of a column with their rows in the source and in the release, most of all those of
+-- which the largest share is missing. The column is one that the release has as it is.
+--
+-- Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
+-- Example:
+--   WITH released AS (FROM anon.release('visits', ['age', 'sex'], 2, 0.25))
+--   FROM anon.left_out('visits', 'released', 'diagnosis');
+CREATE OR REPLACE MACRO anon.left_out(source, release, column_name) AS TABLE
+SELECT
+    anon_source.value,
+    anon_source.row_count AS source_rows,
+    coalesce(anon_release.row_count, 0) AS release_rows,
+    1 - coalesce(anon_release.row_count, 0) / anon_source.row_count AS left_out_share
+FROM anon.column_values(source, [column_name]) AS anon_source
+LEFT JOIN anon.column_values(release, [column_name]) AS anon_release
+    ON anon_release.value IS NOT DISTINCT FROM anon_source.value
+ORDER BY left_out_share DESC, source_rows DESC, value ASC;
+
 -- Re-identification risk of a published table. Risks of an attacker who knows the quasi-identifiers.
 
 -- Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
@@ -3726,6 +3760,31 @@ FROM anon.class_sizes(source, columns);
 CREATE OR REPLACE MACRO anon.separation(source, columns) AS TABLE
 SELECT anon.separation_of(class_size) AS separation
 FROM anon.class_sizes(source, columns);
+
+-- The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
+-- of them first. Such a column is an identifier, or a quasi-identifier that has to be generalized. NULL singles nobody out.
+--
+-- Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL), rare_rows BIGINT, rare_share DOUBLE (of all
+-- rows), one row per column.
+-- Example:
+--   FROM anon.nearly_unique('visits', 2);
+CREATE OR REPLACE MACRO anon.nearly_unique(source, k) AS TABLE
+WITH anon_values AS (
+    SELECT anon_column, anon_value, count(*) AS anon_value_rows
+    FROM (
+        FROM (SELECT anon.text_of(COLUMNS(*)) FROM query_table(anon.as_source(source)))
+        UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(*)))
+    )
+    GROUP BY anon_column, anon_value
+)
+SELECT
+    anon_column AS column_name,
+    count(anon_value) AS value_count,
+    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < k), 0) AS BIGINT) AS rare_rows,
+    rare_rows / sum(anon_value_rows) AS rare_share
+FROM anon_values
+GROUP BY anon_column
+ORDER BY rare_rows DESC, column_name ASC;
 
 -- What privacy models do not see: classes with one sensitive value, columns that single out rows, and dependencies.
 
@@ -5329,6 +5388,84 @@ SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS added_rows
 FROM anon_counts
 WHERE anon_difference > 0;
 
+-- Whether a release is what anon.release makes of a source: k-anonymous, with labels of the taxonomies, and rows that the
+-- source has.
+--
+-- Labels may be of any level, as in local recoding. A row was added if its values in the columns that are no
+-- quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
+-- anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
+--
+-- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
+-- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
+-- Example:
+--   WITH released AS (FROM anon.release('visits', ['age', 'sex'], 2, 0.25))
+--   SELECT holds, k, foreign_labels, added_rows FROM anon.verify('released', 'visits', ['age', 'sex'], 2);
+CREATE OR REPLACE MACRO anon.verify(release, source, quasi_identifiers, k) AS TABLE
+WITH anon_classes AS (
+    SELECT min(class_size) AS anon_k, CAST(coalesce(sum(class_size), 0) AS BIGINT) AS anon_row_count
+    FROM anon.class_sizes(release, quasi_identifiers)
+),
+anon_foreign AS (
+    SELECT count(*) AS anon_foreign_labels
+    FROM anon.column_values(release, quasi_identifiers) AS anon_found
+    ANTI JOIN anon.taxonomy_labels(quasi_identifiers) AS anon_known
+        ON anon_known.attribute = anon_found.attribute
+        AND anon_known.label IS NOT DISTINCT FROM anon_found.value
+),
+-- A row of each, in pieces of one column: of the source those columns that the release has.
+anon_released AS (
+    SELECT row_number() OVER () AS anon_row, *
+    FROM (
+        SELECT anon.text_in_utc(COLUMNS(*))
+        FROM (
+            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(release)))
+        )
+    )
+),
+anon_originals AS (
+    SELECT row_number() OVER () AS anon_row, *
+    FROM (
+        SELECT anon.text_in_utc(COLUMNS(*))
+        FROM (
+            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+        )
+    )
+),
+anon_released_values AS (
+    FROM anon_released UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+),
+anon_original_values AS (
+    FROM anon_originals UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+),
+anon_rows AS (
+    SELECT bit_xor(anon.label_code(anon_column, anon_value)) AS anon_code, 1 AS anon_times
+    FROM anon_released_values
+    GROUP BY anon_row
+    UNION ALL
+    SELECT bit_xor(anon.label_code(anon_column, anon_value)), -1
+    FROM anon_original_values
+    WHERE anon_column IN (SELECT anon_column FROM anon_released_values)
+    GROUP BY anon_row
+),
+anon_added AS (
+    SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS anon_added_rows
+    FROM (SELECT sum(anon_times) AS anon_difference FROM anon_rows GROUP BY anon_code)
+    WHERE anon_difference > 0
+)
+SELECT
+    coalesce(anon_k >= k AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
+    anon_row_count AS row_count,
+    anon_k AS k,
+    anon_foreign_labels AS foreign_labels,
+    anon_added_rows AS added_rows,
+    content_hash
+FROM anon_classes
+CROSS JOIN anon_foreign
+CROSS JOIN anon_added
+CROSS JOIN anon.content_hash(release) AS anon_content;
+
 -- What there is in schema anon.
 
 -- The macros of schema anon by name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and the first
@@ -5717,6 +5854,13 @@ COMMENT ON MACRO TABLE anon.suppress IS 'The rows of a source that share their q
 Example:
   WITH generalized AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 0}))
   FROM anon.suppress(''generalized'', [''age'', ''sex''], 3);';
+COMMENT ON MACRO TABLE anon.suppress_where IS 'The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
+is a value.
+
+Source: Machanavajjhala et al. 2007, distinct l-diversity.
+Example:
+  WITH generalized AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 0}))
+  FROM anon.suppress_where(''generalized'', [''age'', ''sex''], 2, ''diagnosis'', 2);';
 COMMENT ON MACRO TABLE anon.first_events IS 'The first n events of every individual, in the order of the columns `ordering`, the most significant first: a row
 per individual and position 1, 2, ... n, with no row where an individual has fewer events.
 
@@ -6563,6 +6707,13 @@ Source: Lee and Chung 2020, equations 10 and 11.
 Example:
   WITH released AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1}) WHERE diagnosis = ''flu'')
   FROM anon.information_loss(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'');';
+COMMENT ON MACRO TABLE anon.left_out IS 'Who is left out of a release: the values of a column with their rows in the source and in the release, most of all those of
+which the largest share is missing. The column is one that the release has as it is.
+
+Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
+Example:
+  WITH released AS (FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25))
+  FROM anon.left_out(''visits'', ''released'', ''diagnosis'');';
 COMMENT ON MACRO TABLE anon.prosecutor_risk IS 'Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 the smallest class, the average is the mean over rows of 1 / class size.
 
@@ -6649,6 +6800,13 @@ Returns: one row: separation DOUBLE in [0, 1], 1 for a key; NULL for a table of 
 Source: Motwani and Xu 2008, the separation ratio.
 Example:
   FROM anon.separation(''visits'', [''age'', ''sex'']);';
+COMMENT ON MACRO TABLE anon.nearly_unique IS 'The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
+of them first. Such a column is an identifier, or a quasi-identifier that has to be generalized. NULL singles nobody out.
+
+Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL), rare_rows BIGINT, rare_share DOUBLE (of all
+rows), one row per column.
+Example:
+  FROM anon.nearly_unique(''visits'', 2);';
 COMMENT ON MACRO anon.is_homogeneous IS 'Whether all rows of a class have one value (an aggregate over its rows). NULL is a value.
 
 Returns: BOOLEAN; true for no rows.
@@ -7177,6 +7335,18 @@ the rows were taken from it. Values compare as text, by anon.text_in_utc.
 Returns: added_rows BIGINT, one row.
 Example:
   FROM anon.added_values(''visits'', ''visits'', [''diagnosis'']);';
+COMMENT ON MACRO TABLE anon.verify IS 'Whether a release is what anon.release makes of a source: k-anonymous, with labels of the taxonomies, and rows that the
+source has.
+
+Labels may be of any level, as in local recoding. A row was added if its values in the columns that are no
+quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
+anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
+
+Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
+(as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
+Example:
+  WITH released AS (FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25))
+  SELECT holds, k, foreign_labels, added_rows FROM anon.verify(''released'', ''visits'', [''age'', ''sex''], 2);';
 COMMENT ON MACRO TABLE anon.help IS 'The macros of schema anon by name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and the first
 sentence of its documentation. The rest of that is `SELECT comment FROM duckdb_functions() WHERE function_name = ''lm'';`.
 

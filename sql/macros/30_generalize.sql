@@ -194,3 +194,19 @@ CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
 FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
 QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;
+
+-- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
+-- is a value.
+--
+-- Source: Machanavajjhala et al. 2007, distinct l-diversity.
+-- Example:
+--   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 0}))
+--   FROM anon.suppress_where('generalized', ['age', 'sex'], 2, 'diagnosis', 2);
+CREATE OR REPLACE MACRO anon.suppress_where(source, quasi_identifiers, k, sensitive, l) AS TABLE
+SELECT * EXCLUDE (anon_class, anon_sensitive)
+FROM (
+    SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
+    FROM query_table(anon.as_source(source))
+)
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= k
+    AND count(DISTINCT anon_sensitive) OVER (PARTITION BY anon_class) >= l;

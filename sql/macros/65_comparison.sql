@@ -345,3 +345,21 @@ SELECT
 FROM anon.released_ncp(released, map_keys(node)) AS anon_labels
 CROSS JOIN anon.total_variation(original, released, sensitive) AS anon_values
 CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_classes;
+
+-- Who is left out of a release: the values of a column with their rows in the source and in the release, most of all those of
+-- which the largest share is missing. The column is one that the release has as it is.
+--
+-- Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
+-- Example:
+--   WITH released AS (FROM anon.release('visits', ['age', 'sex'], 2, 0.25))
+--   FROM anon.left_out('visits', 'released', 'diagnosis');
+CREATE OR REPLACE MACRO anon.left_out(source, release, column_name) AS TABLE
+SELECT
+    anon_source.value,
+    anon_source.row_count AS source_rows,
+    coalesce(anon_release.row_count, 0) AS release_rows,
+    1 - coalesce(anon_release.row_count, 0) / anon_source.row_count AS left_out_share
+FROM anon.column_values(source, [column_name]) AS anon_source
+LEFT JOIN anon.column_values(release, [column_name]) AS anon_release
+    ON anon_release.value IS NOT DISTINCT FROM anon_source.value
+ORDER BY left_out_share DESC, source_rows DESC, value ASC;

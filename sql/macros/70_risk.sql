@@ -157,3 +157,28 @@ FROM anon.class_sizes(source, columns);
 CREATE OR REPLACE MACRO anon.separation(source, columns) AS TABLE
 SELECT anon.separation_of(class_size) AS separation
 FROM anon.class_sizes(source, columns);
+
+-- The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
+-- of them first. Such a column is an identifier, or a quasi-identifier that has to be generalized. NULL singles nobody out.
+--
+-- Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL), rare_rows BIGINT, rare_share DOUBLE (of all
+-- rows), one row per column.
+-- Example:
+--   FROM anon.nearly_unique('visits', 2);
+CREATE OR REPLACE MACRO anon.nearly_unique(source, k) AS TABLE
+WITH anon_values AS (
+    SELECT anon_column, anon_value, count(*) AS anon_value_rows
+    FROM (
+        FROM (SELECT anon.text_of(COLUMNS(*)) FROM query_table(anon.as_source(source)))
+        UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(*)))
+    )
+    GROUP BY anon_column, anon_value
+)
+SELECT
+    anon_column AS column_name,
+    count(anon_value) AS value_count,
+    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < k), 0) AS BIGINT) AS rare_rows,
+    rare_rows / sum(anon_value_rows) AS rare_share
+FROM anon_values
+GROUP BY anon_column
+ORDER BY rare_rows DESC, column_name ASC;

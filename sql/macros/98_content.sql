@@ -79,3 +79,81 @@ WITH anon_counts AS (
 SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS added_rows
 FROM anon_counts
 WHERE anon_difference > 0;
+
+-- Whether a release is what anon.release makes of a source: k-anonymous, with labels of the taxonomies, and rows that the
+-- source has.
+--
+-- Labels may be of any level, as in local recoding. A row was added if its values in the columns that are no
+-- quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
+-- anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
+--
+-- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
+-- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
+-- Example:
+--   WITH released AS (FROM anon.release('visits', ['age', 'sex'], 2, 0.25))
+--   SELECT holds, k, foreign_labels, added_rows FROM anon.verify('released', 'visits', ['age', 'sex'], 2);
+CREATE OR REPLACE MACRO anon.verify(release, source, quasi_identifiers, k) AS TABLE
+WITH anon_classes AS (
+    SELECT min(class_size) AS anon_k, CAST(coalesce(sum(class_size), 0) AS BIGINT) AS anon_row_count
+    FROM anon.class_sizes(release, quasi_identifiers)
+),
+anon_foreign AS (
+    SELECT count(*) AS anon_foreign_labels
+    FROM anon.column_values(release, quasi_identifiers) AS anon_found
+    ANTI JOIN anon.taxonomy_labels(quasi_identifiers) AS anon_known
+        ON anon_known.attribute = anon_found.attribute
+        AND anon_known.label IS NOT DISTINCT FROM anon_found.value
+),
+-- A row of each, in pieces of one column: of the source those columns that the release has.
+anon_released AS (
+    SELECT row_number() OVER () AS anon_row, *
+    FROM (
+        SELECT anon.text_in_utc(COLUMNS(*))
+        FROM (
+            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(release)))
+        )
+    )
+),
+anon_originals AS (
+    SELECT row_number() OVER () AS anon_row, *
+    FROM (
+        SELECT anon.text_in_utc(COLUMNS(*))
+        FROM (
+            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+        )
+    )
+),
+anon_released_values AS (
+    FROM anon_released UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+),
+anon_original_values AS (
+    FROM anon_originals UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+),
+anon_rows AS (
+    SELECT bit_xor(anon.label_code(anon_column, anon_value)) AS anon_code, 1 AS anon_times
+    FROM anon_released_values
+    GROUP BY anon_row
+    UNION ALL
+    SELECT bit_xor(anon.label_code(anon_column, anon_value)), -1
+    FROM anon_original_values
+    WHERE anon_column IN (SELECT anon_column FROM anon_released_values)
+    GROUP BY anon_row
+),
+anon_added AS (
+    SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS anon_added_rows
+    FROM (SELECT sum(anon_times) AS anon_difference FROM anon_rows GROUP BY anon_code)
+    WHERE anon_difference > 0
+)
+SELECT
+    coalesce(anon_k >= k AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
+    anon_row_count AS row_count,
+    anon_k AS k,
+    anon_foreign_labels AS foreign_labels,
+    anon_added_rows AS added_rows,
+    content_hash
+FROM anon_classes
+CROSS JOIN anon_foreign
+CROSS JOIN anon_added
+CROSS JOIN anon.content_hash(release) AS anon_content;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,16 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from tests import brute_force, oracle
 from tests.brute_force import Measured, Task
-from tests.sql.test_oracle import EXAMPLES, ask, assert_close, assert_same_rows, connection, load, table_call
+from tests.sql.test_oracle import (
+    EXAMPLES,
+    ask,
+    assert_close,
+    assert_same_rows,
+    connection,
+    load,
+    load_table,
+    table_call,
+)
 from tests.strategies import Case, cases
 
 LIMITS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])
@@ -73,7 +84,43 @@ def test_release_is_the_best_node_without_small_classes(case: Case, k: int, limi
             ask(query)
     else:
         generalized = oracle.generalize(case.rows, case.taxonomies, answer.best.node)
-        assert_same_rows(ask(query), oracle.suppress(generalized, case.quasi_identifiers, k))
+        kept = oracle.suppress(generalized, case.quasi_identifiers, k)
+        assert_same_rows(ask(query), kept)
+        labels = dict.fromkeys(case.quasi_identifiers, "VARCHAR")
+        load_table("released", {**case.columns, **labels}, kept)
+        [verified] = ask(table_call("verify", "released", "data", case.quasi_identifiers, k))
+        assert verified["holds"] is True
+        assert verified["row_count"] == len(kept)
+        check_who_is_left_out(case, kept)
+
+
+def check_who_is_left_out(case: Case, kept: oracle.Rows) -> None:
+    """Hold the counts of the sensitive values, in the source and in its release, against those of the rows."""
+    before, after = (Counter(oracle.text(row[case.sensitive]) for row in rows) for rows in (case.rows, kept))
+    expected: oracle.Rows = [
+        {
+            "value": value,
+            "source_rows": rows,
+            "release_rows": after[value],
+            "left_out_share": 1 - after[value] / rows,
+        }
+        for value, rows in before.items()
+    ]
+    assert_same_rows(ask(table_call("left_out", "data", "released", case.sensitive)), expected)
+
+
+@EXAMPLES
+@given(cases(min_rows=1), st.integers(2, 4))
+def test_columns_that_single_rows_out(case: Case, k: int) -> None:
+    load(case)
+    expected: oracle.Rows = []
+    for name in case.columns:
+        counts = Counter(row[name] for row in case.rows if row[name] is not None)
+        rare = sum(rows for rows in counts.values() if rows < k)
+        expected.append(
+            {"column_name": name, "value_count": len(counts), "rare_rows": rare, "rare_share": rare / len(case.rows)}
+        )
+    assert_same_rows(ask(table_call("nearly_unique", "data", k)), expected)
 
 
 def test_limits_are_the_decimals_that_are_written() -> None:

@@ -346,8 +346,8 @@ FROM anon.released_ncp(released, map_keys(node)) AS anon_labels
 CROSS JOIN anon.total_variation(original, released, sensitive) AS anon_values
 CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_classes;
 
--- Who is left out of a release: the values of a column with their rows in the source and in the release, most of all those of
--- which the largest share is missing. The column is one that the release has as it is.
+-- Who is left out of a release: the values of a column with their rows in the source and in the release, first the value that
+-- has lost the largest share of its rows. The column is one that the release has as it is.
 --
 -- Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
 -- Example:

@@ -253,7 +253,7 @@ def _place(path: str) -> Place | None:
 
 
 def _fingerprint(path: Path) -> str | None:
-    """A hash over the size, the beginning and the end of a file; None if it is not one of this machine."""
+    """Return a hash over the size, the beginning and the end of a file; None if it is not one of this machine."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

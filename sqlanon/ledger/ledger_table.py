@@ -63,7 +63,7 @@ class Entry:
 
     # guarded: tests/unit/test_guarded_ledger.py::TestChains
     def seal(self) -> str:
-        """The hash that the row should have. Rows without ρ or a nonce have that of a ledger which knew none."""
+        """Return the hash that the row should have. Rows without ρ or a nonce have that of a ledger which knew none."""
         left_out = {"sha256", *(name for name in ("rho", "nonce") if getattr(self, name) is None)}
         values = {name: value for name, value in vars(self).items() if name not in left_out}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
@@ -93,13 +93,13 @@ def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def head(entries: Sequence[Entry]) -> str:
-    """The hash of the newest row, which vouches for all of them."""
+    """Return the hash of the newest row, which vouches for all of them."""
     return entries[-1].sha256 if entries else START
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def secret(entries: Iterable[Entry]) -> str | None:
-    """The secret of a ledger, which keys the fingerprints of files: the first nonce; None if no row has one."""
+    """Return the secret of a ledger, which keys the fingerprints of files: the first nonce; None if no row has one."""
     return next((entry.nonce for entry in entries if entry.nonce is not None), None)
 
 
@@ -120,7 +120,7 @@ def first_broken(entries: Iterable[Entry]) -> int | None:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def _is_sound(entry: Entry) -> bool:
-    """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
+    """Return whether its numbers can be read, as those of a row that was sealed by someone else may not."""
     try:
         if (entry.unit == "individual") != (entry.individual is not None):
             return False
@@ -160,7 +160,7 @@ def is_there(engine: Engine, table: exp.Table) -> bool:
 
 
 def has_triggers(engine: Engine) -> bool:
-    """Whether something would be executed with each new row of the ledger."""
+    """Return whether something would be executed with each new row of the ledger."""
     query = Queries("ledger").query("ledger_triggers", catalog=string(engine.warehouse.name))
     return bool(engine.fetch(query, "the ledger")[0]["triggers"])
 
@@ -213,7 +213,7 @@ def releases(engine: Engine) -> dict[str, str]:
 
 
 def could_be_noted(engine: Engine) -> bool:
-    """Whether the warehouse has noted no ledger only because it is open read-only.
+    """Return whether the warehouse has noted no ledger only because it is open read-only.
 
     Where the file itself may not be written by who runs this, nothing can be noted, and any ledger has to be taken.
     """

@@ -32,7 +32,7 @@ class WrittenFloat(float):
 
 # guarded: tests/unit/test_budget.py
 def exact(value: object) -> Fraction:
-    """The number that was written.
+    """Return the number that was written.
 
     Refused is a float, whose digits are not those that were written, what is negative, and an exponent beyond any use,
     with which the number alone would fill the memory.
@@ -55,7 +55,7 @@ def exact(value: object) -> Fraction:
 
 
 def spelled(number: Fraction) -> str:
-    """An exact number as text that :func:`exact` reads back: a decimal if it has one, else ``"p/q"``."""
+    """Return an exact number as text that :func:`exact` reads back: a decimal if it has one, else ``"p/q"``."""
     rest, times = number.denominator, {2: 0, 5: 0}
     for factor in times:
         while rest % factor == 0:
@@ -68,7 +68,7 @@ def spelled(number: Fraction) -> str:
 
 
 def as_float(number: Fraction) -> float:
-    """An exact number as the nearest float; infinite if it is beyond all of them."""
+    """Return an exact number as the nearest float; infinite if it is beyond all of them."""
     try:
         return float(number)
     except OverflowError:
@@ -160,7 +160,7 @@ class Unit:
 
     # guarded: tests/unit/test_budget.py
     def adds_up_with(self, other: Unit) -> bool:
-        """Whether losses of both can be added up. Columns are compared as DuckDB compares their names."""
+        """Return whether losses of both can be added up. Columns are compared as DuckDB compares their names."""
         if self.individual is None or other.individual is None:
             return self.name == other.name
         return folded(self.individual) == folded(other.individual)

@@ -60,7 +60,7 @@ def of_values(
     argument: int | None = None,
     of_class: str | None = None,
 ) -> Measure:
-    """A measure of the values of a column, by the macros that have its name."""
+    """Make a measure of the values of a column, by the macros that have its name."""
     of_class = f"{of_class or name}_of"
     return Measure(name, column, argument, view, of_class, of_table, field, certainty=f"{name}_certainty_of")
 
@@ -89,7 +89,7 @@ class Bound:
     def met_by(self, value: NDArray[Any]) -> NDArray[np.bool_]: ...
     # guarded: tests/unit/test_bounds.py
     def met_by(self, value: Any) -> Any:
-        """Whether a measure passes; of an array of measures, whether each does."""
+        """Return whether a measure passes; of an array of measures, whether each does."""
         if self.comparison == ">=":
             return value >= self.threshold
         return value < self.threshold if self.comparison == "<" else value <= self.threshold
@@ -97,19 +97,19 @@ class Bound:
 
 # guarded: tests/unit/test_bounds.py
 def at_least(measure: Measure, required: int | float, *, monotonic: bool = False) -> Bound:
-    """The measure is ``required`` or more; floats have slack."""
+    """Bound a measure to be ``required`` or more; floats have slack."""
     threshold = required if isinstance(required, int) else required * (1 - TOLERANCE)
     return Bound(measure, ">=", required, threshold, monotonic)
 
 
 # guarded: tests/unit/test_bounds.py
 def at_most(measure: Measure, required: float, *, grain: Grain = "class") -> Bound:
-    """The measure is ``required`` or less, with slack."""
+    """Bound a measure to be ``required`` or less, with slack."""
     return Bound(measure, "<=", required, required * (1 + TOLERANCE), grain=grain)
 
 
 def exactly(measure: Measure, comparison: Comparison, required: float) -> Bound:
-    """A bound without slack: a ratio of integers compares exactly with a decimal."""
+    """Bound a measure without slack: a ratio of integers compares exactly with a decimal."""
     return Bound(measure, comparison, required, required)
 
 

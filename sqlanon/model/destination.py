@@ -153,12 +153,12 @@ def kind_elsewhere(name: str) -> Kind | None:
 
 
 def in_arrow(url: str) -> str:
-    """An address in a store as Arrow has it."""
+    """Return an address in a store as Arrow has it."""
     return HADOOP.sub("s3://", url)
 
 
 def in_words(lake_table: str) -> str:
-    """The name of a table of a lake, with its kind in words."""
+    """Return the name of a table of a lake, with its kind in words."""
     kind, _, name = lake_table.partition(":")
     return f"{kind.capitalize()} table {name}"
 
@@ -213,13 +213,13 @@ def refuse_file_like(name: str) -> None:
 
 
 def _without(name: str, endings: Sequence[str]) -> str:
-    """A name without the ending that it has of these, in whatever case."""
+    """Return a name without the ending that it has of these, in whatever case."""
     found = next((ending for ending in endings if name.lower().endswith(ending)), "")
     return name[: len(name) - len(found)]
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of columns that were given as one, or as several; refused if they are not texts."""
+    """Return the names of columns that were given as one, or as several; refused if they are not texts."""
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
     odd = [type(name).__name__ for name in names if not isinstance(name, str)]
     if odd or isinstance(given, bytes):

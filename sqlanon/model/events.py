@@ -65,7 +65,7 @@ class Event:
 
 
 def proven_gap(loss: float | None, lower_bound: float | None) -> float | None:
-    """An upper bound of how far a loss is from optimal; None if there is none."""
+    """Return an upper bound of how far a loss is from optimal; None if there is none."""
     if loss is None or lower_bound is None:
         return None
     return max(loss - lower_bound, 0.0)

@@ -12,7 +12,7 @@ from sqlanon.errors import EngineError
 
 @cache
 def installed_version() -> str:
-    """The version of this package, ``unknown`` if it is run without being installed."""
+    """Return the version of this package, ``unknown`` if it is run without being installed."""
     try:
         return version("sqlanon")
     except PackageNotFoundError:

@@ -120,7 +120,7 @@ class ClassesRecord(Part):
             yield from ((name, level) for level in sorted({level for level, _ in labels if level is not None}))
 
     def of(self, names: Collection[str]) -> CutRecord:
-        """The labels of some quasi-identifiers alone, without the mask."""
+        """Return the labels of some quasi-identifiers alone, without the mask."""
         return CutRecord(
             labels={
                 name: tuple((level, label) for level, label in labels if level is not None and label is not None)
@@ -133,7 +133,7 @@ class ClassesRecord(Part):
         return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes)
 
     def joined(self, others: Iterable[ClassesRecord]) -> ClassesRecord:
-        """The classes of several parts of a release, which record the same labels, with their rows together."""
+        """Return the classes of several parts of a release, which record the same labels, with their rows together."""
         rows: Counter[tuple[int, ...]] = Counter()
         for part in (self, *others):
             for count, *places in part.classes:

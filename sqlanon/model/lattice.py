@@ -55,19 +55,19 @@ class Lattice:
         return tuple(most - least + 1 for least, most in zip(self.bottom, self.top, strict=True))
 
     def nodes(self) -> Iterator[Levels]:
-        """Every allowed node, in lexicographic order."""
+        """Return every allowed node, in lexicographic order."""
         return itertools.product(*(range(least, most + 1) for least, most in zip(self.bottom, self.top, strict=True)))
 
     def index(self, levels: Levels) -> tuple[int, ...]:
-        """The index of a node in an array of that shape."""
+        """Return the index of a node in an array of that shape."""
         return tuple(level - least for level, least in zip(levels, self.bottom, strict=True))
 
     def node(self, index: Iterable[SupportsInt]) -> Levels:
-        """The node that stands there."""
+        """Return the node that stands there."""
         return tuple(int(step) + least for step, least in zip(index, self.bottom, strict=True))
 
     def named(self, levels: Levels) -> dict[str, int]:
-        """The node as a mapping from quasi-identifier to level."""
+        """Return the node as a mapping from quasi-identifier to level."""
         return dict(zip(self.quasi_identifiers, levels, strict=True))
 
 
@@ -103,7 +103,7 @@ class NodeSummary:
 
     @classmethod
     def of_row(cls, levels: Levels, row: Mapping[str, Any]) -> NodeSummary:
-        """The summary in a row of a query: columns that are no other field are class losses."""
+        """Return the summary in a row of a query: columns that are no other field are class losses."""
         own = {each.name for each in fields(cls)}
         class_losses = {name: value for name, value in row.items() if name not in own}
         return cls(levels, **{name: value for name, value in row.items() if name in own}, class_losses=class_losses)
@@ -143,17 +143,17 @@ class LevelLosses:
 
 
 def is_below(lower: Levels, upper: Levels) -> bool:
-    """Whether each level of a node is at most that of another."""
+    """Return whether each level of a node is at most that of another."""
     return all(low <= high for low, high in zip(lower, upper, strict=True))
 
 
 def with_level(levels: Levels, position: int, level: int) -> Levels:
-    """A node with another level of one quasi-identifier."""
+    """Return a node with another level of one quasi-identifier."""
     return (*levels[:position], level, *levels[position + 1 :])
 
 
 def total(table: Table, levels: Levels) -> float:
-    """The loss of a node from one of the tables of :class:`LevelLosses`."""
+    """Return the loss of a node from one of the tables of :class:`LevelLosses`."""
     return math.fsum(losses[level] for losses, level in zip(table, levels, strict=True))
 
 

@@ -31,7 +31,7 @@ FILE = re.compile(r"/|[\w+.-]+://")  # how the name of a file begins
 
 
 def folded(name: str) -> str:
-    """A name without regard to case, which DuckDB ignores for ASCII alone: tables "Ä" and "ä" are two."""
+    """Return a name without regard to case, which DuckDB ignores for ASCII alone: tables "Ä" and "ä" are two."""
     return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
 
 
@@ -78,19 +78,19 @@ def is_possible(name: str) -> bool:
 
 
 def possible(name: str | Path, step: str) -> str:
-    """The text of a name or a path, if it can be that of a source, a target or whatever else ``step`` says."""
+    """Return the text of a name or a path, if it can be that of a source, a target or whatever else ``step`` says."""
     if not is_possible(str(name)):
         raise EngineError(f"the name of the {step} has characters that none can have: NUL, or half of one", step=step)
     return str(name)
 
 
 def without_secret(address: str) -> str:
-    """The address of a server as messages and records have it: what stands behind ``/;`` can be a token."""
+    """Return the address of a server as messages and records have it: what stands behind ``/;`` can be a token."""
     return address.partition("/;")[0]
 
 
 def in_quotes(name: str) -> str:
-    """A name within a sentence, in quotes as in SQL, so that it cannot end before its last letter."""
+    """Return a name within a sentence, in quotes as in SQL, so that it cannot end before its last letter."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -118,7 +118,7 @@ class KnownSource:
 
 
 def dataset_named(given: str) -> str:
-    """The name under which the ledger knows a data set.
+    """Return the name under which the ledger knows a data set.
 
     Names are compared as DuckDB compares them, without regard to case, whatever quotes they are in; those of tables in
     schema ``main`` go without it; paths are absolute and follow links. Refused is what is empty, or cannot be stored.
@@ -138,17 +138,17 @@ def dataset_named(given: str) -> str:
 
 
 def dataset_of_table(schema: str, table: str) -> str:
-    """The name of a table of the warehouse."""
+    """Return the name of a table of the warehouse."""
     return _table([schema, table])
 
 
 def table_named(parts: Sequence[str]) -> str:
-    """The name of a table with quotes where it needs some, so that :func:`parts_of` finds its parts again."""
+    """Return the name of a table with quotes where it needs some, so that :func:`parts_of` finds its parts again."""
     return ".".join(part if PLAIN.fullmatch(part) else in_quotes(part) for part in parts)
 
 
 def dataset_of_files(path: str) -> str:
-    """The name of the files of a path, a glob or a folder."""
+    """Return the name of the files of a path, a glob or a folder."""
     local = LOCAL.sub("", path, count=1)
     # Unlike that of a Path, this leaves what it does not know as it is.
     return path if "://" in local else _absolute(Path(os.path.expanduser(local)))  # noqa: PTH111
@@ -175,7 +175,7 @@ def _is_there(path: Path) -> bool:
 
 
 def parts_of(name: str) -> list[str]:
-    """The database, schema and table that a name spells; the name alone if it spells no such parts."""
+    """Return the database, schema and table that a name spells; the name alone if it spells no such parts."""
     if not TABLE.fullmatch(name):
         return [name]
     return [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in re.findall(PART, name)]

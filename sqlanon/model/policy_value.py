@@ -135,7 +135,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """The schema, with what the docstring says of each field: editors show it."""
+        """Return the schema, with what the docstring says of each field: editors show it."""
         schema = handler(core_schema)
         described, documentation = handler.resolve_ref_schema(schema), cls.documentation()
         if documentation.text:
@@ -158,7 +158,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     @classmethod
     def signature(cls) -> Signature:
-        """The arguments as ``help`` shows them."""
+        """Return the arguments as ``help`` shows them."""
         texts = {
             name: text for kind in reversed(cls.__mro__) for name, text in vars(kind).get("__annotations__", {}).items()
         }
@@ -176,7 +176,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
 
 def name_of_kind(kind: type[PolicyValue]) -> str:
-    """The name by which a policy refers to a kind among others of its field, such as ``k-anonymity``."""
+    """Return the name by which a policy refers to a kind among others of its field, such as ``k-anonymity``."""
     return str(kind.model_fields["model"].default)
 
 
@@ -233,7 +233,7 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
 
 
 def known_names(model: type[BaseModel]) -> dict[str, list[str]]:
-    """Every key that may stand anywhere in a value of ``model``, with the kinds of parts that have it."""
+    """Return every key that may stand anywhere in a value of ``model``, with the kinds of parts that have it."""
     names: dict[str, list[str]] = {name: [] for name in model.model_fields}
     for title, definition in model.model_json_schema().get("$defs", {}).items():
         fields = definition.get("properties", {})
@@ -251,7 +251,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_names(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names that are not known, each with :func:`did_you_mean` until ``MAX_COMPARED_PAIRS`` were compared.
+    """Yield the names that are not known, each with :func:`did_you_mean` until ``MAX_COMPARED_PAIRS`` were compared.
 
     A policy for another table can name thousands of columns that are not there: all come, the last without a proposal.
     """

@@ -60,7 +60,7 @@ class PseudonymKey:
 
 # guarded: tests/unit/test_pseudonym_key.py
 def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
-    """The key for the pseudonyms of a policy, or the path of its file; None for a policy without any.
+    """Return the key for the pseudonyms of a policy, or the path of its file; None for a policy without any.
 
     If none is given it is in the environment variable ``VARIABLE``. A PolicyError if it is missing or refused, or if it
     is given and there are no pseudonyms.
@@ -86,7 +86,7 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
 
 # guarded: tests/unit/test_pseudonym_key.py
 def _read(path: Path) -> bytes:
-    """The content of the file of a key, whose name no message shows: it could be the key itself."""
+    """Return the content of the file of a key, whose name no message shows: it could be the key itself."""
     try:
         with path.open("rb") as file:
             others_read = os.fstat(file.fileno()).st_mode & (stat.S_IRGRP | stat.S_IROTH)

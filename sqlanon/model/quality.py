@@ -25,7 +25,7 @@ LARGEST_WEIGHT = 1e12  # weights are ratios: a larger one is a slip, and sums of
 
 @lru_cache(maxsize=16)
 def padded(table: Table) -> Bounds:
-    """A table as an array with a row per quasi-identifier, the last level of each repeated to the longest."""
+    """Return a table as an array with a row per quasi-identifier, the last level of each repeated to the longest."""
     longest = max(map(len, table))
     return np.array([[*losses, *[losses[-1]] * (longest - len(losses))] for losses in table], dtype=np.float64)
 
@@ -37,7 +37,7 @@ def at_levels(table: Table, nodes: Columns) -> Bounds:
 
 
 def totals(table: Table, nodes: Columns) -> Bounds:
-    """The sums of a table over the levels of nodes."""
+    """Return the sums of a table over the levels of nodes."""
     sums: Bounds = at_levels(table, nodes).sum(axis=0)
     return sums
 
@@ -86,7 +86,7 @@ class QualityModel(PolicyValue):
         return False
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        """The loss of a checked node."""
+        """Return the loss of a checked node."""
         raise NotImplementedError
 
     def known_bounds(self, context: LossContext) -> Table:
@@ -101,7 +101,7 @@ class QualityModel(PolicyValue):
         return terms
 
     def counts_suppression(self, context: LossContext) -> bool:
-        """Whether how many rows are suppressed says more of the loss than :meth:`known_bounds` does."""
+        """Return whether the number of suppressed rows tightens :meth:`known_bounds`."""
         return False
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
@@ -109,7 +109,7 @@ class QualityModel(PolicyValue):
         raise NotImplementedError
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        """A lower bound of the loss of the checked node and of every more general one."""
+        """Return a lower bound of the loss of the checked node and of every more general one."""
         return self.combined(total(self.known_bounds(context), summary.levels))
 
 
@@ -132,13 +132,13 @@ class WeightedModel(QualityModel):
         return weights
 
     def shares(self, quasi_identifiers: tuple[str, ...]) -> tuple[float, ...]:
-        """The weights of the quasi-identifiers, in their order, as shares of 1."""
+        """Return the weights of the quasi-identifiers, in their order, as shares of 1."""
         weights = [self.weights.get(name, 1.0) for name in quasi_identifiers]
         whole = math.fsum(weights)
         return tuple(weight / whole for weight in weights)
 
     def weighted(self, means: Table, context: LossContext) -> Table:
-        """A table of losses / number of quasi-identifiers, with the weights in place of equal shares."""
+        """Return a table of losses / number of quasi-identifiers, with the weights in place of equal shares."""
         shares = self.shares(context.lattice.quasi_identifiers)
         width = len(shares)
         return tuple(tuple(loss * width * share for loss in row) for row, share in zip(means, shares, strict=True))
@@ -175,7 +175,7 @@ class ChargingModel(QualityModel):
 
 
 def measured(measure: float | None) -> float:
-    """A measure that was asked for."""
+    """Return a measure that was asked for."""
     assert measure is not None
     return float(measure)
 

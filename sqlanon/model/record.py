@@ -272,7 +272,7 @@ class Record(Part):
 
     @classmethod
     def parse(cls, text: str | None) -> Record | None:
-        """The record in a text; None if the text is another one, such as a comment of the user's own.
+        """Return the record in a text; None if the text is another one, such as a comment of the user's own.
 
         A record of another format, or that is not what is written here, is a RecordError.
         """
@@ -322,7 +322,7 @@ class Record(Part):
 
 
 def readable_record(text: str | None) -> Record | None:
-    """The record in a text; None if there is none, or none that is read here."""
+    """Return the record in a text; None if there is none, or none that is read here."""
     try:
         return Record.parse(text)
     except RecordError:
@@ -345,5 +345,5 @@ def facts_of(text: str | bytes | None) -> dict[str, Any]:
 
 
 def sha256_of_json(value: Any) -> str:
-    """The hash of a value that JSON can spell."""
+    """Return the hash of a value that JSON can spell."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -171,7 +171,7 @@ def _delta(k: float, beta: float, epsilon: float, *, tight: bool, enough: float 
 
 
 def _largest_tail(k: float, beta: float, share: float, *, less: float = 0.0, enough: float) -> float:
-    """The largest P(Bin(n, β) >= max(k, ⌊γ n⌋ + 1)) over all n, of a share γ above β.
+    """Return the largest P(Bin(n, β) >= max(k, ⌊γ n⌋ + 1)) over all n, of a share γ above β.
 
     ``less`` times the tail of n - 1 rows from the same count on is subtracted. The search ends at once at a value above
     ``enough``.
@@ -199,7 +199,7 @@ def _largest_tail(k: float, beta: float, share: float, *, less: float = 0.0, eno
 
 
 def _divergence(share: float, beta: float) -> float:
-    """The Kullback-Leibler divergence of γ from β: a tail of n rows is exp(-n KL) at most."""
+    """Return the Kullback-Leibler divergence of γ from β: a tail of n rows is exp(-n KL) at most."""
     others = 0.0 if share >= 1 else (1 - share) * math.log((1 - share) / (1 - beta))
     return share * math.log(share / beta) + others
 
@@ -217,7 +217,7 @@ def _tails() -> Callable[[Floats, Floats, float], Floats]:
 
 
 def _least(suffices: Callable[[int], bool]) -> int | None:
-    """The least number of at least 2 that suffices, where all larger ones do; None if none is small enough."""
+    """Return the least number of at least 2 that suffices, where all larger ones do; None if none is small enough."""
     enough = 2
     while not suffices(enough):
         if enough >= MAX_K:
@@ -232,7 +232,7 @@ def _least(suffices: Callable[[int], bool]) -> int | None:
 
 # guarded: tests/unit/test_guarded_settings.py::TestSampledClasses
 def _admissible(beta: Any, epsilon: Any) -> Any:
-    """Whether ε is at least what it costs that a row may be missing."""
+    """Return whether ε is at least what it costs that a row may be missing."""
     return epsilon >= -np.log1p(-beta) - NEAR
 
 

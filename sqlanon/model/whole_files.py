@@ -24,7 +24,7 @@ def is_special(path: Path) -> bool:
 
 
 def read_whole(path: Path, megabytes: int) -> bytes:
-    """The content of a file of at most a number of megabytes.
+    """Return the content of a file of at most a number of megabytes.
 
     An OSError if it is larger, a device or a named pipe; a ValueError if no file can have its name.
     """

@@ -177,7 +177,7 @@ def tidy_csv(target: Path) -> None:
 
 
 def _standing(target: Path) -> Entries:
-    """The entries of the file that is there until it is replaced."""
+    """Return the entries of the file that is there until it is replaced."""
     digest = sha256_of(target) if target.is_file() else None
     if digest is None:
         return {}

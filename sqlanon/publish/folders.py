@@ -251,12 +251,12 @@ def _refuse_changed(folder: Path, target: Path) -> None:
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether there is no such folder, or nothing in it."""
+    """Return whether there is no such folder, or nothing in it."""
     return not folder.exists() or not any(folder.iterdir())
 
 
 def part(folder: Path, number: int) -> Path:
-    """The file of a folder that is being written with a number, from 0."""
+    """Return the file of a folder that is being written with a number, from 0."""
     return folder / f"part-{number:05}{STAGED_SUFFIX}"
 
 

@@ -76,7 +76,7 @@ def replace_note(path: Path, old: str, new: str) -> None:
 
 
 def content_of_parquet(path: Path, note: str) -> ContentRecord:
-    """The hash of a Parquet file, of its pages and its footer, with :data:`UNKNOWN` in place of its note.
+    """Return the hash of a Parquet file, of its pages and its footer, with :data:`UNKNOWN` in place of its note.
 
     A ValueError if the note is not in its footer.
     """

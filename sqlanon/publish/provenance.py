@@ -50,7 +50,7 @@ def release_record(
     made_from: Inputs | None = None,
     fit: PartitionRecord | None = None,
 ) -> Record:
-    """The record of a release.
+    """Return the record of a release.
 
     ``attained`` is in the order of the bounds of the policy; of a partition it is together with those published before.
     A partition of a fit has no report, and a run that may make another release from the same is ``made_from`` nothing.
@@ -77,7 +77,7 @@ def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[Bo
 
 
 def record_by(policy: Policy, **facts: object) -> Record:
-    """The record of what was made by a policy: the policy and its hash, and the facts, with no path of a file.
+    """Return the record of what was made by a policy: the policy and its hash, and the facts, with no path of a file.
 
     Where the policy has absolute paths, ``policy_files`` lists the names that stand in their place, each with the
     SHA-256 of its content; None for a glob or a folder, and for a file that is not there.
@@ -92,12 +92,12 @@ def record_by(policy: Policy, **facts: object) -> Record:
 
 
 def companion_record(policy: Policy, name: str, release: str) -> Record:
-    """The record of a companion table: what it is, and the table that the rows of the release are in."""
+    """Return the record of a companion table: what it is, and the table that the rows of the release are in."""
     return record_by(policy, companion=CompanionRecord(name=name, release=release))
 
 
 def new_record(**facts: Any) -> Record:
-    """The record of a table or file of ours, by the fields of :class:`Record`."""
+    """Return the record of a table or file of ours, by the fields of :class:`Record`."""
     return Record.model_validate(
         {"format": FORMAT, "version": installed_version(), "code_sha256": code_sha256(), **facts}
     )
@@ -105,7 +105,7 @@ def new_record(**facts: Any) -> Record:
 
 @cache
 def code_sha256() -> str:
-    """A hash of every SQL and Python file of this package."""
+    """Return a hash of every SQL and Python file of this package."""
     digest = hashlib.sha256()
     for folder, pattern in ((sql_folder(), "**/*.sql"), (Path(__file__).parents[1], "**/*.py")):
         for path in sorted(folder.glob(pattern)):
@@ -125,7 +125,7 @@ def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:
 
 
 def _paths(policy: Policy) -> Iterator[str]:
-    """The absolute paths that a policy has, in queries too; relative ones reveal nothing about the machine."""
+    """Yield the absolute paths that a policy has, in queries too; relative ones reveal nothing about the machine."""
     for rule in policy.taxonomies.values():
         if isinstance(rule, FileOfTaxonomy) and ABSOLUTE.match(rule.file):
             yield rule.file
@@ -162,7 +162,7 @@ def _name(path: str) -> str:
 
 
 def _sha256(path: str) -> str | None:
-    """The hash of a file; None of a glob, a folder, or no file of this machine."""
+    """Return the hash of a file; None of a glob, a folder, or no file of this machine."""
     with suppress(RuntimeError):  # nobody has that home
         return sha256_of(Path(path.removeprefix("file:")).expanduser())
     return None

@@ -79,7 +79,7 @@ def statements_to(engine: Compute, given: str | Path | None) -> Iterator[None]:
 
 
 def _pretty(sql: str) -> str:
-    """A query in lines; another statement, and one whose form the parser does not know, as it was sent."""
+    """Return a query in lines; another statement, and one whose form the parser does not know, as it was sent."""
     sent = sql.strip().removesuffix(";")
     if not sent.startswith(QUERIES):
         return sent

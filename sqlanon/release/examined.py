@@ -78,7 +78,7 @@ def examine_kept(engine: Compute, kept: KeptValues) -> Examined:
 
 
 def with_findings(report: Report, examined: Examined) -> Report:
-    """A report with what was found."""
+    """Return a report with what was found."""
     few = () if report.joint is None else report.joint.few_in_common
     findings = examined.findings.model_copy(update={"few_in_common": few})
     return report.model_copy(update={"findings": findings, "before": examined.before})
@@ -145,7 +145,7 @@ def _homogeneous_columns(engine: Compute, groups: GroupedRows) -> Iterator[Homog
 
 
 def is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
-    """Whether a policy takes other fields."""
+    """Return whether a policy takes other fields."""
     try:
         Policy(**{**policy.model_dump(mode="json"), **changes})
     except PolicyError:

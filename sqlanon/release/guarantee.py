@@ -31,7 +31,7 @@ REMOVING = {DELTA: "VACUUM", ICEBERG: "expire_snapshots"}
 
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
-    """The claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
+    """Return the claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
     claims = [*_claims(policy, f"of the release {_over(policy)}"), *_joint_claims(policy)]
     claims += [
         f"each value of {in_quotes(name)} is published as its HMAC-SHA-256, in one row at most, which does not reveal "

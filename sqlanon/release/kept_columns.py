@@ -110,7 +110,7 @@ def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits
 
 
 def nearly_unique_columns(kept: KeptValues) -> tuple[str, ...]:
-    """A note on each column that is nearly unique in the published rows."""
+    """Return a note on each column that is nearly unique in the published rows."""
     about = "about " if kept.one_in > 1 else ""
     few = "no other row has" if kept.fewer_than == 2 else f"fewer than {kept.fewer_than:,} rows have"
     return tuple(
@@ -197,7 +197,7 @@ class Candidate:
 def revealing_columns(
     engine: Compute, node: PublishedNode, kept: KeptValues
 ) -> tuple[list[RevealingColumn], list[str]]:
-    """The columns that show more of a quasi-identifier than a node does, and those that were not looked at."""
+    """Return the columns that show more of a quasi-identifier than a node does, and those that were not looked at."""
     table, levels = node.table, node.summary.levels
     positions = [position for position, level in enumerate(levels) if level > 0]
     # What is nearly unique determines all, and says so elsewhere; a constant shows nothing.
@@ -216,7 +216,7 @@ def revealing_columns(
 def _candidates(
     engine: Compute, table: EncodedTable, levels: Levels, positions: Sequence[int], names: Sequence[str]
 ) -> list[Candidate]:
-    """The pairs of a kept column and a quasi-identifier that a few rows do not refute."""
+    """Return the pairs of a kept column and a quasi-identifier that a few rows do not refute."""
     finer = {position: levels[position] - 1 for position in positions}
     engine.run(queries.few_rows(table.encoding, finer, names, FEW_ROWS))
     depend = engine.fetch(queries.kept_that_may_depend(positions, len(names)), "dependent columns")
@@ -237,7 +237,7 @@ def _candidates(
 
 
 def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidate: Candidate) -> bool:
-    """Whether there are values enough for a dependency, and rows enough for its support."""
+    """Return whether there are values enough for a dependency, and rows enough for its support."""
     labels = table.context.losses.distinct_labels[candidate.position]
     values, rows = kept.estimates[candidate.column], table.context.row_count
     finer = labels[levels[candidate.position] - 1]
@@ -272,7 +272,7 @@ def _revealed(
     """The finest label that is determined, if any is, and the rows in which more than the published one is shown."""
 
     def undetermined(determinant: queries.Side, dependent: queries.Side, support: int = 0) -> int | None:
-        """The rows that are not determined; None if the support is too small."""
+        """Return the rows that are not determined; None if the support is too small."""
         found = engine.fetch(counts.dependency(candidate.pair, determinant, dependent), "a dependency")[0]
         return int(found["undetermined_rows"]) if found["support"] >= support else None
 

@@ -116,7 +116,7 @@ def attained_at(engine: Compute, recoding: Recoding) -> list[float]:
 
 
 def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recoding) -> list[PrivacyModel]:
-    """The privacy models that the suppressed rows do not meet as one class of their own."""
+    """Return the privacy models that the suppressed rows do not meet as one class of their own."""
     row = engine.fetch(evaluate.masked_class(recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
     policy = table.bound.policy
     attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.criteria.bounds)}
@@ -148,7 +148,7 @@ def released_sizes(engine: Compute) -> tuple[int, int]:
 
 
 def row_mismatches(engine: Compute, unlike: exp.Query) -> list[str]:
-    """A sentence if what was written has other rows than were made; ``unlike`` counts the groups that differ."""
+    """Return a sentence if what was written has other rows than were made; ``unlike`` counts the groups that differ."""
     found = engine.fetch(unlike, "what was written")[0]["unlike"]
     return [f"{found:,} groups of equal rows differ in their number of rows"] if found else []
 
@@ -221,7 +221,7 @@ def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[st
 
 
 def _typed(engine: Compute, encoding: Encoding, names: list[str]) -> list[str]:
-    """The columns of texts, of those named, that are written faster as ENUMs."""
+    """Return the columns of texts, of those named, that are written faster as ENUMs."""
     if not names:
         return []
     rows = EQUAL_ROWS.table

@@ -31,7 +31,7 @@ MAX_FILES = 100  # files of a folder whose records are looked at: the latest
 
 
 def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: bool = False) -> ReleaseList:
-    """The releases of a warehouse, also those that were forgotten if these are wanted.
+    """Return the releases of a warehouse, also those that were forgotten if these are wanted.
 
     They are those of some data sets, as :func:`~.target_names.datasets_of` names them; None stands for all.
     """
@@ -112,7 +112,7 @@ def _refused(reason: str) -> PolicyError:
 
 
 def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:
-    """The rows, with one in place of those of all partitions of a fit: the last, which counts all their rows."""
+    """Return the rows, with one in place of those of all partitions of a fit: the last, which counts all their rows."""
     latest = {row.fit_sha256: row for row in rows if row.fit_sha256 is not None}
     read: dict[str, list[str]] = {fit: [] for fit in latest}
     for row in rows:
@@ -135,7 +135,7 @@ def _looked_up(engine: Engine, rows: Sequence[Row], wanted: Sequence[Row]) -> Re
 
 
 def _by_target(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """The rows of each target, however it is spelled."""
+    """Return the rows of each target, however it is spelled."""
     names = {target: comparable(target) for target in {row.target for row in rows}}
     by_target: dict[str, list[Row]] = {}
     for row in rows:
@@ -178,7 +178,7 @@ def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | N
 
 
 def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Row | None:
-    """The release that a target holds, of those that were published there; None if it holds none of them."""
+    """Return the release that a target holds, of those that were published there; None if it holds none of them."""
     last = rows[-1]
     if last.fit_sha256 is not None:
         return last if last.record_sha256 is not None and Path(last.target).exists() else None
@@ -203,7 +203,7 @@ def _note_at(engine: Engine, target: str, stored: Mapping[str, Stored | None]) -
 
 
 def rows_beside(engine: Engine, target: Path, files_sha256: str | None, datasets: Sequence[str]) -> list[Row]:
-    """A row for each release in the folder of a target that was made from the same files, the latest last.
+    """Return a row for each release in the folder of a target that was made from the same files, the latest last.
 
     The files are called ``datasets``, and known by a hash, if at all. Releases that the list has, also as forgotten,
     are left out; so are folders and tables.
@@ -221,7 +221,7 @@ def rows_beside(engine: Engine, target: Path, files_sha256: str | None, datasets
 
 
 def _latest_files(target: Path) -> list[tuple[float, Path]]:
-    """The files beside a target that may be releases, with the times of their last change, in their order."""
+    """Return the files beside a target that may be releases, with the times of their last change, in their order."""
     try:
         with os.scandir(target.parent) as entries:
             files = [

@@ -60,7 +60,7 @@ class Noting:
     row: Row | None = None  # what was noted
 
     def reported(self, report: Reported) -> Reported:
-        """A report that says where the release is not listed; its record, which recipients read, does not."""
+        """Return a report that says where the release is not listed; its record, which recipients read, does not."""
         return with_notes(report, notes_of(self.engine))
 
     def announce(self, target: str, policy: Policy) -> None:
@@ -121,7 +121,7 @@ class Noting:
                 table.take_back(self.engine, self.row)
 
     def _published(self) -> Record | None:
-        """The record of the release as it is at the target; None if another one is there, or none."""
+        """Return the record of the release as it is at the target; None if another one is there, or none."""
         if self.record is None:
             return None
         found = readable_record(target_at(self.engine, self.into).held_note())

@@ -50,7 +50,7 @@ class Row:
 
 
 def row_of(name: str, datasets: Sequence[str], record: Record, fit_sha256: str | None, made_at: datetime) -> Row:
-    """The row of a release that is not confirmed; of partitions with the counts of all of them together."""
+    """Return the row of a release that is not confirmed; of partitions with the counts of all of them together."""
     assert record.policy is not None
     assert record.policy_sha256 is not None
     labels, report = record.labels, record.report
@@ -77,7 +77,7 @@ def table_of(engine: Engine) -> exp.Table:
 
 
 def is_there(engine: Engine) -> bool:
-    """Whether the table is there; an EngineError if another table or view has that name."""
+    """Return whether the table is there; an EngineError if another table or view has that name."""
     table = table_of(engine)
     found = engine.find(table)
     if found is None:
@@ -105,7 +105,7 @@ def make(engine: Engine) -> None:
 
 
 def rows(engine: Engine) -> list[Row]:
-    """All rows, in the order in which the releases were made; none without the table."""
+    """Return all rows, in the order in which the releases were made; none without the table."""
     if not is_there(engine):
         return []
     found = engine.fetch(_statement(engine, "release_rows"), "the list of releases")
@@ -138,7 +138,7 @@ def _run(engine: Engine, name: str, values: Sequence[object]) -> None:
 
 
 def _statement(engine: Engine, name: str) -> exp.Select:
-    """A statement on the table of an engine, whatever the connection takes for its own."""
+    """Return a statement on the table of an engine, whatever the connection takes for its own."""
     statement = SQL.query(name)
     for table in statement.find_all(exp.Table):
         table.set("catalog", identifier(engine.warehouse.name))
@@ -146,13 +146,13 @@ def _statement(engine: Engine, name: str) -> exp.Select:
 
 
 def waiting_folder(file: Path) -> Path:
-    """The folder of the rows of a database, which is there as long as a row waits."""
+    """Return the folder of the rows of a database, which is there as long as a row waits."""
     place = Path(os.path.realpath(file))
     return place.with_name(f".{place.name}.releases")
 
 
 def can_wait(engine: Engine) -> bool:
-    """Whether a row may wait beside the warehouse: sqlanon has tables in its file, which this user may write."""
+    """Return whether a row may wait beside the warehouse: sqlanon has tables in its file, which this user may write."""
     file = engine.warehouse.file
     if file is None or not (os.access(file, os.W_OK) and os.access(waiting_folder(file).parent, os.W_OK)):
         return False

@@ -45,7 +45,7 @@ def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> s
 
 
 def table_called(target: str, warehouse: str) -> exp.Table | None:
-    """The fully qualified table that a target is; None if it is not a table."""
+    """Return the fully qualified table that a target is; None if it is not a table."""
     if not TABLE.fullmatch(target):
         return None
     match parts_of(target):
@@ -75,7 +75,7 @@ def place(path: Path) -> str:
 
 
 def datasets_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
-    """The tables and files that a source reads, by the names that a ledger has for them; none for frames."""
+    """Return the tables and files that a source reads, by the names that a ledger has for them; none for frames."""
     if source.dataset is not None:
         return tuple(_without_values([source.dataset]))
     origins = engine.origins(source)
@@ -96,7 +96,7 @@ def datasets_called(engine: Engine, source: Source, resolve: Callable[[Source], 
 
 # guarded: tests/unit/test_guarded_warehouse.py::test_names_of_data_sets
 def have_common(datasets: Iterable[str], others: Sequence[str]) -> bool:
-    """Whether data sets have a table or files in common: equal ones, or files in a folder or a glob."""
+    """Return whether data sets have a table or files in common: equal ones, or files in a folder or a glob."""
     return any(one == other or lies_in(one, other) or lies_in(other, one) for one in datasets for other in others)
 
 
@@ -106,7 +106,7 @@ def _without_values(paths: Iterable[str]) -> list[str]:
 
 
 def _without_value(path: str) -> str:
-    """A path up to its first folder ``column=value``, and an address of the web up to the question mark.
+    """Return a path up to its first folder ``column=value``, and an address of the web up to the question mark.
 
     The name of such a folder is a value of the rows, and behind a question mark there can be a signature.
     """
@@ -126,5 +126,5 @@ def in_folders(names: Sequence[str]) -> list[str]:
 
 
 def _folder_of(name: str) -> str:
-    """The folder of a file; of a table its name."""
+    """Return the folder of a file; of a table its name."""
     return name.rpartition("/")[0] if FILE.match(name) else name

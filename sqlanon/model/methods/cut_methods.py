@@ -33,7 +33,7 @@ Outside = Literal["clamp", "refuse"]
 
 
 def decimal_of(value: Any) -> Decimal:
-    """A number as it was written."""
+    """Return a number as it was written."""
     text = value.text if isinstance(value, WrittenFloat) else repr(value) if isinstance(value, float) else str(value)
     try:
         found = Decimal(text)
@@ -45,12 +45,12 @@ def decimal_of(value: Any) -> Decimal:
 
 
 def written(value: Decimal | float) -> int | float:
-    """A number as JSON has it."""
+    """Return a number as JSON has it."""
     return int(value) if value == int(value) else float(value)
 
 
 def interval_label(low: str, high: str) -> str:
-    """The label of the numbers from one on and below another."""
+    """Return the label of the numbers from one on and below another."""
     return f"[{low}, {high})"
 
 
@@ -63,7 +63,7 @@ Bound = Annotated[
 
 
 def as_text(value: Decimal | float) -> str:
-    """A number with all of its digits, and no more."""
+    """Return a number with all of its digits, and no more."""
     exact = value if isinstance(value, Decimal) else Decimal(repr(value))
     return f"{exact.normalize():f}"
 
@@ -99,12 +99,12 @@ class Range(PolicyValue):
         return int((self.high - self.low) / self.step)
 
     def at(self, place: int) -> str:
-        """The value of a place, from 0 to :attr:`size`, as text."""
+        """Return the value of a place, from 0 to :attr:`size`, as text."""
         return as_text(self.low + place * self.step)
 
 
 def _misfit(problem: str) -> PydanticCustomError:
-    """A problem that is reported with the place where the range stands."""
+    """Return a problem that is reported with the place where the range stands."""
     return PydanticCustomError("range", "{problem}", {"problem": problem})
 
 

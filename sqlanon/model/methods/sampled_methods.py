@@ -47,7 +47,7 @@ def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def is_admissible(beta: Fraction, epsilon: Fraction) -> bool:
-    """Whether ε >= -ln(1 - β), exactly: e^-ε, which is irrational, is known to 60 digits."""
+    """Return whether ε >= -ln(1 - β), exactly: e^-ε, which is irrational, is known to 60 digits."""
     exponent = DIGITS.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator))
     return Fraction(DIGITS.exp(exponent).next_plus(DIGITS).next_plus(DIGITS)) <= 1 - beta
 

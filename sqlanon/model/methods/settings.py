@@ -86,7 +86,7 @@ class MethodSettings(PolicyValue):
         return "it does not publish the rows of the source one by one"
 
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
-        """The columns whose values it counts, whatever the privacy models look at."""
+        """Return the columns whose values it counts, whatever the privacy models look at."""
         return ()
 
     @property

@@ -17,7 +17,7 @@ from sqlanon.model.taxonomy.rules import Columns
 
 
 def contradictions(policy: PolicyFields) -> Iterable[str]:
-    """A line per problem."""
+    """Yield a line per problem."""
     yield from _misfits_of_roles(policy)
     yield from _misfits_of_models(policy)
     yield from _misfits_of_search(policy)
@@ -198,12 +198,12 @@ VIEWS = ("size", "values", "shares", "sized shares", "ordered", "hierarchical")
 
 
 def holds_together(model: PrivacyModel) -> bool:
-    """Whether several releases can be held together in a model."""
+    """Return whether several releases can be held together in a model."""
     return all(bound.measure.view in VIEWS and bound.grain == "class" for bound in model.bounds)
 
 
 def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
-    """A line per problem."""
+    """Yield a line per problem."""
     if policy.has_private_method and policy.earlier:
         yield f"earlier: the {policy.method} is paid for from a budget, which the ledger adds up over all releases"
     elif policy.held_with:
@@ -259,7 +259,7 @@ def _unfit_keys(policy: PolicyFields) -> Iterable[str]:
 
 
 def column_misfits(policy: PolicyFields, columns: Sequence[str]) -> list[str]:
-    """The columns of a source without a role, and the roles of a policy without a column there."""
+    """Return the columns of a source without a role, and the roles of a policy without a column there."""
     roles = [name for role in ROLES for name in getattr(policy, role)]
     there, given = ({folded(name): name for name in names} for names in (columns, roles))
     free = [name for key, name in there.items() if key not in given]

@@ -55,7 +55,7 @@ all columns, or one by column, where ``"*"`` stands for the others: ``{"city": "
 
 
 def action_for(unknown: Mapping[str, Action], column: str) -> Action:
-    """The action for a column."""
+    """Return the action for a column."""
     return unknown.get(column, unknown.get(OTHERS, "error"))
 
 
@@ -193,7 +193,7 @@ class PolicyFields(PolicyValue):
         return (*self.taxonomy_columns, *self.sensitive_taxonomies)
 
     def is_monotonic(self, model: PrivacyModel) -> bool:
-        """Whether every more general node meets a model within the suppression limit if a node does."""
+        """Return whether every more general node meets a model within the suppression limit if a node does."""
         # The values of a merged class are those of its parts; but an individual who stands in both counts once.
         adds_up = self.method.outlier_limit == 0 and self.individual is None
         # Who is left out beside earlier releases joins those whom these alone show, who can be too few then.
@@ -201,12 +201,12 @@ class PolicyFields(PolicyValue):
         return is_monotonic or (adds_up and model.monotonic_without_suppression)
 
     def compared_by(self, distance: Distance) -> tuple[str, ...]:
-        """The sensitive columns whose values privacy models compare by a distance, each once."""
+        """Return the sensitive columns whose values privacy models compare by a distance, each once."""
         models = (model for model in self.privacy if isinstance(model, TCloseness))
         return tuple(dict.fromkeys(model.column for model in models if model.distance == distance))
 
     def columns_with(self, *actions: Action) -> tuple[str, ...]:
-        """The columns whose unknown values are treated by some actions."""
+        """Return the columns whose unknown values are treated by some actions."""
         return tuple(name for name in self.columns_with_taxonomy if action_for(self.unknown, name) in actions)
 
     # guarded: tests/unit/test_guarded_releases.py

@@ -257,7 +257,7 @@ class Policy(PolicyFields):
 
 
 def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
-    """A method as it is given, with those settings that are given beside it and that it takes.
+    """Return a method as it is given, with those settings that are given beside it and that it takes.
 
     If it has another value of one, an error is returned, which is raised where its own are checked.
     """
@@ -279,7 +279,7 @@ def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _needs_models(method: Any) -> bool:
-    """Whether a method, valid or not, is one of full domains for utility, which implies no privacy models."""
+    """Return whether a method, valid or not, is one of full domains for utility, which implies no privacy models."""
     table = method.model_dump() if isinstance(method, FullDomain) else method
     return isinstance(table, Mapping) and table.get("model") == "full-domain" and table.get("objective") != "privacy"
 
@@ -293,7 +293,7 @@ def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> 
 
 
 def _read_toml(path: str | Path) -> dict[str, Any]:
-    """The fields in a policy file; files of taxonomies that it names are beside it."""
+    """Return the fields in a policy file; files of taxonomies that it names are beside it."""
     try:
         text = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig")  # with the mark that editors of Windows write
         values = tomllib.loads(text, parse_float=WrittenFloat)
@@ -318,7 +318,7 @@ GivenPolicy = Policy | Mapping[str, Any] | str | Path
 
 
 def policy_of(given: GivenPolicy) -> Policy:
-    """The policy that is given, checked: a copy with changes (``model_copy``) was not when it was made."""
+    """Return the policy that is given, checked: a copy with changes (``model_copy``) was not when it was made."""
     if isinstance(given, Policy):
         try:
             return Policy.model_validate(given)

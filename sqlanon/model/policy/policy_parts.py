@@ -81,7 +81,7 @@ class Csv(PolicyValue):
 
 
 def csv_of(given: Csv | Mapping[str, Any] | None) -> Csv:
-    """The settings that are given, checked."""
+    """Return the settings that are given, checked."""
     if isinstance(given, Csv):
         return given
     if given is not None and not isinstance(given, Mapping):

@@ -62,7 +62,7 @@ With three levels above them, it takes 2.3 GB to load that number.
 
 
 def integers(minimum: int | None, maximum: int | None) -> tuple[IntegerRange | None, list[str]]:
-    """A declared range of integers, None if there is none; and what is wrong with its ends."""
+    """Return a declared range of integers, None if there is none; and what is wrong with its ends."""
     if minimum is None or maximum is None:
         return None, [] if minimum is maximum else ["minimum and maximum go together"]
     problems = []
@@ -80,7 +80,7 @@ def integers(minimum: int | None, maximum: int | None) -> tuple[IntegerRange | N
 
 
 def days(*, first: object, last: object) -> tuple[DateRange | None, list[str]]:
-    """A declared range of days, None if there is none; and what is wrong with its ends."""
+    """Return a declared range of days, None if there is none; and what is wrong with its ends."""
     found, problems = [], []
     for name, given in (("first", first), ("last", last)):
         day = _day(given)
@@ -98,7 +98,7 @@ def days(*, first: object, last: object) -> tuple[DateRange | None, list[str]]:
 
 
 def _day(given: object) -> datetime.date | None:
-    """A date, or the day of a text in ISO 8601; None for anything else, moments among it."""
+    """Return a date, or the day of a text in ISO 8601; None for anything else, moments among it."""
     if isinstance(given, str):
         with suppress(ValueError):
             return datetime.date.fromisoformat(given)
@@ -147,13 +147,13 @@ def misfits_of_units(units: Sequence[str]) -> list[str]:
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """The names that stand among those before them, in whatever case."""
+    """Return the names that stand among those before them, in whatever case."""
     keys = [folded(name) for name in names]
     return [name for place, name in enumerate(names) if keys[place] in keys[:place]]
 
 
 def exact_number(number: int | float | Decimal) -> int | Decimal:
-    """A number as it is written: 0.1 is one tenth."""
+    """Return a number as it is written: 0.1 is one tenth."""
     try:
         exact = Decimal(str(number))
     except InvalidOperation:
@@ -166,7 +166,7 @@ def exact_number(number: int | float | Decimal) -> int | Decimal:
 
 
 def written(number: int | Decimal) -> str:
-    """A number in digits, without an exponent."""
+    """Return a number in digits, without an exponent."""
     return f"{Decimal(number):f}"
 
 
@@ -177,12 +177,12 @@ Path = tuple[tuple[int, str], ...]
 
 
 def text_of(value: object) -> str:
-    """A value as the database spells it."""
+    """Return a value as the database spells it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
-    """A row per value: the value, its labels from level 1 up, and the top.
+    """Return a row per value: the value, its labels from level 1 up, and the top.
 
     Problems of groups, which are raised together, name these by their places, for labels can be values.
     """
@@ -207,7 +207,7 @@ def _named(path: Path) -> str:
 
 
 def _lists(groups: Any, path: Path, problems: list[str]) -> Iterator[tuple[Path, Sequence[str]]]:
-    """The lists of values with their labels; what has another form is added to the problems."""
+    """Yield the lists of values with their labels; what has another form is added to the problems."""
     if isinstance(groups, Mapping):
         yield from _lists_in(groups, path, problems)
     elif path and isinstance(groups, list | tuple):

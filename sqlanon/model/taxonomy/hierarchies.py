@@ -21,12 +21,12 @@ Domain = Literal["declared", "stated", "observed"]
 
 
 def note_path(path: Path) -> Path:
-    """The file of the note of a taxonomy file."""
+    """Return the file of the note of a taxonomy file."""
     return path.with_name(f"{path.name}.sqlanon.json")
 
 
 def note_text(domain: str, sha256: str) -> str:
-    """A note on a file with that hash."""
+    """Return a note on a file with that hash."""
     return json.dumps({"sqlanon": {"taxonomy": {"domain": domain, "sha256": sha256}}}, indent=2) + "\n"
 
 
@@ -47,7 +47,7 @@ def noted_domain(path: Path, sha256: str) -> Domain:
 
 
 def ambiguous_note(attribute: str, labels: int) -> str:
-    """A note on a taxonomy with labels that are also values with another label at the same level."""
+    """Return a note on a taxonomy with labels that are also values with another label at the same level."""
     if labels == 1:
         are = f'1 label of the taxonomy of "{attribute}" is also a value that has another label'
         return f"{are} at the same level: a reader may take the one for the other; rename the label"
@@ -56,7 +56,7 @@ def ambiguous_note(attribute: str, labels: int) -> str:
 
 
 def uneven_note(attribute: str, fewest: int, most: int) -> str:
-    """A note on a taxonomy of first characters whose values are digits, and not equally many."""
+    """Return a note on a taxonomy of first characters whose values are digits, and not equally many."""
     return (
         f'"{attribute}" has values of {fewest} to {most} digits, whose first characters make labels: if zeros at their '
         "beginning were lost, different areas share a label; sqlanon init --clean writes a query that restores them"
@@ -80,11 +80,11 @@ class Hierarchy:
     delimiter: str
 
     def __iter__(self) -> Iterator[tuple[str | None, ...]]:
-        """The labels of each line; an empty value is None."""
+        """Return the labels of each line; an empty value is None."""
         return (row for _, row in self.numbered())
 
     def numbered(self) -> Iterator[tuple[int, tuple[str | None, ...]]]:
-        """The number of each line, from 1, and its labels."""
+        """Return the number of each line, from 1, and its labels."""
         # A file, not splitlines: a quoted label may hold a line break.
         lines = io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig")
         reader = csv.reader(lines, delimiter=self.delimiter)
@@ -141,7 +141,7 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
 
 
 def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:
-    """The content of a file with the delimiter that makes a hierarchy of it."""
+    """Return the content of a file with the delimiter that makes a hierarchy of it."""
     candidates = [Hierarchy(content, delimiter) for delimiter in delimiters]
     fitting = [(has_one_top, each) for each in candidates if (has_one_top := _has_one_top(each, path)) is not None]
     if fitting:
@@ -165,7 +165,7 @@ def _first_misfit(candidates: Sequence[Hierarchy]) -> str:
 
 
 def _has_one_top(hierarchy: Hierarchy, path: Path) -> bool | None:
-    """Whether all lines have the same last label; None if they do not all have the same two or more fields."""
+    """Return whether all lines have the same last label; None if they do not all have the same two or more fields."""
     try:
         rows = iter(hierarchy)
         first = next(rows, ())

@@ -23,7 +23,7 @@ Settings = dict[str, Any]
 
 
 def spelled(taxonomy: Taxonomy) -> Settings:
-    """The kind and the settings of the rule that makes a taxonomy; a policy can hold none from a query."""
+    """Return the kind and the settings of the rule that makes a taxonomy; a policy can hold none from a query."""
     if taxonomy.query is not None:
         raise TaxonomyError(
             "a taxonomy from a query cannot be written in a policy: store it with session.taxonomies.load, which every "
@@ -133,7 +133,7 @@ class _Rule(PolicyValue):
         return replace(own, text=text, members={**of_kind[0].members, **own.members})
 
     def taxonomy(self) -> Taxonomy:
-        """The taxonomy; a TaxonomyError if the settings do not go together, or the file is none."""
+        """Return the taxonomy; a TaxonomyError if the settings do not go together, or the file is none."""
         settings = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
         return MAKERS[self.kind](**settings)
 
@@ -270,7 +270,7 @@ RULES: dict[str, type[_Rule]] = {
 
 
 def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
-    """The taxonomy that a rule makes; a TaxonomyError if there is no such kind, or it has other settings."""
+    """Return the taxonomy that a rule makes; a TaxonomyError if there is no such kind, or it has other settings."""
     if kind not in RULES:
         raise TaxonomyError(
             f'"{kind}" is not a kind of taxonomy{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'

@@ -44,38 +44,21 @@ TakesEnums: TypeAlias = Callable[[str], bool]  # whether a column may be of an E
 
 @dataclass(frozen=True)
 class Request:
-    """Wishes for one run besides its policy; a method refuses those that it does not take.
+    """Wishes for one run besides its policy; a method refuses those that it does not take."""
 
-    Attributes:
-        node: the level of every quasi-identifier, if there is nothing to search for.
-        stopped: asked after every batch of nodes whether to make do with the best one so far.
-        dataset: whose budget is spent.
-        public: tables and files that a query reads, and that everybody may know.
-        random_source: where chance comes from.
-        ledger: the file of the ledger that is charged, if it is not the one of the warehouse.
-        must_be_capped: whether a data set without a cap is refused.
-        tables: the names of the companion tables, by what they are.
-        pseudonym_key: what pseudonyms are made with.
-        earlier: the releases that the policy holds the present one together with, as they were found.
-        keeps_taxonomies: whether those that the policy carries stay in the warehouse, if the target is a table there.
-        max_loss: the loss up to which a release is of use; one that loses more is not published.
-        is_dry_run: whether only the statements of the run are to be read: an empty source is accepted, and
-            nothing is charged.
-    """
-
-    node: Mapping[str, int] | None = None
-    stopped: Stopped | None = None
-    dataset: str | None = None
-    public: Sequence[str] = ()
-    random_source: RandomSource | None = None
-    ledger: Path | None = None
-    must_be_capped: bool = False
-    tables: Mapping[str, str] = field(default_factory=dict)
+    node: Mapping[str, int] | None = None  # the level of every quasi-identifier, if there is nothing to search for
+    stopped: Stopped | None = None  # asked after every batch of nodes whether to make do with the best one so far
+    dataset: str | None = None  # whose budget is spent
+    public: Sequence[str] = ()  # tables and files that a query reads, and that everybody may know
+    random_source: RandomSource | None = None  # where chance comes from
+    ledger: Path | None = None  # the file of the ledger that is charged, if it is not the one of the warehouse
+    must_be_capped: bool = False  # whether a data set without a cap is refused
+    tables: Mapping[str, str] = field(default_factory=dict)  # the names of the companion tables, by what they are
     pseudonym_key: PseudonymKey | None = None
-    earlier: Sequence[EarlierRelease] = ()
-    keeps_taxonomies: bool = True
-    max_loss: float | None = None
-    is_dry_run: bool = False
+    earlier: Sequence[EarlierRelease] = ()  # the releases that the policy holds the present one together with
+    keeps_taxonomies: bool = True  # whether those of the policy stay in the warehouse, if the target is a table there
+    max_loss: float | None = None  # the loss up to which a release is of use; one that loses more is not published
+    is_dry_run: bool = False  # whether only statements are to be read: the source may be empty, nothing is charged
 
     @property
     def names_account(self) -> bool:

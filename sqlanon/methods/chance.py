@@ -33,23 +33,15 @@ from sqlanon.queries.source_rows import anonymous_rows, bounded_rows
 
 @dataclass(frozen=True)
 class Chance:
-    """The source of chance of a run, and the account that pays; no ledger if nothing is private.
+    """The source of chance of a run, and the account that pays; no ledger if nothing is private."""
 
-    Attributes:
-        source: where draws come from.
-        is_private: whether that is the operating system's randomness as OpenDP draws it; no other is trusted.
-        ledger: what is charged.
-        dataset: whose account it is, and what is read of it.
-        is_query: whether the source is a query or a view; only its author knows what its rows stand for.
-        individual: the column of the data set that identifies the owner of a row, by whatever name the source has it;
-            None if the unit of privacy is a row, or nothing is charged.
-    """
-
-    source: RandomSource
-    is_private: bool
-    ledger: Ledger | None
-    dataset: DataSet
-    is_query: bool
+    source: RandomSource  # where draws come from
+    is_private: bool  # whether that is the operating system's randomness as OpenDP draws it; no other is trusted
+    ledger: Ledger | None  # what is charged
+    dataset: DataSet  # whose account it is, and what is read of it
+    is_query: bool  # whether the source is a query or a view; only its author knows what its rows stand for
+    # The column of the data set that identifies the owner of a row, by whatever name the source has it; None if the
+    # unit of privacy is a row, or nothing is charged.
     individual: str | None = None
 
     @property
@@ -160,12 +152,7 @@ def row_count(engine: Compute, relation: Relation) -> int:
 
 
 def noise_of_places(noise: Integers, runs: int) -> pa.Table:
-    """Noise by run and place: that of the first run, in the order of places, then that of the next one.
-
-    Args:
-        noise: shape (runs * places,).
-        runs: how many releases are drawn.
-    """
+    """Noise by run and place: that of the first run, in the order of places, then that of the next one."""
     count = len(noise) // runs
     places = {RUN: np.repeat(np.arange(runs), count), PLACE: np.tile(np.arange(count), runs)}
     return pa.table({**places, NOISE: noise})

@@ -214,17 +214,15 @@ def private_guarantee(
 ) -> PrivateGuarantee:
     """The claim of a private release, what proves it, what it rests on, and what it does not cover.
 
-    Args:
-        bound: the policy, bound to its source.
-        report: what was spent.
-        theorem: what proves the claim.
-        chance: what was drawn with, and charged.
-        conditions: what the claim rests on besides what it does for all methods.
+    ``conditions`` are those of the method, besides what the claim rests on for all of them.
     """
     policy, method = bound.policy, bound.policy.method
     assert isinstance(method, PrivateMethod)
     void = why_void(method, chance.is_private)
-    neighbours = _neighbours(policy.individual, method.rows_per_individual)
+    neighbours = "the presence of one row"
+    if policy.individual is not None:
+        most = f"at most {method.rows_per_individual:,} of them are counted"
+        neighbours = f'the rows of one value of "{policy.individual}"; {most}'
     spent = sequential_composition(each.budget for each in report.spent)
     epsilon, delta = spent.model_dump(mode="json").values()
     claim = (
@@ -255,12 +253,6 @@ def _of_many(*, is_pure: bool) -> str:
     if is_pure:
         return "with n times ε"
     return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on protects nothing"
-
-
-def _neighbours(individual: str | None, rows: int) -> str:
-    if individual is None:
-        return "the presence of one row"
-    return f'the rows of one value of "{individual}"; at most {rows:,} of them are counted'
 
 
 def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tuple[str, ...]:

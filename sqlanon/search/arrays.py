@@ -81,11 +81,7 @@ def most_informative(open_nodes: Mask, known: Losses, count: int) -> list[Index]
     """Choose up to ``count`` open nodes, no two comparable, that rule out many others whether they satisfy or fail.
 
     It is a binary search, generalized from a line to a lattice: the nodes rule out most in the worse of the two cases.
-
-    Args:
-        open_nodes: the nodes that are left.
-        known: lower bounds of their losses.
-        count: how many nodes are wanted at most.
+    ``known`` are lower bounds of losses.
     """
     gain = np.where(open_nodes, np.minimum(count_below(open_nodes), _count_worse(open_nodes, known)), 0)
     batch: list[Index] = []

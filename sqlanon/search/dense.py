@@ -14,22 +14,17 @@ from sqlanon.search.problem import SearchProblem
 
 
 class DenseRegion:
-    """The nodes that may still satisfy the policy, for lattices so small that a few arrays fit into memory.
-
-    Attributes:
-        known: the lower bound of every node's loss that needs no check.
-        checked: the nodes that were checked.
-        ruled_out: the nodes that fail for certain, as do all below them, as far as that was spread.
-        suppressed: the share of rows that a node suppresses at least, as far as it was spread from the checked ones.
-    """
+    """The nodes that may still satisfy the policy, for lattices so small that a few arrays fit into memory."""
 
     def __init__(self, problem: SearchProblem) -> None:
-        self.known = known_bounds(problem)
+        self.known = known_bounds(problem)  # the lower bound of every node's loss that needs no check
         self._problem = problem
         self.checked: Mask = np.zeros(self.known.shape, dtype=bool)
+        # The nodes that fail for certain, as do all below them; and the share of rows that a node suppresses at least.
+        # Both are spread from the checked nodes when they are needed.
         self.ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
-        self._inherited: Bounds = np.full(self.known.shape, -np.inf)
         self.suppressed: Bounds = np.zeros(self.known.shape)
+        self._inherited: Bounds = np.full(self.known.shape, -np.inf)
 
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
         """Take note of a checked node; ``ruled_out`` says that neither it nor anything below it satisfies."""
@@ -41,12 +36,19 @@ class DenseRegion:
         self.suppressed[index] = summary.certain_suppressed_rows / context.row_count
 
     def bounds(self) -> Bounds:
-        """The lower bound of the loss of every possible node; infinite for the others."""
-        possible = self._possible()
+        """The lower bound of the loss of every node that may satisfy the policy; infinite for the others."""
+        spread_downwards(self.ruled_out)
+        possible: Mask = ~(self.checked | self.ruled_out)
         spread_upwards(self._inherited)
         bounds: Bounds = np.where(possible, np.maximum(self.known, self._inherited), np.inf)
-        if self._problem.quality.counts_suppression(self._problem.context):
-            self._count_suppression(bounds, possible)
+        context, quality = self._problem.context, self._problem.quality
+        if quality.counts_suppression(context):
+            # Nodes suppress no fewer rows than the checked nodes above them.
+            spread_downwards(self.suppressed)
+            concerned = possible & (self.suppressed > 0)
+            levels = levels_of(np.argwhere(concerned), context.lattice)
+            lifted = quality.bounds_with_suppression(levels, self.suppressed[concerned], context)
+            bounds[concerned] = np.maximum(bounds[concerned], lifted)
         return bounds
 
     def least_bound(self) -> float:
@@ -58,21 +60,6 @@ class DenseRegion:
         spread_downwards(self.suppressed)
         least = self.suppressed[~self.checked].min(initial=np.inf)
         return float(np.rint(least * self._problem.context.row_count))
-
-    def _possible(self) -> Mask:
-        """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
-        spread_downwards(self.ruled_out)
-        possible: Mask = ~(self.checked | self.ruled_out)
-        return possible
-
-    def _count_suppression(self, bounds: Bounds, possible: Mask) -> None:
-        """Lift the bounds of the possible nodes: they suppress no fewer rows than the checked nodes above them."""
-        spread_downwards(self.suppressed)
-        concerned = possible & (self.suppressed > 0)
-        context = self._problem.context
-        levels = levels_of(np.argwhere(concerned), context.lattice)
-        lifted = self._problem.quality.bounds_with_suppression(levels, self.suppressed[concerned], context)
-        bounds[concerned] = np.maximum(bounds[concerned], lifted)
 
 
 def known_bounds(problem: SearchProblem) -> Bounds:

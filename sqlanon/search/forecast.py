@@ -36,12 +36,7 @@ def forecast_of(nodes: Nodes, shares: Bounds, target: float, lost_information: S
     """Learn from some nodes: a ridge regression.
 
     Each level has a term of its own, and one has the lost information, which covers levels that no given node has.
-
-    Args:
-        nodes: the nodes, at least one.
-        shares: the shares of rows that these suppress.
-        target: the share that is of interest: nodes count for more the nearer they are to it.
-        lost_information: by quasi-identifier, what share of all information each level loses.
+    Nodes, at least one, count for more the nearer the share of rows that they suppress is to the target.
     """
     weights = np.exp(-(np.log(np.maximum(shares, 1e-12) / target) ** 2) / 4) + 1e-12
     roots = shares ** (1 / POWER)
@@ -81,12 +76,7 @@ MAX_LEARNED = 2**12  # the most nodes that it is learned from, the latest
 
 
 class ExpectedRows:
-    """The forecast of a search (:mod:`sqlanon.search.forecast`).
-
-    Attributes:
-        drops: by quasi-identifier and level, by how much the root of the share falls to the next level; 0 if there is
-            none.
-    """
+    """The forecast of a search (:mod:`sqlanon.search.forecast`)."""
 
     def __init__(self, context: LossContext, facts: Facts) -> None:
         self._context = context
@@ -97,6 +87,7 @@ class ExpectedRows:
         self._learned = 0
         self._constant = 0.0
         self._terms = np.zeros((len(self._bottom), max(context.lattice.top) + 1))
+        # By quasi-identifier and level, by how much the root of the share falls to the next level; 0 if there is none.
         self.drops = self._terms
 
     def of(self, nodes: Levels) -> Bounds:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, total
-from sqlanon.search.problem import Answers, Inquiry, SearchOutcome, SearchProblem, margin
+from sqlanon.search.problem import Inquiry, Part, SearchOutcome, SearchProblem, margin
 
 
 class Region(Protocol):
@@ -27,22 +26,15 @@ class Region(Protocol):
 
 
 class Knowledge:
-    """Every search reports its summaries here, and gets its outcome from here whenever it is over or stopped.
-
-    Attributes:
-        loss: the least loss of a checked node that satisfies, infinite if there is none.
-        best: the first node found of that loss.
-        checked_nodes: how many nodes were checked.
-        closest: the checked node with the fewest suppressed rows.
-    """
+    """Every search reports its summaries here, and gets its outcome from here whenever it is over or stopped."""
 
     def __init__(self, problem: SearchProblem, region: Region, *, monotonic: bool = False) -> None:
         """Nothing is checked yet. ``monotonic`` promises that nothing below a node that fails can satisfy."""
         self.problem = problem
-        self.loss = float("inf")
-        self.best: Levels | None = None
+        self.loss = float("inf")  # the least of a checked node that satisfies
+        self.best: Levels | None = None  # the first node found of that loss
         self.checked_nodes = 0
-        self.closest: NodeSummary | None = None
+        self.closest: NodeSummary | None = None  # the checked node with the fewest suppressed rows
         self._region = region
         self._monotonic = monotonic
         self._satisfying: list[NodeSummary] = []
@@ -54,10 +46,6 @@ class Knowledge:
         inverse = self.problem.max_loss is not None
         loss = None if inverse or self.loss == float("inf") else self.loss
         return Inquiry(nodes, loss, (lambda: None) if inverse else self.lower_bound, asks)
-
-    def ask_proofs(self, intervals: Sequence[tuple[Levels, Levels]]) -> Inquiry:
-        """Ask what is proven of some intervals."""
-        return replace(self.ask((), "proofs"), intervals=intervals)
 
     def may_be_best(self, summary: NodeSummary) -> bool:
         """Whether a counted node satisfies and may lose no more than the best so far, whatever its labels lose."""
@@ -71,7 +59,12 @@ class Knowledge:
         satisfies = self.problem.satisfies(summary)
         self.note(summary)
         if self.may_be_best(summary):
-            self._compare(summary)
+            loss = self.problem.loss(summary)
+            if self.best is None or loss < self.loss - margin(self.loss):
+                self.best = summary.levels
+            if loss <= self.loss + margin(self.loss):
+                self.loss = min(self.loss, loss)
+                self._satisfying.append(summary)
         ruled_out = self.problem.rules_out_below(summary) or (self._monotonic and not satisfies)
         self._region.learn(summary, ruled_out=ruled_out)
         return satisfies
@@ -95,6 +88,9 @@ class Knowledge:
         ties = ranked(self.problem, (node for node in found if self.problem.loss(node) <= loss + margin(loss)))
         bound = self.lower_bound()
         proven = bool(ties) and loss <= bound + margin(loss)
+        fewest = self._region.least_suppressed_rows()
+        if self.problem.context.allowed_rows == 0:  # a model may prove that some row is suppressed, and not how many
+            fewest = min(fewest, 1)
         return SearchOutcome(
             best=ties[0] if ties else None,
             loss=loss if ties else None,
@@ -105,23 +101,10 @@ class Knowledge:
             lower_bound=loss if proven else None if bound == float("inf") else bound,
             unsatisfiable=bound == float("inf"),
             minimal_nodes=minimal_nodes,
-            least_suppressed_rows=self._least_suppressed_rows(),
+            least_suppressed_rows=int(
+                fewest if self.closest is None else min(fewest, self.closest.suppressed_rows),
+            ),
         )
-
-    def _least_suppressed_rows(self) -> int:
-        """Bound suppressed rows: where none may be suppressed, a model may prove that some row is, and not how many."""
-        fewest = self._region.least_suppressed_rows()
-        if self.problem.context.allowed_rows == 0:
-            fewest = min(fewest, 1)
-        return int(fewest if self.closest is None else min(fewest, self.closest.suppressed_rows))
-
-    def _compare(self, summary: NodeSummary) -> None:
-        loss = self.problem.loss(summary)
-        if self.best is None or loss < self.loss - margin(self.loss):
-            self.best = summary.levels
-        if loss <= self.loss + margin(self.loss):
-            self.loss = min(self.loss, loss)
-            self._satisfying.append(summary)
 
 
 def ranked(problem: SearchProblem, ties: Iterable[NodeSummary]) -> list[NodeSummary]:
@@ -144,27 +127,20 @@ def ranked(problem: SearchProblem, ties: Iterable[NodeSummary]) -> list[NodeSumm
     return [best, *others]
 
 
-def check(knowledge: Knowledge, nodes: Sequence[Levels]) -> Generator[Inquiry, Answers, list[NodeSummary]]:
+def check(knowledge: Knowledge, nodes: Sequence[Levels]) -> Part:
     """Count some nodes, and ask what labels lose only where that decides.
 
     It is asked of one node after another, the most promising first: that one may rule out the rest.
-
-    Returns:
-        what was learned of each node.
     """
     labels_lose = bool(knowledge.problem.quality.label_losses)
-    learned: list[NodeSummary] = []
     waiting: list[NodeSummary] = []
     for summary in (yield knowledge.ask(nodes, "counts" if labels_lose else None)):
         if knowledge.problem.needs_labels(summary) and knowledge.may_be_best(summary):
             waiting.append(summary)
         else:
-            learned.append(summary)
             knowledge.learn(summary)
     for counted in sorted(waiting, key=knowledge.problem.least_loss):
         summary = counted
         if knowledge.may_be_best(counted):
             (summary,) = yield knowledge.ask([counted.levels], "loss")
-        learned.append(summary)
         knowledge.learn(summary)
-    return learned

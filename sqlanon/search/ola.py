@@ -194,7 +194,7 @@ class _Acceptable:
             mirrored = list(minimal(np.flip(self._known <= self._largest_loss)))
         else:
             sublattices = Sublattices(self._lattice.shape, self._holds)
-            top, bottom = self._mirror(self._lattice.top), self._mirror(self._lattice.bottom)
+            top, bottom = self._mirrored(self._lattice.top), self._mirrored(self._lattice.bottom)
             # The bottom first: if its loss is too large, that is the whole answer.
             if (yield from sublattices.holds(bottom)):
                 yield from sublattices.search(top, bottom)
@@ -224,11 +224,9 @@ class _Acceptable:
         (summary,) = yield self.ask([levels])
         return self.learn(summary)
 
-    def _mirror(self, levels: Levels) -> Index:
+    def _mirrored(self, levels: Levels) -> Index:
+        """Levels as steps from the top, or such steps as levels."""
         return tuple(most - level for most, level in zip(self._lattice.top, levels, strict=True))
-
-    def _mirrored(self, index: Index) -> Levels:
-        return tuple(most - step for most, step in zip(self._lattice.top, index, strict=True))
 
     def _most_private(self) -> list[NodeSummary]:
         """The nodes to publish: the best first, the others that are as private in lexicographic order."""

@@ -35,19 +35,12 @@ class SearchStopped(Exception):  # noqa: N818 - a request, as GeneratorExit is o
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """Find the node with the least loss among those that satisfy the policy.
+    """Find the node with the least loss among those that satisfy the policy."""
 
-    Attributes:
-        quality: the loss.
-        context: the lattice and what is known of it.
-        max_loss: the largest acceptable loss, for Inverse OLA alone: it asks for the most private node instead.
-        has_proofs: whether what is proven of intervals of nodes says more than single nodes do.
-    """
-
-    quality: QualityModel
-    context: LossContext
-    max_loss: float | None = None
-    has_proofs: bool = False
+    quality: QualityModel  # the loss
+    context: LossContext  # the lattice and what is known of it
+    max_loss: float | None = None  # acceptable, for Inverse OLA alone: it asks for the most private node instead
+    has_proofs: bool = False  # whether what is proven of intervals of nodes says more than single nodes do
 
     # guarded: tests/unit/test_guarded_releases.py
     def satisfies(self, summary: NodeSummary) -> bool:
@@ -77,17 +70,12 @@ class SearchProblem:
         return float(self.least_losses_from(np.array([levels]).T, [suppressed_rows])[0])
 
     def least_losses_from(self, nodes: Columns, suppressed_rows: ArrayLike) -> Bounds:
-        """Return the least losses of several nodes."""
-        known = self.known_losses(nodes)
+        """Bound the loss of several nodes, and of more general ones, that suppress as many rows at least."""
+        known: Bounds = self.quality.combined(totals(self._known, nodes))
         if not self.quality.counts_suppression(self.context):
             return known
         shares = np.asarray(suppressed_rows) / self.context.row_count
         return np.maximum(known, self.quality.bounds_with_suppression(nodes, shares, self.context))
-
-    def known_losses(self, nodes: Columns) -> Bounds:
-        """Bound the loss of nodes and of more general ones, whatever they suppress."""
-        known: Bounds = self.quality.combined(totals(self._known, nodes))
-        return known
 
     def known_terms(self) -> Table:
         """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""
@@ -149,22 +137,15 @@ class SearchOutcome:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A question of a search: the nodes that it asks about, and what it knows already.
+    """A question of a search: the nodes that it asks about, and what it knows already."""
 
-    Attributes:
-        nodes: the nodes to check; none if proofs are asked for.
-        asks: what is asked of them. Proofs are asked of intervals.
-        loss: the loss of the best node found before them, None while there is none.
-        lower_bound: returns a proven lower bound of the loss of every satisfying node; None in Inverse OLA. Costs a
-            pass over the arrays that the search holds.
-        intervals: the lowest and the highest node of each interval for which a proof is asked, in place of nodes.
-    """
-
-    nodes: Sequence[Levels]
-    loss: float | None
+    nodes: Sequence[Levels]  # to check; none if proofs are asked for
+    loss: float | None  # of the best node found before them, None while there is none
+    # Returns a proven lower bound of the loss of every satisfying node; None in Inverse OLA. Costs a pass over the
+    # arrays that the search holds.
     lower_bound: Callable[[], float | None]
-    asks: Asked = "everything"
-    intervals: Sequence[tuple[Levels, Levels]] = ()
+    asks: Asked = "everything"  # what is asked of the nodes; proofs are asked of intervals
+    intervals: Sequence[tuple[Levels, Levels]] = ()  # the lowest and the highest node of each, in place of nodes
 
 
 Answers = Sequence[Any]

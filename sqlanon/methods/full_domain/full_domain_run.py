@@ -71,12 +71,10 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         return None if given is None else self.bound.lattice.named(given)
 
     def encode(self) -> EncodedTable:
-        losses, may_be_empty = self.bound.policy.quality.label_losses, self.request.is_dry_run
-        spec = cells_beside(self.engine, self.bound, self.request.earlier)
-        table = encode_table(
-            self.engine, self.bound, spec, label_losses=losses, may_be_empty=may_be_empty, may_stay=True
-        )
-        refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
+        engine, bound, is_dry_run = self.engine, self.bound, self.request.is_dry_run
+        spec, losses = cells_beside(engine, bound, self.request.earlier), bound.policy.quality.label_losses
+        table = encode_table(engine, bound, spec, label_losses=losses, may_be_empty=is_dry_run, may_stay=True)
+        refuse_too_many(engine, bound, table.unknown, table.context.row_count)
         return table
 
     def search(self, table: EncodedTable, stages: Stages) -> NodeChoice:
@@ -174,12 +172,11 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
     node = respelled(dict(node), names)
     problems = [f'"{name}" has no level' for name in names if name not in node]
     problems += [f'"{name}" is not a quasi-identifier{meant}' for name, meant in unknown_names(node, names)]
-    lattice = bound.lattice
-    problems += [
-        f'"{name}" has levels {least} to {most}, so not {node[name]}'
-        for name, least, most in zip(names, lattice.bottom, lattice.top, strict=True)
-        if name in node and (not _is_whole(node[name]) or not least <= node[name] <= most)
-    ]
+    for name, least, most in zip(names, bound.lattice.bottom, bound.lattice.top, strict=True):
+        level = node.get(name, least)
+        is_whole = isinstance(level, int) and not isinstance(level, bool)
+        if not is_whole or not least <= level <= most:
+            problems.append(f'"{name}" has levels {least} to {most}, so not {level}')
     if bound.policy.objective == "privacy":
         problems.append('objective "privacy" finds how private a release can be by searching: give no node')
     if problems:
@@ -208,7 +205,3 @@ def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchO
         ]
         raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
     return only_checked(node, policy.quality.loss(node, context))
-
-
-def _is_whole(level: object) -> bool:
-    return isinstance(level, int) and not isinstance(level, bool)

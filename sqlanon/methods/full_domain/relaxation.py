@@ -6,7 +6,6 @@ it is proven: where the most general node is the best of all, or where every nod
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING
@@ -35,8 +34,7 @@ from sqlanon.search.problem import margin
 
 EXAMINED_NODES = 512  # lattices of more nodes are not examined as a whole
 
-Examined = Callable[[int, int], None]
-"""Called after every batch with the numbers of nodes: those that were examined, and all."""
+Examined = Callable[[int, int], None]  # called after every batch with the numbers of nodes: examined ones, and all
 
 
 def unsatisfiable(
@@ -105,13 +103,11 @@ class _Relaxer:
         """Examine the top alone where it is the best node, else every node if there are few."""
         policy, lattice = table.bound.policy, table.context.lattice
         monotonic = all(bound.monotonic for bound in policy.criteria.bounds)
-        chosen: Iterable[Levels] = dict.fromkeys(
-            (lattice.top, *(() if outcome.closest is None else (outcome.closest.levels,)))
-        )
-        if monotonic:
-            chosen = (lattice.top,)
-        elif lattice.size <= EXAMINED_NODES:
+        chosen: Iterable[Levels] = [lattice.top]
+        if not monotonic and lattice.size <= EXAMINED_NODES:
             chosen = lattice.nodes()
+        elif not monotonic and outcome.closest is not None:
+            chosen = dict.fromkeys([lattice.top, outcome.closest.levels])
         nodes: list[Examination] = []
         for batch in examined_at_once(table, chosen):
             nodes += examine_nodes(engine, table, batch)
@@ -135,10 +131,12 @@ class _Relaxer:
             allowed_rows=context.allowed_rows,
             suppressed_rows=best.summary.suppressed_rows,
             blocking_models=tuple(sorted(blocking, key=lambda model: -model.rows)),
-            relaxations=tuple(
-                itertools.chain(
-                    self._of_suppression(), self._of_k(), self._of_thresholds(), self._of_levels(), self._of_loss()
-                )
+            relaxations=(
+                *self._of_suppression(),
+                *self._of_k(),
+                *self._of_thresholds(),
+                *self._of_levels(),
+                *self._of_loss(),
             ),
         )
 
@@ -191,10 +189,8 @@ class _Relaxer:
                 continue
             attained, node = (max if bound.at_least else min)(borne)
             field = threshold_field(bound)
-            if field is None:
-                continue
-            value = strictest_kept(model, bound, field, attained)
-            if value is not None:
+            value = None if field is None else strictest_kept(model, bound, field, attained)
+            if field is not None and value is not None:
                 yield from self._checked(
                     "threshold",
                     self._with_threshold(index, field, value),
@@ -231,11 +227,8 @@ class _Relaxer:
         for levels in dict.fromkeys((context.lattice.bottom, context.lattice.top)):
             (summary,) = node_summaries(self.engine, self.table, [levels])
             loss = in_few_digits(self._policy.quality.loss(summary, context), ROUND_CEILING)
-            found = list(
-                self._checked(
-                    "max_loss", {"max_loss": loss}, levels, f"max_loss = {loss:g}", levels == context.lattice.bottom
-                )
-            )
+            smallest = levels == context.lattice.bottom
+            found = list(self._checked("max_loss", {"max_loss": loss}, levels, f"max_loss = {loss:g}", smallest))
             yield from found
             if found:
                 return

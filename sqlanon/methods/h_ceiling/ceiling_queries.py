@@ -39,15 +39,9 @@ from sqlanon.queries.recodings import AtNode
 
 PRIOR_ROWS = 10  # the weight in rows of the expected distribution of values of a class (spec/hceiling_fill.md, *a*)
 
-PROFILES = Relation("anon_profiles", "node")
-"""The losses of the labels of level 1 of every quasi-identifier and of those above, each with a number."""
-
-KEPT_CELLS = Relation("anon_kept_cells", "cell")
-"""The cells of the classes that have as many true rows as the policy asks for."""
-
-LACKING = Relation("anon_lacking", "class")
-"""The classes of fewer than k rows: the rows that each lacks, and that all before it lack."""
-
+PROFILES = Relation("anon_profiles", "node")  # losses of labels from level 1 of quasi-identifiers on, with numbers
+KEPT_CELLS = Relation("anon_kept_cells", "cell")  # of the classes with as many true rows as the policy asks for
+LACKING = Relation("anon_lacking", "class")  # classes of fewer than k rows: what each lacks, and all before it
 KNOWN = Relation("anon_known_values", "row")  # the sensitive values by their codes, with their rows in the table
 DRAWN = Relation("anon_drawn_values", "row")  # the value of every counterfeit, by its place
 COUNTERFEITS = Relation("anon_counterfeits", "cell")  # the counterfeits of each value in a class
@@ -57,24 +51,12 @@ GROUPS = Relation("anon_groups", "class")  # the classes in each group of the ca
 TOTALS = Relation("anon_group_totals", "class")  # the counterfeits of each value in a group
 CLASS_VALUES = Relation("anon_class_values", "cell")  # the true rows of each class and value of a node
 
-LABEL_VALUES = Relation("anon_label_values", "cell")
-"""The true rows of each label and value, at nodes that have labels of one quasi-identifier alone."""
-
-ANCESTOR_VALUES = Relation("anon_ancestor_values", "cell")
-"""The true rows of each class and value at the nodes of a chain."""
-
-URNS = Relation("anon_urns", "class")
-"""The classes that lack rows; those with equally many rows to copy and equally many missing come together."""
-
-CHANCES = Relation("anon_chances", "cell")
-"""The chance of each value in each of these classes, by all rows but those of the class."""
-
-BOUNDS = Relation("anon_urn_bounds", "cell")
-"""The start of each value in what is drawn: of rows to copy from 0 on, of expected values from -1 to 0."""
-
-ENTRY_LABELS = Relation("anon_entry_labels", "node")
-"""The labels of entries: by entry, its number of labels, and position of the quasi-identifier."""
-
+LABEL_VALUES = Relation("anon_label_values", "cell")  # the same of labels, at nodes with labels of one column alone
+ANCESTOR_VALUES = Relation("anon_ancestor_values", "cell")  # the same at the nodes of a chain
+URNS = Relation("anon_urns", "class")  # classes that lack rows, by how many rows they may copy, and are missing
+CHANCES = Relation("anon_chances", "cell")  # of each value in each of these, by all rows but those of the class
+BOUNDS = Relation("anon_urn_bounds", "cell")  # where values start in draws: rows to copy from 0 on, others from -1 on
+ENTRY_LABELS = Relation("anon_entry_labels", "node")  # by entry, its number of labels, and position of the column
 ENTRY_VALUES = Relation("anon_entry_values", "node")  # the sensitive value of each entry
 
 BARRING = Relation("anon_barring_labels", "node")
@@ -85,11 +67,8 @@ value under the label of the class is under that of the entry, in each of these 
 more general label it says nothing: there may be others in it.
 """
 
-BARRED = Relation("anon_barred_values", "class")
-"""The classes that lack rows and that entries are of, with the codes of the values that they never get."""
-
-PLACED = Relation("anon_placed", "class")
-"""The classes that lack rows, as in :data:`LACKING`, but in the order of their barred values."""
+BARRED = Relation("anon_barred_values", "class")  # classes that lack rows, and the codes that they never get
+PLACED = Relation("anon_placed", "class")  # as LACKING, but in the order of the values that classes never get
 
 SQL = Queries(
     "h_ceiling",

@@ -52,20 +52,16 @@ MIN_NEIGHBOURS = 64
 Measured by tests.benchmarks.relocation: rows then go less than 2 % further than if all were compared.
 """
 
+DIGITS = 12  # by which distances are compared: equal ones are to be equal, in whatever order terms were added
 
-RANKED = Relation("anon_ranked_classes", "class")
-"""The classes of the node, those of k rows first, larger ones before smaller ones."""
-
-OUTLIERS = Relation("anon_outlier_classes", "class")
-"""The classes of fewer than k rows, with what their labels and those above lose."""
-
+RANKED = Relation("anon_ranked_classes", "class")  # the classes of the node, those of k rows first, larger ones first
+OUTLIERS = Relation(
+    "anon_outlier_classes", "class"
+)  # those of fewer than k rows, with what their labels and those above lose
 MOVES = Relation("anon_moves", "class")  # the class that each outlier class goes to, and how far that is
 MOVED = Relation("anon_moved_cells", "cell")  # the cells of the node, each in the class that it goes to
 
 SQL = Queries("relocation", {"ranked": RANKED, "outliers": OUTLIERS, "moves": MOVES})
-
-DIGITS = 12
-"""To how many digits distances are compared: equal ones are to be equal, in whatever order their terms were added."""
 
 
 @dataclass(frozen=True)

@@ -31,18 +31,12 @@ HALVINGS = 12
 
 
 class Box(NamedTuple):
-    """A sublattice.
+    """A sublattice."""
 
-    Attributes:
-        low, high: its lowest and its highest node.
-        suppressed_rows: rows that every node of it suppresses at least.
-        bound: a lower bound of the loss of its nodes.
-    """
-
-    low: Node
-    high: Node
-    suppressed_rows: float
-    bound: float
+    low: Node  # its lowest node
+    high: Node  # its highest node
+    suppressed_rows: float  # rows that every node of it suppresses at least
+    bound: float  # a lower bound of the loss of its nodes
 
     def nodes(self) -> Iterator[Node]:
         """Its nodes, in lexicographic order."""

@@ -19,16 +19,12 @@ Places = NDArray[np.int64]  # places in another array
 
 
 class Facts:
-    """The checked nodes.
-
-    Attributes:
-        inherits: whether a checked node says more of the loss of more general ones than is known without a check.
-        fewest: the least rows that a part suppresses that was ruled out.
-    """
+    """The checked nodes."""
 
     def __init__(self, problem: SearchProblem) -> None:
+        # Whether a checked node says more of the loss of more general ones than is known without a check.
         self.inherits = not any(map(any, problem.known_terms()))
-        self.fewest = float("inf")
+        self.fewest = float("inf")  # the least rows that a part suppresses that was ruled out
         self._problem = problem
         self._count = 0
         self._nodes = np.empty((64, len(problem.context.lattice.shape)), dtype=np.int64)

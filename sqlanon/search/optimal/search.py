@@ -19,8 +19,9 @@ Source: Land and Doig 1960; for proofs of boxes spec/bounds2.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from sqlanon.search.knowledge import Knowledge, check
 from sqlanon.search.optimal.boxes import Batch, Boxes
 from sqlanon.search.optimal.branching import Branching, as_nodes
 from sqlanon.search.optimal.facts import Facts
-from sqlanon.search.problem import BATCH_SIZE, Part, Proof, Search, SearchProblem, SearchStopped, margin
+from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
 
 FEW_NODES = 16
 """The most nodes that are all checked at once where no others are left: to choose among them takes more queries."""
@@ -90,7 +91,12 @@ class _Course:
         single, others = boxes.only(boxes.are_single), boxes.only(~boxes.are_single)
         lower, upper = self._branching.halves(others, ceiling)
         parts = Batch.joined(lower, single)
-        asked = [*self._ruling_out(parts, ceiling), *self._promising(others, ceiling)]
+        asked = [*self._ruling_out(parts, ceiling)]
+        # Nodes that are expected to be better than the best.
+        nodes, losses = self._branching.promising(others)
+        order = np.argsort(losses.round(12), kind="stable")
+        better = as_nodes(nodes[order[losses[order] < ceiling]])
+        asked += [node for node in dict.fromkeys(better) if node not in self._checked][:PROMISING_NODES]
         yield from self._check([*asked, *as_nodes(upper.low)] if self._facts.inherits else asked)
         self._put(Batch.joined(parts, upper))
 
@@ -105,14 +111,6 @@ class _Course:
                 asked.append(chosen)
         return asked
 
-    def _promising(self, boxes: Batch, ceiling: float) -> list[Levels]:
-        """Nodes that are expected to be better than the best."""
-        nodes, losses = self._branching.promising(boxes)
-        order = np.argsort(losses.round(12), kind="stable")
-        better = order[losses[order] < ceiling]
-        new = [node for node in dict.fromkeys(as_nodes(nodes[better])) if node not in self._checked]
-        return new[:PROMISING_NODES]
-
     def proceed_by_proofs(self) -> Part:
         """Ask what is proven of boxes of the least bounds, and split those that are not ruled out."""
         boxes = self._boxes.narrowed(Batch.of(self._boxes.take(BATCH_SIZE)), self._ceiling)
@@ -120,17 +118,10 @@ class _Course:
         if not intervals:
             self._boxes.put([])
             return
-        proofs = yield self._knowledge.ask_proofs(intervals)
+        proofs = yield replace(self._knowledge.ask((), "proofs"), intervals=intervals)
         rows = np.array([proof.suppressed_rows for proof in proofs], dtype=np.float64)
         boxes = boxes._replace(suppressed_rows=np.maximum(boxes.suppressed_rows, rows))
-        yield from self._learn_highest(intervals, proofs)
-        boxes = self._boxes.narrowed(boxes, self._ceiling)
-        # What was narrowed to a single node by now may be one that was not asked.
-        single, others = boxes.only(boxes.are_single), boxes.only(~boxes.are_single)
-        self._put(Batch.joined(single, *self._branching.halves(others, self._ceiling)))
-
-    def _learn_highest(self, intervals: Sequence[tuple[Levels, Levels]], proofs: Iterable[Proof]) -> Part:
-        """Check the highest nodes of boxes that may be the best; of the others the proofs say enough."""
+        # The highest nodes of boxes that may be the best are checked; of the others the proofs say enough.
         asked = []
         for (_, high), proof in zip(intervals, proofs, strict=True):
             if self._knowledge.may_be_best(proof.summary):
@@ -139,6 +130,10 @@ class _Course:
                 self._checked.add(high)
                 self._knowledge.note(proof.summary)
         yield from self._check(asked)
+        boxes = self._boxes.narrowed(boxes, self._ceiling)
+        # What was narrowed to a single node by now may be one that was not asked.
+        single, others = boxes.only(boxes.are_single), boxes.only(~boxes.are_single)
+        self._put(Batch.joined(single, *self._branching.halves(others, self._ceiling)))
 
     def _put(self, boxes: Batch) -> None:
         left = self._boxes.narrowed(boxes, self._ceiling).boxes()

@@ -64,7 +64,7 @@ class WideLimits:
     def imposed(self) -> Iterator[None]:
         """No lattice is small enough for arrays."""
         limits = {
-            "dense.DENSE_NODES": 0,
+            "knowledge.DENSE_NODES": 0,
             "optimal.search.BATCH_SIZE": self.at_once,
             "optimal.search.FEW_NODES": self.at_once,
             "optimal.boxes.MAX_BOXES": self.most_boxes,

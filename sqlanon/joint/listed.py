@@ -12,8 +12,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.joint.persons import differing_classes, joint_classes
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.nodes.table import encode_taxonomies, make_cells
-from sqlanon.nodes.unknown import find_unknown_rows
+from sqlanon.nodes.table import encode_taxonomies, find_unknown_rows, make_cells
 from sqlanon.queries import joint_persons as queries
 from sqlanon.queries.encoded_rows import cell_counts
 from sqlanon.queries.encoding import encoding_for

@@ -24,8 +24,7 @@ from sqlanon.joint.person_values import PersonValues, cells_with, judge_persons,
 from sqlanon.model.labels import CutRecord, LabelsRecord, NodeRecord
 from sqlanon.model.record import EarlierRecord
 from sqlanon.model.release.joint import JointClasses
-from sqlanon.nodes.table import encode_taxonomies
-from sqlanon.nodes.unknown import find_unknown_rows
+from sqlanon.nodes.table import encode_taxonomies, find_unknown_rows
 from sqlanon.queries import joint_persons as queries
 from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownValues, encoding_for
 from sqlanon.queries.joint_classes import JUDGED

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.unknown_values import unknown_values
+from sqlanon.binding.unknown_values import unknown_in, unknown_values
 from sqlanon.engines.duckdb import Compute
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
-from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.queries import summaries as evaluate
+from sqlanon.queries import taxonomies
 from sqlanon.queries.coded_labels import (
     CODED_LABELS,
     INFORMATION,
@@ -24,6 +25,7 @@ from sqlanon.queries.coded_labels import (
     key_labels,
     last_children,
     loss_steps,
+    root_rows,
     value_types,
     with_information,
 )
@@ -37,13 +39,28 @@ from sqlanon.queries.encoded_rows import (
     unmapped_people,
 )
 from sqlanon.queries.encoding import CellSpec, Encoding, LossStep, encoding_for, key_layout
-from sqlanon.queries.kit.nodes import counted_rows
-from sqlanon.queries.source_rows import absent_persons, number_of_key, without_unknown
+from sqlanon.queries.kit.nodes import Step, counted_rows
+from sqlanon.queries.source_rows import (
+    UNKNOWN,
+    absent_persons,
+    number_of_key,
+    unknown_counts,
+    unknown_rows,
+    without_unknown,
+)
 
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
 )
 """What the levels of a table without rows lose."""
+
+
+@dataclass(frozen=True)
+class UnknownRows:
+    """The number of rows with a value that the taxonomy of its column does not have."""
+
+    suppressed: int = 0  # those that are left out
+    by_column: Mapping[str, int] = field(default_factory=dict)  # where a policy does not refuse them, left out or not
 
 
 @dataclass(frozen=True)
@@ -261,3 +278,68 @@ def _refuse_unmapped_people(engine: Compute, encoding: Encoding, bound: BoundPol
         columns = dict.fromkeys(spec.quasi_identifiers, spec.population)
         description = f'the population "{bound.policy.population}"'
         raise unknown_values(engine, description, columns, spec.taxonomy, bound.known, people)
+
+
+# Rows with values that taxonomies do not have
+
+
+def find_unknown_rows(engine: Compute, spec: CellSpec) -> UnknownRows:
+    """Count the rows, and keep their values for the labels of the run; the rows are read once for it."""
+    unknown = spec.unknown
+    if unknown is None:
+        return UnknownRows()
+    engine.run(Step(UNKNOWN, unknown_rows(unknown, spec.taxonomy), "values without a label"))
+    counts = engine.fetch(unknown_counts(unknown), "rows of values without a label")[0]
+    by_column = {name: int(counts[f"rows_{place}"]) for place, name in enumerate(unknown.columns)}
+    return UnknownRows(int(counts["suppressed"]), {name: rows for name, rows in by_column.items() if rows})
+
+
+def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
+    """Say what became of the rows, a sentence for each column."""
+    left_out = policy.columns_with("suppress")
+    return tuple(
+        f'{rows:,} rows have a value of "{name}" that its taxonomy does not have: '
+        + ("they are left out" if name in left_out else "they have the label of its top level")
+        for name, rows in unknown.by_column.items()
+    )
+
+
+def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, known: int) -> None:
+    """Refuse to leave out more rows than the policy allows to be suppressed, or all.
+
+    Raises:
+        UnsatisfiableError: says how many there are in each column, and how to list their values.
+    """
+    policy, rows = bound.policy, known + unknown.suppressed
+    allowed = policy.allowed_rows(known, unknown.suppressed)
+    if allowed < 0 or (unknown.suppressed and not known):
+        limit = f" ({allowed + unknown.suppressed:,} may be, suppression_limit {policy.suppression_limit:g})"
+        labelled = {name: taxonomies.values_of(bound.taxonomy, name) for name in policy.columns_with("suppress")}
+        listed = (
+            unknown_in(engine, bound.whole, name, values, bound.known.get(name)) for name, values in labelled.items()
+        )
+        raise UnsatisfiableError(
+            f"{unknown.suppressed:,} of {rows:,} rows of {bound.description} have values that their taxonomy does not "
+            f"have, and would be left out{limit if allowed < 0 else ''}:",
+            [*filter(None, listed), "what can help: taxonomies with these values, or a larger suppression_limit"],
+        )
+
+
+def with_root_losses(engine: Compute, encoding: Encoding, losses: LevelLosses) -> LevelLosses:
+    """The losses of levels with unknown values at what the top loses, which is the same at every level."""
+    prec, entropy = [[*map(list, table)] for table in (losses.prec, losses.entropy)]
+    least = [*map(list, losses.least_information)]
+    width = len(prec)
+    for row in engine.fetch(root_rows(encoding), "rows of unknown values", "node"):
+        position, depth, rows, whole = row["position"], row["depth"], float(row["rows"]), float(row["whole"])
+        if rows > 0:
+            share = rows / whole
+            prec[position][depth] += share * (1 / width - prec[position][depth])
+            entropy[position][depth] += rows * math.log2(whole / rows)
+            if least:
+                least[position][depth] = 0.0
+    return replace(losses, prec=_table(prec), entropy=_table(entropy), least_information=_table(least))
+
+
+def _table(rows: list[list[float]]) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, rows))

@@ -17,8 +17,7 @@ from sqlanon.model.fitted import PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Guarantee, Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import UnknownRows, unknown_notes
+from sqlanon.nodes.table import EncodedTable, UnknownRows, encode_table, unknown_notes
 from sqlanon.partitions import increment as queries
 from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (

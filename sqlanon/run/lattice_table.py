@@ -26,15 +26,14 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord
 from sqlanon.nodes.choice import choose_node
 from sqlanon.nodes.counting import Examination, examine_nodes, nodes_at_once
-from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import refuse_too_many
+from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many
 from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.arrays import Bounds
-from sqlanon.search.dense import known_bounds
+from sqlanon.search.knowledge import known_bounds
 from sqlanon.search.problem import batches, margin
 
 NODES = Relation("anon_lattice", "node")

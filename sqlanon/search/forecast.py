@@ -10,7 +10,7 @@ import numpy as np
 
 from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Nodes
-from sqlanon.search.optimal.facts import Facts, Levels
+from sqlanon.search.optimal.boxes import Facts, Levels
 
 POWER = 4  # the root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range
 SMOOTHING = 1e-3  # how much terms are drawn to 0, as a share of the weight of a node

@@ -14,8 +14,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index, Mask, above, below, minimal
-from sqlanon.search.dense import DenseRegion
-from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.knowledge import DenseRegion, Knowledge
 from sqlanon.search.problem import (
     Answer,
     Answers,

@@ -17,8 +17,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Levels, LossContext, NodeSummary
 from sqlanon.search.arrays import Mask, indexes
-from sqlanon.search.dense import DenseRegion, region_of
-from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.knowledge import DenseRegion, Knowledge, region_of
 from sqlanon.search.ola import Tags, at_height
 from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, batches
 

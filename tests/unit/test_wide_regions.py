@@ -16,9 +16,8 @@ import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from sqlanon.search.forecast import ExpectedRows
-from sqlanon.search.optimal.boxes import Batch, Box, Boxes
+from sqlanon.search.optimal.boxes import Batch, Box, Boxes, Facts
 from sqlanon.search.optimal.branching import Branching
-from sqlanon.search.optimal.facts import Facts
 from sqlanon.search.problem import Proof
 from tests.brute_force import covers
 from tests.effort import examples

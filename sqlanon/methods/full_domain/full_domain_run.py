@@ -30,8 +30,7 @@ from sqlanon.nodes.choice import (
     settled,
 )
 from sqlanon.nodes.counting import examine_nodes, node_summaries
-from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
 from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.published_rows import with_individuals

@@ -40,8 +40,7 @@ from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.nodes.choice import only_checked
 from sqlanon.nodes.counting import node_summaries
-from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
 from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.kit.nodes import number, values

@@ -114,9 +114,8 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
     words, nodes = masked_nodes(encoding, sample)
     keys = [encoding.key(word) for word in words]
     classes = subquery(class_relation(by_keys(encoding, sample), with_keys=True), "anon_judged")
-    kept = select(map(column, [NODE, *keys]), classes).where(
-        within(encoding, encoding.criteria.class_bounds), copy=False
-    )
+    kept = select(map(column, [NODE, *keys]), classes)
+    kept = kept.where(within(encoding, encoding.criteria.class_bounds), copy=False)
     own, masks = [f"anon_own_{key}" for key in keys], [*map(mask_column, words)]
     query = SQL.query("first_nodes", cells=encoding.cells, nodes=nodes, kept=kept, keys=keys, bits=masks, own=own)
     found = engine.fetch(query, "rows of nodes", "node")

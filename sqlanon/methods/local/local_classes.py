@@ -20,7 +20,6 @@ from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
 from sqlanon.queries.released_classes import ClassesOfKeys, ListedClasses, ReleasedClasses, carried_columns
 
 HELP = "what can help: a larger suppression_limit, a smaller k, or fewer releases in earlier"
-
 # How often classes are tried for rows to come: rows that none covers join some, whose labels then cover others too.
 ROUNDS = 10
 

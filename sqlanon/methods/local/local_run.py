@@ -33,8 +33,7 @@ from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.names import folded
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
 from sqlanon.model.release.measurement import models_table
-from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import refuse_too_many, unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.joint_persons import persons_of_rows
 from sqlanon.queries.kit.nodes import subquery
@@ -47,7 +46,6 @@ from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.measure import Beside
 
 MAX_NODES = 10**6  # that are looked at: all are put in order, and each takes some ten microseconds at least
-
 BOUNDED_WORK = 1e8
 """The most cells times nodes for which the least loss is bounded unless a policy says so: it takes a second.
 

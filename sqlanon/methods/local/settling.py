@@ -71,8 +71,9 @@ class Parts:
 
     def __init__(self, table: LocalTable) -> None:
         self.table, self.engine = table, table.engine
-        words, roles = range(len(table.words)), dict[str, Role](TABLES)
-        self.sql = Queries("settling", {**table.sql.roles, **roles}).given(
+        words = range(len(table.words))
+        self.sql = Queries("settling", table.sql.roles).given(
+            **TABLES,
             cells=table.cells,
             values=[f"anon_value_{word}" for word in words],
             differences=[f"anon_difference_{word}" for word in words],

@@ -26,8 +26,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report, RowCounts
 from sqlanon.nodes.choice import NodeChoice, choose_node, dry_run_choice, settled
 from sqlanon.nodes.counting import examine_nodes, node_summaries, share_of
-from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.nodes.unknown import unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, unknown_notes
 from sqlanon.queries.recodings import AtNode
 from sqlanon.release.guarantee import guarantee
 from sqlanon.release.publishing import PublishedNode, attained_at, group_rows, keep_classes

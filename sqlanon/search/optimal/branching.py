@@ -18,8 +18,7 @@ from sqlanon.model.lattice import Table
 from sqlanon.model.quality import padded
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.forecast import ExpectedRows
-from sqlanon.search.optimal.boxes import Batch, Boxes, steps_of
-from sqlanon.search.optimal.facts import Levels, Places
+from sqlanon.search.optimal.boxes import Batch, Boxes, Levels, Places, steps_of
 from sqlanon.search.problem import SearchProblem
 
 SAFETY = 0.9  # what part of the expected rows is counted on

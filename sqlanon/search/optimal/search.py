@@ -4,8 +4,8 @@ All nodes between two make a box. A box has a lower bound of what its nodes lose
 many rows suppressed as all of its nodes suppress at least. It is dropped if that is more than the best node so far
 loses, or if these rows are more than may be suppressed; else it is split in two.
 
-- What rules out (:mod:`sqlanon.search.optimal.facts`): rows that a checked node is certain to suppress, and so every
-  less general one: those in violation of *monotonic* privacy models, and what classes prove of the others
+- What rules out (:class:`sqlanon.search.optimal.boxes.Facts`): rows that a checked node is certain to suppress, and so
+  every less general one: those in violation of *monotonic* privacy models, and what classes prove of the others
   (``sql/macros/57_certain_rows.sql``). Where cells prove more of all nodes of a box at once, that is asked of each box.
 - What bounds (:mod:`sqlanon.search.optimal.boxes`): what the quality model knows of every node beforehand (Prec,
   Entropy, LM, NCP), or of those above a checked one (DM*, DM, AECS).
@@ -28,9 +28,8 @@ import numpy as np
 from sqlanon.model.lattice import Levels, is_below
 from sqlanon.search.forecast import ExpectedRows
 from sqlanon.search.knowledge import Knowledge, check
-from sqlanon.search.optimal.boxes import Batch, Boxes
+from sqlanon.search.optimal.boxes import Batch, Boxes, Facts
 from sqlanon.search.optimal.branching import Branching, as_nodes
-from sqlanon.search.optimal.facts import Facts
 from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
 
 FEW_NODES = 16

@@ -24,7 +24,7 @@ from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts
-from sqlanon.nodes.unknown import UnknownRows, find_unknown_rows, unknown_notes
+from sqlanon.nodes.table import UnknownRows, find_unknown_rows, unknown_notes
 from sqlanon.queries.encoding import EARLIER, ROW_COUNT, row_sum
 from sqlanon.queries.joint_persons import persons_beside
 from sqlanon.queries.kit.macros import cast_value

@@ -31,7 +31,7 @@ from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
+from sqlanon.queries.kit.nodes import aliased, column, create_table, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
 from sqlanon.queries.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
 
@@ -218,8 +218,7 @@ def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
         shape = stored_taxonomies.shapes_of(engine, listings[-1])[each.attribute]
         engine.made_by[each.attribute] = MadeTaxonomy(each.taxonomy, shape)
     counts = leaf_counts(engine.taxonomy, listings)
-    table = leaves_of(engine.taxonomy)
-    engine.execute(exp.Create(this=table, kind="TABLE", expression=counts), "the values of declared ranges")
+    engine.execute(create_table(leaves_of(engine.taxonomy), counts), "the values of declared ranges")
 
 
 def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedSource]) -> tuple[str, ...]:

@@ -44,6 +44,11 @@ class ResolvedSource:
     guessed: tuple[str, ...] = ()  # the files and functions to which DuckDB gives the types that some rows fit
 
 
+def place_of(table: exp.Table) -> tuple[str, str, str]:
+    """The database, the schema and the name of a fully qualified table."""
+    return table.catalog, table.db, table.name
+
+
 @dataclass(frozen=True)
 class Origins:
     """The places that the rows of a query, a view or a table come from."""

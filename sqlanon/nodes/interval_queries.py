@@ -76,7 +76,7 @@ def value_tables(encoding: Encoding) -> Iterator[Step]:
 
 def first_cells(encoding: Encoding) -> Step:
     """Makes :data:`CELLS` of the cells of the source: those of the bottom, which is node 0."""
-    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    words = [*encoding.word_columns]
     values = [_numbered(encoding, name, column(encoding.sensitive(name))) for name in judged_columns(encoding)]
     every = union_all(
         SQL.query("cells_with_values", cells=encoding.cells, words=words, value=value) for value in values
@@ -89,7 +89,7 @@ def more_cells(encoding: Encoding) -> exp.Insert:
 
     Its parameters are lists of one: the number of that one, and the masks of words of keys; then the new number.
     """
-    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    words = [*encoding.word_columns]
     keys = [aliased(bits(column(word, "anon_cells"), column(word, "anon_given")), word) for word in words]
     given = subquery(given_lists([NODE, *words]), "anon_given")
     query = _joined([*keys, *map(column, ("anon_value", "anon_rows"))], given)

@@ -321,7 +321,7 @@ def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
 def _cells(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
     (name,) = encoding.spec.protected
     combinations = of_all_nodes(encoding, batch, cells, _rows_by_value, apart=apart)
-    keys = [NODE, *(encoding.key(word) for word in range(encoding.keys.word_count))]
+    keys = [NODE, *encoding.word_columns]
     known = combinations.named_selects
     keyed = [column(key) for key in keys if key in known]
     columns = [

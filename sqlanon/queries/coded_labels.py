@@ -110,7 +110,7 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
 
     Those of levels with too many steps are left out.
     """
-    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    words = [*encoding.word_columns]
     order = ascending(*map(column, words)) if words else None
     following = [
         exp.Window(this=f.lead(column(measure)), partition_by=[column("position"), column("depth")], order=order)
@@ -201,7 +201,7 @@ def value_rows(encoding: Encoding) -> exp.Select:
 
     Values that a taxonomy does not have are one: they share their key.
     """
-    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    keys = [*encoding.word_columns]
     counted = ROW_COUNT if encoding.spec.row_weight is None else WEIGHT
     keyed = []
     for position in range(len(encoding.spec.shapes)):

@@ -166,7 +166,7 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
     if spec.row_weight is not None:
         query = query.select(column(WEIGHT, COMBINATIONS), copy=False)
     query = query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
-    words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
+    words = [*map(column, encoding.word_columns)]
     if words and spec.in_key_order:
         query.set("order", ascending(*words))
     return query
@@ -178,7 +178,7 @@ def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     codes = [column("code", encoding.labels_of(position)) for position in range(len(encoding.spec.shapes))]
     unlabelled = [column(IS_UNMAPPED, COMBINATIONS)] if encoding.typed else []
     is_unmapped = exp.or_(*unlabelled, *(code.is_(exp.null()) for code in codes), copy=False)
-    words = [aliased(key_word(encoding, word), encoding.key(word)) for word in range(encoding.keys.word_count)]
+    words = [aliased(key_word(encoding, word), name) for word, name in enumerate(encoding.word_columns)]
     return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
 
 
@@ -305,7 +305,7 @@ def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
 
 def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
     """The step that makes the cells of the source from those of its pieces, or from its rows."""
-    labels = [*(encoding.key(word) for word in range(encoding.keys.word_count)), IS_UNMAPPED]
+    labels = [*encoding.word_columns, IS_UNMAPPED]
     keys = [column(name) for name in (*labels, *_others(encoding))]
     found = grouped(select([*copies(keys), row_sum()], relation.table), keys)
     if encoding.spec.row_weight is not None:

@@ -284,6 +284,11 @@ class Encoding:
     def key(self, word: int) -> str:
         return f"anon_key_{word}"
 
+    @property
+    def word_columns(self) -> tuple[str, ...]:
+        """The columns with the words of keys."""
+        return tuple(map(self.key, range(self.keys.word_count)))
+
     def labels_of(self, position: int) -> str:
         return f"anon_labels_{position}"
 

@@ -145,7 +145,7 @@ def judged_cells(encoding: Encoding, levels: Levels) -> Step:
         "judged_cells",
         cells=encoding.cells,
         kept=kept_keys(by_key(encoding, levels)).select(aliased(exp.true(), "anon_is_kept"), copy=False),
-        words=[encoding.key(word) for word in range(encoding.keys.word_count)],
+        words=encoding.word_columns,
         keys=[*map(encoding.key, masks)],
         masks=[*map(number, masks.values())],
     )

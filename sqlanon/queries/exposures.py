@@ -93,8 +93,7 @@ def _cells(
 
 def exposure(encoding: Encoding) -> exp.Query:
     """One row: ``row_count``, ``class_count`` and ``k`` of the source, and ``unique_rows``, alone in their class."""
-    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    return SQL.query("exposure", cells=encoding.cells, keys=keys)
+    return SQL.query("exposure", cells=encoding.cells, keys=encoding.word_columns)
 
 
 def homogeneous_rows(

@@ -126,7 +126,7 @@ def of_all_nodes(
     """
     if not apart and len(batch) > 1:
         return relation(by_keys(encoding, batch, cells))
-    names = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    names = [*encoding.word_columns]
     queries = []
     for index, levels in enumerate(batch):
         classes = relation(by_key(encoding, levels, cells))

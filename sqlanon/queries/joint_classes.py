@@ -160,14 +160,13 @@ def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str])
     assert encoding.spec.earlier is not None
     if IS_SHOWN in columns:
         return SQL.query("jointly_kept_by_values", classes=judged)
-    words = map(encoding.key, range(encoding.keys.word_count))
     return SQL.query(
         "jointly_kept",
         classes=judged,
         absent=ABSENT,
         number=number_of_key(encoding),
         node=[NODE] if NODE in columns else [],
-        keys=[word for word in words if word in columns],
+        keys=[word for word in encoding.word_columns if word in columns],
         k=encoding.criteria.k,
         by_person=exp.true() if encoding.spec.earlier.is_by_person else exp.false(),
     )

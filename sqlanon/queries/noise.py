@@ -290,7 +290,7 @@ def keyed_cells(encoding: Encoding, combined: Encoding) -> Step:
     place = combined.keys.always
     assert place is not None
     value = cast(column(encoding.sensitive(name)), "BIGINT")
-    words: dict[int, exp.Expr] = {word: column(encoding.key(word)) for word in range(encoding.keys.word_count)}
+    words: dict[int, exp.Expr] = dict(enumerate(map(column, encoding.word_columns)))
     words[place.word] = all_bits([words[place.word], value]) if place.word in words else value
     return SQL.step(
         KEYED_CELLS,

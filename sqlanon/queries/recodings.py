@@ -256,7 +256,7 @@ class AtCut(_ByValue):
         """The step that makes :func:`cut_labels`; labels of several levels that read the same have one code."""
         encoding = self.encoding
         given = [[number(level), string(label)] for level, label in self.cuts[position]]
-        words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+        words = [*encoding.word_columns]
         query = SQL.query(
             "labels_at_cut",
             labels=encoding.labels,

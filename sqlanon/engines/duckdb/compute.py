@@ -22,6 +22,8 @@ from sqlanon.queries.kit.nodes import (
     PreparedQuery,
     Relation,
     Step,
+    create_table,
+    drop_table,
     identifier,
     number,
     select,
@@ -91,11 +93,9 @@ class Compute(Statements):
                     raise EngineError(TOO_MANY, step=step.purpose)
                 self.far.make(step.makes, query.query, self._small(query, step.purpose), step.purpose)
             else:
-                temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-                made, again = step.makes.table, step.is_again
-                create = exp.Create(this=made, kind="TABLE", replace=again, expression=query, properties=temporary)
+                create = create_table(step.makes.table, query, replace=step.is_again)
                 self.execute(create, step.purpose, parameters)
-        self._keep_in_mind(_without(step.makes))
+        self._keep_in_mind(drop_table(step.makes.table))
 
     def has_dictionaries(self, relation: exp.Expr) -> bool:
         """Whether texts of a relation of many rows come in dictionaries, so that a cast takes each of them once."""
@@ -118,7 +118,7 @@ class Compute(Statements):
         """Remove the temporary table of a step, if it is there."""
         for scope in self._scopes:
             scope.pop(relation.name, None)
-        self._undo(relation.name, _without(relation))
+        self._undo(relation.name, drop_table(relation.table))
 
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         """Return the result of a query that counts; refuses grain ``row``."""
@@ -240,10 +240,6 @@ class Compute(Statements):
 def _rows_stay(purpose: str) -> EngineError:
     reason = "the rows are not in this database, and only counts of them come here: name a target where they are"
     return EngineError(reason, step=purpose)
-
-
-def _without(relation: Relation) -> exp.Drop:
-    return exp.Drop(tables=[relation.table], kind="TABLE", exists=True)
 
 
 def float_texts(numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:

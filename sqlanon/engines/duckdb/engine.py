@@ -17,7 +17,7 @@ from sqlanon.engines.duckdb.scanned_frames import Frames, rows_of
 from sqlanon.engines.duckdb.statements import set_
 from sqlanon.engines.duckdb.writer import Writer
 from sqlanon.engines.frames import is_frame
-from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored
+from sqlanon.engines.relations import Database, Origins, ResolvedSource, Source, Stored, place_of
 from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
@@ -76,7 +76,7 @@ class Engine(Writer):
 
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
         """The tables or views in the database of some fully qualified names, by one query; None where there is none."""
-        return catalog.at_places(self.rows, [(table.catalog, table.db, table.name) for table in tables])
+        return catalog.at_places(self.rows, [*map(place_of, tables)])
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
         """Find a table, a path, a glob or a folder, or take a query or a frame.
@@ -152,8 +152,7 @@ class Engine(Writer):
 
     def has_key(self, table: exp.Table, column: str) -> bool:
         """Whether a column is a key of a table by itself, so that no two rows have the same value."""
-        place = (table.catalog, table.db, table.name)
-        return bool(self.rows(query_text("engines", "table_key"), (*place, column))[0][0])
+        return bool(self.rows(query_text("engines", "table_key"), (*place_of(table), column))[0][0])
 
     @contextmanager
     def attached(self, file: Path | None, name: str, *, new: bool = False) -> Iterator[Database]:
@@ -186,12 +185,11 @@ class Engine(Writer):
 
     def column_comments(self, table: exp.Table) -> dict[str, str]:
         """The comments on the columns of a fully qualified table or view, by the names of those that have one."""
-        place = (table.catalog, table.db, table.name)
-        return dict(self.rows(query_text("engines", "column_comments"), place))
+        return dict(self.rows(query_text("engines", "column_comments"), place_of(table)))
 
     def additions(self, table: exp.Table) -> list[str]:
         """List what a table has and no release is written with, such as comments on its columns; a sentence each."""
-        found = self.rows(query_text("engines", "additions"), (table.catalog, table.db, table.name))[0]
+        found = self.rows(query_text("engines", "additions"), place_of(table))[0]
         counted = zip(ADDITIONS, found, strict=True)
         return [f"{count:,} {what} added since it was written" for what, count in counted if count]
 

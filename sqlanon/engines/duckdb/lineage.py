@@ -18,7 +18,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.origins import FILES, Schema, names_of, query_of, spellings
-from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.engines.relations import ResolvedSource, Stored, place_of
 from sqlanon.errors import EngineError
 from sqlanon.model.names import dataset_of_table, folded
 from sqlanon.queries.kit.sql_files import query_text
@@ -150,7 +150,7 @@ class _Lineage:
         return self._of_view(found) if found.is_view else self._base(found.table, found.table)
 
     def _of_view(self, view: Stored) -> tuple[Column, ...]:
-        place = (view.table.catalog, view.table.db, view.table.name)
+        place = place_of(view.table)
         ((definition,),) = self._rows(query_text("engines", "view_definition"), place)
         if not definition:
             raise UntracedError  # the view of a relation

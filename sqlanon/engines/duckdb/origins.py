@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
-from sqlanon.engines.relations import ResolvedSource, Stored
+from sqlanon.engines.relations import ResolvedSource, Stored, place_of
 from sqlanon.model.names import CSV_SUFFIXES, folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.sql_files import query_text
@@ -125,7 +125,7 @@ class _Walk:
             self._relation(found)
 
     def _relation(self, found: Stored) -> None:
-        place = (found.table.catalog, found.table.db, found.table.name)
+        place = place_of(found.table)
         if place in self.relations:
             return
         self.relations[place] = found

@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb.refusals import why_in_use
 from sqlanon.engines.frames import DATASET, PANDAS, POLARS, RELATION, STREAM, described
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import DIALECT, select, temporary_table
+from sqlanon.queries.kit.nodes import DIALECT, create_table, drop_table, select, temporary_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ class Frames:
             while len(self._scanned) > scanned:
                 self._forget(self._scanned.pop())
             while len(self._copied) > copied:
-                drop = exp.Drop(tables=[temporary_table(self._copied.pop())], kind="TABLE", exists=True)
+                drop = drop_table(temporary_table(self._copied.pop()))
                 with suppress(Exception):  # the connection is closed, and with it the table is gone
                     self._connection.execute(drop.sql(DIALECT))
 
@@ -111,9 +111,7 @@ class Frames:
         stream = f"{name}_stream"
         self._connection.register(stream, reader)
         try:
-            rows = select([exp.Star()], temporary_table(stream))
-            temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-            create = exp.Create(this=temporary_table(name), kind="TABLE", expression=rows, properties=temporary)
+            create = create_table(temporary_table(name), select([exp.Star()], temporary_table(stream)))
             self._connection.execute(create.sql(DIALECT)).fetchall()
         finally:
             self._forget(stream)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.file_readers import PARQUET, PARQUET_READER
-from sqlanon.engines.relations import Stored
+from sqlanon.engines.relations import Stored, place_of
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, select, string
 from sqlanon.queries.kit.sql_files import query_text
 
@@ -190,7 +190,7 @@ def _stored(table: exp.Table, rows: Rows) -> Stored | None:
 
 def _counts(table: exp.Table, rows: Rows) -> list[int]:
     """About how many rows a fully qualified table has; empty if it is none of DuckDB."""
-    return [count for (count,) in rows(query_text("engines", "rows_of_table"), (table.catalog, table.db, table.name))]
+    return [count for (count,) in rows(query_text("engines", "rows_of_table"), place_of(table))]
 
 
 def _ranges(name: str, count: int, most: int) -> Iterator[exp.Expr]:

@@ -15,7 +15,7 @@ from sqlanon.engines.relations import Files, column_of, types_in
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import NOTE_KEY
 from sqlanon.queries.kit.macros import exact_text
-from sqlanon.queries.kit.nodes import column, counted_rows, identifier, select, string, subquery
+from sqlanon.queries.kit.nodes import column, counted_rows, create_table, identifier, select, string, subquery
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.source import SourceColumn
 
@@ -53,11 +53,8 @@ class Writer(Compute):
 
     def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         """Make a table from a query; without ``replace``, refuse if a table is there by now."""
-        create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
-        if target.catalog == "temp":
-            create.set("properties", exp.Properties(expressions=[exp.TemporaryProperty()]))
         try:
-            self.execute(create, "write the release")
+            self.execute(create_table(target.copy(), query, replace=replace), "write the release")
         except EngineError as error:
             if not replace and error.refusal is Refusal.TAKEN:
                 reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'

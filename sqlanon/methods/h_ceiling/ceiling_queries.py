@@ -87,7 +87,7 @@ def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
     return SQL.given(
         cells=encoding.cells,
         labels=encoding.labels,
-        words=[encoding.key(word) for word in range(encoding.keys.word_count)],
+        words=encoding.word_columns,
         keys=() if levels is None else by_key(encoding, levels).keys,
         value=encoding.sensitive(sensitive),
         raw=encoding.raw(sensitive),
@@ -128,7 +128,7 @@ def kept_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
 
 def filled_cells(encoding: Encoding, levels: Levels) -> Step:
     keys = by_key(encoding, levels).keys
-    names = (encoding.key(word) for word in range(encoding.keys.word_count))
+    names = encoding.word_columns
     words = [column(name, "anon_counts") if name in keys else aliased(number(0), name) for name in names]
     cells = cells_by_key(encoding, levels, value_column(encoding), ROW_COUNT)
     return about(encoding, levels).step(FILLED, "filled_cells", cells=cells, words=words)

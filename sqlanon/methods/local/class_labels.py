@@ -66,7 +66,7 @@ class PerClass(Recoding):
     @property
     def words(self) -> list[str]:
         """The columns of :data:`CLASS_KEYS` with the words of keys."""
-        return [self.encoding.key(word) for word in range(self.encoding.keys.word_count)]
+        return [*self.encoding.word_columns]
 
     @property
     def class_list(self) -> exp.Query:

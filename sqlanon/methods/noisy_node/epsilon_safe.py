@@ -208,7 +208,7 @@ def samples(
 ) -> list[tuple[Integers, int]]:
     """Draw samples, the rows of each cell that are in them, each with the number of runs that draw it."""
     encoding = table.encoding
-    keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    keys = [*encoding.word_columns]
     placed = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
     engine.run(Step(PLACED_CELLS, placed, "cells in their order"))
     sizes = np.array([row["rows"] for row in engine.fetch(SQL.query("cell_sizes"), "cells", "cell")], dtype=np.int64)

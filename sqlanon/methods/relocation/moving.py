@@ -142,7 +142,7 @@ def moved(encoding: Encoding, levels: Levels) -> Step:
     codes = [encoding.sensitive(name) for name in encoding.spec.protected]
     raw = [encoding.raw(name) for name in encoding.spec.protected]
     grouping = by_key(encoding, levels, carried=[*codes, *raw, ROW_COUNT])
-    words = (encoding.key(word) for word in range(encoding.keys.word_count))
+    words = encoding.word_columns
     there = {key: f.coalesce(column(_target(key), "anon_moves"), column(key, "anon_here")) for key in grouping.keys}
     return SQL.step(
         MOVED,

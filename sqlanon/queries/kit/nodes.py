@@ -215,6 +215,17 @@ def try_cast(expression: exp.Expr, type_name: str) -> exp.TryCast:
     return exp.TryCast(this=expression, to=_type(type_name).copy())
 
 
+def create_table(table: exp.Table, query: exp.Query, *, replace: bool = False) -> exp.Create:
+    """``CREATE TABLE table AS query``; a temporary one in the catalog of such."""
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()]) if table.catalog == "temp" else None
+    return exp.Create(this=table, kind="TABLE", replace=replace, expression=query, properties=temporary)
+
+
+def drop_table(table: exp.Table) -> exp.Drop:
+    """``DROP TABLE IF EXISTS table``."""
+    return exp.Drop(tables=[table], kind="TABLE", exists=True)
+
+
 def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
     """The statement that makes a temporary ENUM type of the one column of a query, in the order of a column."""
     values.set("order", ascending(column(order)))

@@ -15,9 +15,8 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Describe, Rows
-from sqlanon.engines.duckdb.origins import FILES, Schema, names_of, query_of, spellings
+from sqlanon.engines.duckdb.origins import FILES, Schema, find_named, names_of, query_of
 from sqlanon.engines.relations import ResolvedSource, Stored, place_of
 from sqlanon.errors import EngineError
 from sqlanon.model.names import dataset_of_table, folded
@@ -142,7 +141,7 @@ class _Lineage:
     def _of_name(self, table: exp.Table, scope: Scope, schema: Schema | None) -> tuple[Column, ...]:
         if not table.db and folded(table.name) in scope:
             return scope[folded(table.name)]
-        found = next((found for name in spellings(table, schema) if (found := catalog.find(self._rows, name))), None)
+        found = find_named(self._rows, table, schema)
         if found is None:
             if not NAME_OF_FILE.search(table.name):
                 raise UntracedError  # a variable of Python, which may be a relation

@@ -115,7 +115,7 @@ class _Walk:
                 self._macro(folded(name), schema)
 
     def _name(self, table: exp.Table, schema: Schema | None) -> None:
-        found = next((found for name in spellings(table, schema) if (found := catalog.find(self._rows, name))), None)
+        found = find_named(self._rows, table, schema)
         if found is None:
             self.texts.add(table.name)
             self.paths.add(table.name)
@@ -196,13 +196,14 @@ def names_of(function: exp.Expr) -> list[str]:
     return function.sql_names() if isinstance(function, exp.Func) else []
 
 
-def spellings(table: exp.Table, schema: Schema | None) -> Iterator[str]:
-    """List the spellings of a table: from the schema of the view that names it, and from that of the connection."""
+def find_named(rows: Rows, table: exp.Table, schema: Schema | None) -> Stored | None:
+    """The table or view of a name, from the schema of the view that names it, or from that of the connection."""
     parts = {part: table.args[part].copy() for part in ("this", "db", "catalog") if table.args.get(part)}
+    spelled = [exp.Table(**parts)]
     if schema is not None:
         database, name = (identifier(part) for part in schema)
-        yield exp.Table(**{"catalog": database, "db": name, **parts}).sql(DIALECT)
-    yield exp.Table(**parts).sql(DIALECT)
+        spelled.insert(0, exp.Table(**{"catalog": database, "db": name, **parts}))
+    return next(filter(None, (catalog.find(rows, each.sql(DIALECT)) for each in spelled)), None)
 
 
 def is_of_with(table: exp.Table) -> bool:

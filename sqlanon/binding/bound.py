@@ -135,12 +135,7 @@ def bind(
     population: exp.Expr | None = None,
     roots: Mapping[str, str] | None = None,
 ) -> BoundPolicy:
-    """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).
-
-    Raises:
-        PolicyError: a bound on levels is above its taxonomy, or the lattice is too large for its search.
-        TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy without distances.
-    """
+    """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`); refuse what does not fit."""
     _refuse_misfits(policy, shapes)
     _refuse_pseudonyms_of_nested_instants(policy, columns)
     bound = BoundPolicy(

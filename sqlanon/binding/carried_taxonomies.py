@@ -69,14 +69,8 @@ def own_taxonomies(
 ) -> Iterator[None]:
     """Let the taxonomies that a policy carries hold within the block; nothing changes if it carries none.
 
-    Args:
-        source: the rows from which values are read that are not declared.
-        attributes: the columns; all if they are not given.
-        lists_ranges: whether large declared ranges are listed even if the labels of other values are not needed.
-
-    Raises:
-        PolicyError: the policy does not fit the source.
-        TaxonomyError: names every entry that is malformed, or that the warehouse stores another taxonomy for.
+    Values that are not declared are read from the ``source``. Of the columns, some ``attributes`` may be asked for
+    alone. Large declared ranges are listed only where ``lists_ranges``, or if the labels of other values are needed.
     """
     carried = [name for name in policy.taxonomies if attributes is None or name in attributes]
     if not carried or engine.taxonomy.catalog.startswith(CATALOG):
@@ -231,7 +225,14 @@ def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedS
     Returns:
         a note if that was not possible: the release is published by then.
     """
-    kept = _listed_whole(engine, bound) if bound.policy.taxonomies else {}
+    kept: dict[str, TaxonomyShape] = {}
+    if bound.policy.taxonomies:
+        carried = {*map(folded, bound.policy.taxonomies)}
+        shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
+        # But for ranges that have rows for values alone that occur.
+        in_part = {name for name, made in engine.made_by.items() if made.shape is not None}
+        names = [name for name in stored_taxonomies.attributes(engine) if name not in in_part]
+        kept = {name: shapes[folded(name)] for name in names if folded(name) in shapes}
     is_observed = any(shape.domain == "observed" for shape in kept.values())
     if is_observed and not all(_is_within(engine, source) for source in read):
         kept = {name: shape for name, shape in kept.items() if shape.domain != "observed"}
@@ -247,15 +248,6 @@ def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedS
     except EngineError as error:
         return (f"the macros and the taxonomies of the policy were not stored in the warehouse: {error}",)
     return ()
-
-
-def _listed_whole(engine: Engine, bound: BoundPolicy) -> dict[str, TaxonomyShape]:
-    """Find the taxonomies that the policy carries, but for ranges that have rows for values alone that occur."""
-    carried = {*map(folded, bound.policy.taxonomies)}
-    shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
-    in_part = {name for name, made in engine.made_by.items() if made.shape is not None}
-    names = [name for name in stored_taxonomies.attributes(engine) if name not in in_part]
-    return {name: shapes[folded(name)] for name in names if folded(name) in shapes}
 
 
 def _is_within(engine: Engine, source: ResolvedSource) -> bool:

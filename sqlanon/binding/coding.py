@@ -53,11 +53,7 @@ MAX_READ = 12
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """Read texts of CSV files as a policy takes them, and let numbers beyond its bounds become the bounds.
-
-    Raises:
-        PolicyError: a column is not of numbers, or its type does not hold a bound; or as :func:`with_written_values`.
-    """
+    """Read texts of CSV files as a policy takes them, and let numbers beyond its bounds become the bounds."""
     source = with_written_values(engine, source, policy)
     if not policy.coded_columns:
         return source
@@ -120,17 +116,20 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
 
     Texts that are no numbers or days stay as they are: no taxonomy has them. Weights and columns with bounds are
     numbers for good, since no release has them as they are written.
-
-    Raises:
-        PolicyError: weights or columns with bounds have texts that are no numbers, days can be read in two ways, or a
-            model needs the order of numbers that are spelled in several ways.
     """
     if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
         return source
     texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
     numbers = _of(texts, (policy.row_weight, *policy.coded_columns))
     refuse_texts(engine, source, numbers)
-    _refuse_orders_of_numbers(engine, source, _of(texts, policy.compared_by("ordered")))
+    # Where their order matters texts must not all be numbers: 10 is before 9 as a text.
+    ordered = _counted(engine, source, _of(texts, policy.compared_by("ordered")))
+    if problems := [f'"{name}"' for name, (all_numbers, others) in ordered.items() if all_numbers and not others]:
+        raise PolicyError(
+            f"ordered distances of {source.description} need numbers, which are spelled in several ways in the file "
+            "(0.4, 1) and are texts therefore; cast the columns to DOUBLE in a query:",
+            problems,
+        )
     labelled = {texts[folded(name)]: _taken_by(policy, name) for name in policy.taxonomies if folded(name) in texts}
     read = {name: scalar_call("number_as_text", column(name)) for name, taken in labelled.items() if "numbers" in taken}
     read |= {name: number_of(name) for name in numbers}
@@ -181,17 +180,6 @@ def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) 
             f"{source.description} has texts that are no numbers, where the policy has numbers; make them NULL or "
             "numbers in a query:",
             [f'"{name}": {count:,} {"text" if count == 1 else "texts"}' for name, count in others.items()],
-        )
-
-
-def _refuse_orders_of_numbers(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
-    """Refuse texts that are all numbers where their order matters, since 10 is before 9 as a text."""
-    counted = _counted(engine, source, names)
-    if problems := [f'"{name}"' for name, (numbers, others) in counted.items() if numbers and not others]:
-        raise PolicyError(
-            f"ordered distances of {source.description} need numbers, which are spelled in several ways in the file "
-            "(0.4, 1) and are texts therefore; cast the columns to DOUBLE in a query:",
-            problems,
         )
 
 

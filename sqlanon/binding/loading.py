@@ -202,8 +202,7 @@ def _without_label(engine: Compute, attribute: str, takes: str) -> str:
 def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Store taxonomies in place of those that are there, all of them or none, in one transaction.
 
-    Raises:
-        TaxonomyError: some are malformed, or do not cover their source; it lists each.
+    A TaxonomyError lists each that is malformed, or does not cover its source.
     """
     refused = load_unless_refused(engine, wanted)
     if len(refused) == 1:
@@ -254,10 +253,12 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
             engine.execute(exp.delete(STAGED.table, where=is_another), "make equal rows one")
             stored, shapes, observed = _shapes(engine, wanted)
             refused = malformed(engine, new)
-        _end_if(refused)
+        if refused:
+            raise _RefusedError(refused)
         keep_well_formed(shapes.values())
     _replace(engine, [each.attribute for each in wanted], stored)
-    _end_if(_uncovered(engine, wanted))
+    if refused := _uncovered(engine, wanted):
+        raise _RefusedError(refused)
     _note_origins(engine, wanted, shapes, observed)
     engine.drop(STAGED)
 
@@ -277,11 +278,6 @@ def _stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
         )
         engine.execute(exp.insert(rows, STAGED.table), f'the taxonomy of "{each.attribute}"')
     return len(read)
-
-
-def _end_if(refused: Refused) -> None:
-    if refused:
-        raise _RefusedError(refused)
 
 
 def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
@@ -338,7 +334,10 @@ def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
         if each.source is None:
             continue
         labelled: exp.Query = taxonomies.values_of(engine.taxonomy, each.attribute)
-        known = _values(engine, each)
+        if each.taxonomy.query is None:
+            known = values_made_by(each.taxonomy)
+        else:
+            known = SQL.query("values_of_levels", levels=levels_of(engine, each)[0])
         kind = next(found for found in engine.describe(each.source.relation) if folded(found.name) == folded(each.name))
         if is_respelled(kind) and each.taxonomy.domain != "observed":
             labelled = with_spellings(labelled, kind.type)
@@ -351,14 +350,6 @@ def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
                 [problem],
             )
     return refused
-
-
-def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
-    """Select the values of a taxonomy that is not stored, for users to run."""
-    if wanted.taxonomy.query is None:
-        return values_made_by(wanted.taxonomy)
-    levels, _ = levels_of(engine, wanted)
-    return SQL.query("values_of_levels", levels=levels)
 
 
 def _note_origins(

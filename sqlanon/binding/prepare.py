@@ -95,9 +95,6 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     """Bind the taxonomies as the transaction of the run has them: another connection may have changed them.
 
     What is published then has the hashes of the taxonomies that it was made with.
-
-    Raises:
-        PolicyError, TaxonomyError: as :func:`prepare`.
     """
     found = stored_taxonomies.shapes(engine, tuple(bound.all_shapes))
     if found == bound.all_shapes:
@@ -128,11 +125,7 @@ def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
 
 
 def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> dict[str, str]:
-    """Find the label of the top by column whose unknown values have it.
-
-    Raises:
-        TaxonomyError: a taxonomy has no level above the values, or its top label stands below another one.
-    """
+    """Find the label of the top by column whose unknown values have it; refuse one that is not of the top alone."""
     names = [name for name in policy.columns_with("top") if name in shapes]
     if not names:
         return {}
@@ -184,11 +177,7 @@ def refuse_method(policy: Policy, doing: str) -> None:
 
 
 def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
-    """Refuse to partition by columns that are not in the release, or whose values cannot name a folder.
-
-    Raises:
-        PolicyError: lists every problem.
-    """
+    """Refuse to partition by columns that are not in the release, or whose values cannot name a folder."""
     problems = []
     for name in partition_by:
         if name in policy.identifiers:
@@ -214,13 +203,7 @@ def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by
 
 
 def unguessed(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, Sequence[SourceColumn]]:
-    """Return a source that fits a policy, and its columns; for a private method, no form of CSV files is guessed.
-
-    Raises:
-        PolicyError: columns and roles do not match one to one, a private method reads a query that guesses types, or
-            CSV files have lines of another form.
-        EngineError: CSV files have other columns than the first one.
-    """
+    """Return a source that fits a policy, and its columns; for a private method, no form of CSV files is guessed."""
     found = engine.unguessed(source) if policy.has_private_method else source
     columns = engine.describe(found.relation)
     try:
@@ -233,11 +216,7 @@ def unguessed(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[R
 
 
 def as_policy_says(engine: Engine, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """Code the numbers of an unguessed source that a policy bounds; for a private method in types of the policy.
-
-    Raises:
-        PolicyError: a private method reads texts in place of numbers; or as :func:`sqlanon.binding.coding.coded`.
-    """
+    """Code the numbers of an unguessed source that a policy bounds; for a private method in types of the policy."""
     if not (policy.has_private_method and source.follows_rows):
         return coded(engine, source, policy)
     numeric = policy.method.without_taxonomy

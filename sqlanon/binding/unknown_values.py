@@ -70,12 +70,8 @@ def unknown_values(
 ) -> TaxonomyError:
     """Make the error about values of a source that their taxonomy does not have.
 
-    Args:
-        description: the source in words.
-        relations: by column that may have such values, the relation that it is in.
-        taxonomy: the table that holds the taxonomies.
-        known: the values as users can read them.
-        rows: how many rows have such values, if they were found in another way than by the queries of this error.
+    ``relations`` are those of the columns that may have such values, and ``rows`` is how many have some, if they were
+    found in another way than by the queries of this error.
     """
     problems = [
         problem
@@ -103,10 +99,7 @@ def unknown_in(
 ) -> str | None:
     """Count the values of a column without a label, and give the query that lists them; None if all have one.
 
-    Args:
-        labelled: the values that have a label.
-        known: these as users can read them.
-        attribute: the name of the taxonomy, if it is not the name of the column.
+    ``known`` are the ``labelled`` values as users can read them; the ``attribute`` has the name of the column if empty.
     """
     listed = taxonomies.values_without_label(source, name, labelled)
     [counts] = engine.fetch(taxonomies.SQL.query("count_of", listed=listed), "values without a label")
@@ -180,13 +173,7 @@ def _is_frame(node: exp.Expr) -> bool:
 
 
 def refuse_unlabelled(engine: Compute, description: str, query: exp.Query, release: str) -> None:
-    """Refuse a source with values that have no label in the cut of a release, with a PolicyError.
-
-    Args:
-        description: the source in words.
-        query: the rows of these values by column: attribute, row_count.
-        release: the release in words.
-    """
+    """Refuse a source with values that have no label in the cut of a release; a query counts their rows by column."""
     rows = engine.fetch(query, "values without a label")
     counts: Mapping[str, int] = {row["attribute"]: int(row["row_count"]) for row in rows}
     if problems := [f'"{name}": {count:,} rows' for name, count in counts.items() if count]:

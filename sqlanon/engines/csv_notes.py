@@ -71,11 +71,7 @@ def is_csv(file: str | Path) -> bool:
 
 
 def look_at(file: str | Path) -> Found:
-    """A CSV as it is, whatever runs publish meanwhile.
-
-    Raises:
-        EngineError: there is something else in place of its note.
-    """
+    """A CSV as it is, whatever runs publish meanwhile."""
     path = Path(LOCAL.sub("", str(file), count=1))
     before: Entries | None = None
     # A note is replaced before and after its file: one that is about another file may have been read before that.
@@ -101,11 +97,7 @@ def entry_of_all(files: Iterable[str]) -> Entry | None:
 
 
 def read_note(path: Path) -> Entries:
-    """The entries of the note of a CSV; none without a note, or if it is that of an exported taxonomy.
-
-    Raises:
-        EngineError: it is not what sqlanon writes.
-    """
+    """The entries of the note of a CSV; none without a note, or if it is that of an exported taxonomy."""
     place = note_path(path)
     try:
         text = b"" if is_special(place) else place.read_bytes()

@@ -48,9 +48,6 @@ def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
     """Hold the first name that is free, of those with a number between a prefix and a suffix.
 
     A file system without locks gives a name as well, which :func:`acquire_stale` then refuses to everybody.
-
-    Raises:
-        OSError: the folder cannot be written.
     """
     for number in itertools.count():
         path = folder / f"{prefix}{number}{suffix}"
@@ -63,11 +60,7 @@ def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
 
 
 def acquire_stale(path: Path) -> Held | None:
-    """Hold a name that another process had; None while it is held, and where that cannot be known.
-
-    Raises:
-        OSError: the file system refuses a lock that it could give.
-    """
+    """Hold a name that another process had; None while it is held, and where that cannot be known."""
     # The lock of another user may be readable only, which is enough where locks are not those of a network.
     for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
         with suppress(PermissionError, FileNotFoundError):
@@ -131,11 +124,7 @@ class CallLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Wait for calls of other threads, and make others wait until the block ends.
-
-        Raises:
-            EngineError: a callback of a call makes another one, in the middle of its statements.
-        """
+        """Wait for calls of other threads, and make others wait until the block ends; refuse a call of a callback."""
         with self._lock:
             if self._is_calling_back:
                 raise EngineError(

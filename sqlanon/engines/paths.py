@@ -72,11 +72,7 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
 
 
 def marked(folder: str | Path) -> FolderRecord | None:
-    """Read the layout in the marker of a release folder, whatever else is in it; None if the folder has none.
-
-    Raises:
-        EngineError: it has one that is not what sqlanon writes.
-    """
+    """Read the layout in the marker of a release folder, whatever else is in it; None if the folder has none."""
     marker = Path(folder, MARKER)
     try:
         text = marker.read_bytes()

@@ -227,7 +227,12 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
-        columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
+        # NULL where a row has a weight that cannot be one.
+        given = column(spec.row_weight)
+        weight = cast_value(given.copy(), "DOUBLE")
+        is_valid = exp.and_(given > 0, weight < cast(string("infinity"), "DOUBLE"))
+        are_valid = f.bool_and(f.coalesce(is_valid, exp.false()))
+        columns.append(aliased(case(are_valid, exp.Sum(this=weight)), WEIGHT))
     return grouped(select(columns, source.copy()), list(keys.values()))
 
 
@@ -243,13 +248,6 @@ def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str,
     keys = {name: typed.get(name) or key(name) for name in encoding.spec.quasi_identifiers}
     lost = [exp.and_(is_there(column(name)), found.copy().is_(exp.null()), copy=False) for name, found in typed.items()]
     return {**keys, IS_UNMAPPED: exp.or_(*lost, copy=False)} if lost else keys
-
-
-def _weight(weight: exp.Expr) -> exp.Expr:
-    """The weight of a cell; NULL where a row has a weight that cannot be one."""
-    valid = exp.and_(weight > 0, cast_value(weight.copy(), "DOUBLE") < cast(string("infinity"), "DOUBLE"))
-    are_valid = f.bool_and(f.coalesce(valid, exp.false()))
-    return case(are_valid, exp.Sum(this=cast_value(weight.copy(), "DOUBLE")))
 
 
 def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -66,10 +66,15 @@ class LabelLosses:
         if not self._wanted:
             return classes
         encoding = self._encoding
-        keys = {encoding.key(word) for word in range(encoding.keys.word_count if encoding.spec.earlier is None else 0)}
+        keys = encoding.word_columns if encoding.spec.earlier is None else ()
         shown = [name for name in classes.named_selects if name not in keys]
         # The bits of labels that do not all lose alike, for they are compared with step after step.
-        masks = {place: encoding.keys.label_masks(*place) for place in self._varying()}
+        masks = {
+            (position, depth): encoding.keys.label_masks(position, depth)
+            for position, nodes in enumerate(self._nodes_of)
+            for depth in nodes
+            if any(encoding.loss_varies(name, position, depth) for name in self._wanted)
+        }
         of_labels = [
             aliased(bits(column(encoding.key(word)), number(mask)), _label_bits(*place, word))
             for place, of_words in masks.items()
@@ -100,13 +105,6 @@ class LabelLosses:
             aliased(_combination("arithmetic", equal, known).copy(), "lm"),
             aliased(_combination(quality.aggregate, shares, known).copy(), "combined_loss"),
         ]
-
-    def _varying(self) -> Iterator[tuple[int, int]]:
-        """The quasi-identifiers and levels of the batch at which labels can lose different amounts."""
-        for position, nodes in enumerate(self._nodes_of):
-            for depth in nodes:
-                if any(self._encoding.loss_varies(name, position, depth) for name in self._wanted):
-                    yield position, depth
 
     def _columns(self) -> list[exp.Alias]:
         """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""

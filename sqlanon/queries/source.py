@@ -152,22 +152,21 @@ def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.T
     """A release with the whole numbers of some columns spelled as its taxonomies have them: 27 in place of 27.0."""
     if not names:
         return relation
-    return typed(relation, {name: _whole_number(name, taxonomy) for name in names}, "anon_whole_numbers")
+    numbers = {}
+    for name in names:
+        label, own = text(column(name)), exp.Subquery(this=_values(taxonomy, name))
+        whole = try_cast(label, WHOLE_TYPE)
+        is_new = exp.not_(exp.In(this=label.copy(), query=own))
+        is_equal = try_cast(label.copy(), "DOUBLE").eq(try_cast(whole.copy(), "DOUBLE"))
+        condition = exp.and_(is_new, f.coalesce(is_equal, exp.false()))
+        numbers[name] = case(condition, text(whole.copy()), label.copy())
+    return typed(relation, numbers, "anon_whole_numbers")
 
 
 def both_spellings(labels: Sequence[tuple[int | None, str]]) -> list[tuple[int | None, str]]:
     """The labels of a cut, those of level 0 also as whole numbers."""
     whole = [(level, f"{float(label):.0f}") for level, label in labels if level == 0 and WHOLE.fullmatch(label)]
     return [*labels, *whole]
-
-
-def _whole_number(name: str, taxonomy: exp.Table) -> exp.Expr:
-    label = text(column(name))
-    whole = try_cast(label, WHOLE_TYPE)
-    own = _values(taxonomy, name)
-    is_new = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=own)))
-    is_equal = try_cast(label.copy(), "DOUBLE").eq(try_cast(whole.copy(), "DOUBLE"))
-    return case(exp.and_(is_new, f.coalesce(is_equal, exp.false())), text(whole.copy()), label.copy())
 
 
 def _values(taxonomy: exp.Table, attribute: str) -> exp.Select:

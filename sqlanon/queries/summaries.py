@@ -90,11 +90,8 @@ def node_summaries(
 ) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
 
-    Args:
-        encoding, batch, row_count: of the run, the nodes, and the rows of the source.
-        cells: cells rolled up to a node below all of the batch; those of the source if None.
-        asked: leave out what is not asked.
-        attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
+    ``cells`` are rolled up to a node below all of the batch, or those of the source if None. Of columns those that are
+    ``asked`` are there, and ``attainable_within`` some suppressed rows how private each node can be made.
     """
     losses = LabelLosses(encoding, batch, () if asked == "counts" else encoding.label_losses)
     summary = _Summary(encoding, losses, asked, row_count, attainable_within)

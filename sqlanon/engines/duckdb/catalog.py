@@ -70,11 +70,7 @@ def at_places(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:
-    """Place a new table in the schema or database that its name spells if it is there, else here.
-
-    Raises:
-        EngineError: it goes here, with a name that ends as that of a file.
-    """
+    """Place a new table in the schema or database that its name spells if it is there, else here."""
     catalog, schema = current_place(rows)
     schemas = {(row[0], row[1]) for row in rows(query_text("engines", "list_schemas"), ())}
     match name.split("."):

@@ -79,13 +79,7 @@ class CsvForms:
         return self.given.with_changes(self._always)
 
     def of(self, files: Sequence[str]) -> Form:
-        """Find the form of some files.
-
-        Raises:
-            EngineError: a line has more or fewer fields than the first one, the first line has no names, files have
-                different columns, or one cannot be read.
-            PolicyError: settings name columns that are not there, or types that cannot read all values.
-        """
+        """Find the form of some files; refuse lines of other forms, and settings that do not fit."""
         state: tuple[object, ...] = ()  # of files, which changes with their content, unless they are elsewhere
         with suppress(OSError, ValueError):
             states = ((file, os.stat(file)) for file in files)  # noqa: PTH116
@@ -100,9 +94,6 @@ class CsvForms:
         """Files as texts with nothing found out about them: commas (tabs in ``.tsv``), double quotes, and names.
 
         Settings hold here, too; types do not, since the policy has them.
-
-        Raises:
-            EngineError: a file is empty, or it has other columns than the first one, or in another order.
         """
         settings = self.settings
         delim = settings.delim or ("\t" if files[0].lower().endswith(TABBED) else ",")

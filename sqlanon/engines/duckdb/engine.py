@@ -118,9 +118,6 @@ class Engine(Writer):
         """Read CSV files by some settings, and times with a zone in a zone, until :meth:`reading_frames` ends.
 
         Settings that the session was opened with hold whatever is said here; None changes nothing.
-
-        Raises:
-            PolicyError: no zone has that name.
         """
         if csv is not None:
             self._csv_forms.given = csv
@@ -134,12 +131,7 @@ class Engine(Writer):
         return self._sources.origins(source)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
-        """Return a source that guesses as little of its rows as it can: CSV files and objects are read as texts.
-
-        Raises:
-            PolicyError: it is a query that guesses types, or CSV files have lines of another form.
-            EngineError: CSV files have other columns than the first one.
-        """
+        """Return a source that guesses as little of its rows as it can: CSV files and objects are read as texts."""
         if self.is_far(source.relation):
             return source
         return self._sources.unguessed(self._frames.as_texts(source), self.origins)
@@ -160,9 +152,6 @@ class Engine(Writer):
 
         What is committed to the file is on the disk after :meth:`save`. One that is ``new`` can be read by any version
         of the database. A database in memory gets the first free name that begins as ``name``.
-
-        Raises:
-            EngineError: it cannot be opened, or the connection is in a transaction.
         """
         with self.transaction():
             pass  # Refuses a connection that is in a transaction already: nothing could be detached from it.

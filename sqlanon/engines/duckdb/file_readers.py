@@ -45,11 +45,7 @@ CSV = Format("CSV", CSV_SUFFIXES, "read_csv")
 
 
 def format_of(source: str, files: Sequence[str]) -> Format:
-    """The kind of the files that a path or a glob stands for; Parquet is also what is named otherwise.
-
-    Raises:
-        EngineError: some are CSV files, and others are not.
-    """
+    """The one kind of the files that a path or a glob stands for; Parquet is also what is named otherwise."""
     tables = [file for file in files if CSV.has(file)]
     others = [file for file in files if not CSV.has(file)]
     if tables and others:

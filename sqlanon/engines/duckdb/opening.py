@@ -80,9 +80,6 @@ class Resources:
 
         DuckDB puts it beside the file of a warehouse. A warehouse in memory has no such place, and DuckDB would take
         the working folder: so it gets one where the system keeps temporary files.
-
-        Raises:
-            EngineError: the folder that was asked for cannot be written.
         """
         if self.temp_directory is None and not in_memory:
             return None

@@ -69,9 +69,7 @@ class Sources:
     def resolve(self, source: str, warehouse: str, *, restricted: bool = False) -> ResolvedSource:
         """Return the source of a spelling, a table first; the ledger knows tables of ``warehouse`` by name.
 
-        Raises:
-            PolicyError: it is ``restricted``, and does more: :mod:`sqlanon.engines.duckdb.restricted`.
-            EngineError: the source is missing or cannot be read.
+        If it is ``restricted``, it may do no more than :mod:`sqlanon.engines.duckdb.restricted` says.
         """
         found = catalog.find(self._rows, possible(source, "source"))
         if found is not None:
@@ -296,11 +294,7 @@ class Sources:
         return files
 
     def readable(self, source: str, found: ResolvedSource, kind: Format = file_readers.PARQUET) -> ResolvedSource:
-        """Return the source of a spelling.
-
-        Raises:
-            EngineError: its files cannot be read.
-        """
+        """Return the source of a spelling; refuse files that cannot be read."""
         try:
             self._describe(found.relation)
         except EngineError as error:

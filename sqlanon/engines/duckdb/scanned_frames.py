@@ -47,12 +47,7 @@ class Frames:
                     self._connection.execute(drop.sql(DIALECT))
 
     def resolve(self, frame: object) -> ResolvedSource:
-        """A frame as a source, for the block of :meth:`during`.
-
-        Raises:
-            PolicyError: it is nothing that can be read.
-            EngineError: it cannot be read, or not by this connection.
-        """
+        """A frame as a source, for the block of :meth:`during`."""
         description = described(frame)
         _refuse_equal_names(frame, description)
         if description == POLARS:
@@ -163,11 +158,7 @@ def _refuse_objects(frame: Any) -> None:
 
 
 def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:
-    """All rows of a relation, as the method of a DuckDB relation that is called ``form`` hands them out.
-
-    Raises:
-        EngineError: they cannot be read, or the package of that form is not installed.
-    """
+    """All rows of a relation, as the method of a DuckDB relation that is called ``form`` hands them out."""
     query = select([exp.Star()], relation.copy()).sql(DIALECT)
     try:
         return getattr(connection.sql(query), form)()
@@ -187,9 +178,6 @@ def readable(frame: Any) -> Any:
     Intervals and periods become texts, sparse columns dense ones. A column of Python objects becomes a column of one
     Arrow type if that keeps every value, else of the text of each value. DuckDB takes the type of such a column from
     1,000 values and would cast the others: 1.5 among whole numbers to 2.
-
-    Raises:
-        EngineError: the names of columns have several levels, or there are objects without a text.
     """
     if frame.columns.nlevels > 1:
         help_ = 'join them, such as with frame.columns = frame.columns.map("_".join)'

@@ -185,12 +185,7 @@ class Statements:
                 self._change_zone(before)
 
     def enter_zone(self, zone: str) -> None:
-        """Give times with a zone the texts and days that they have in a zone, wherever the run is.
-
-        Raises:
-            PolicyError: no zone has that name.
-            EngineError: the settings of the connection are locked, and have another one.
-        """
+        """Give times with a zone the texts and days that they have in a zone, wherever the run is."""
         try:
             self._change_zone(zone)
         except EngineError as error:
@@ -237,11 +232,7 @@ def attaching(database: str, name: str, **options: exp.Expr | None) -> exp.Attac
 
 
 def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) -> None:
-    """Change settings, one after the other.
-
-    Raises:
-        EngineError: the database refuses one.
-    """
+    """Change settings, one after the other."""
     for name, value in settings.items():
         setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
         with refusals(f"the setting {name}"):

@@ -82,11 +82,7 @@ class Writer(Compute):
         ]
 
     def parquet_columns(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as Parquet files have them.
-
-        Raises:
-            EngineError: Parquet has no type for some, nor any for the same values.
-        """
+        """Return the columns of a query as Parquet files have them; refuse types that these lack."""
         columns = self.written_columns(query)
         altered = {found.name: sorted(types_in(found.type) & NOT_IN_PARQUET) for found in columns}
         lines = [f'"{name}" ({", ".join(types)})' for name, types in altered.items() if types]
@@ -99,11 +95,7 @@ class Writer(Compute):
         return columns
 
     def csv_columns(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as CSV files have them.
-
-        Raises:
-            EngineError: CSV has no form for some, as for lists and bytes.
-        """
+        """Return the columns of a query as CSV files have them; refuse types without a form, as of lists and bytes."""
         columns = self.written_columns(query)
         plain = KEPT_BY_CSV | READ_BACK_FROM_CSV
         lines = [
@@ -198,8 +190,7 @@ class Writer(Compute):
     def refuse_altered_parquet(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
         """Read back what was written of a query, where the types of its columns do not prove that nothing has changed.
 
-        Raises:
-            EngineError: it cannot be read, or values have another text now, such as intervals of microseconds.
+        Refused are values that have another text now, such as intervals of microseconds.
         """
         doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_PARQUET]
         problems = self._altered(query, written, doubtful)

@@ -55,11 +55,7 @@ def macro_files() -> list[Path]:
 def add_macros(path: Path) -> None:
     """Have the macros of another file installed and expanded as those of this package are.
 
-    Args:
-        path: a file of statements ``CREATE OR REPLACE MACRO anon.<name>(...) AS ...;``, each with its comment above.
-
-    Raises:
-        SqlanonError: there is none in it, or one has the name of a macro that is there already.
+    It has statements ``CREATE OR REPLACE MACRO anon.<name>(...) AS ...;`` of new names, each with its comment above.
     """
     found = [match["name"] for match in _macros_in(path)]
     others = {match["name"] for file in macro_files() if file != path for match in _macros_in(file)}

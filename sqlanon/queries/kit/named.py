@@ -144,7 +144,8 @@ def _fill(mark: exp.Identifier, role: Role) -> None:
     elif isinstance(place, exp.Column) and mark.arg_key == "this":
         _fill_column(place, role)
     else:
-        names = [identifier(name) for name in _names(role)]
+        columns = [role] if isinstance(role, str | exp.Expr) else cast(Sequence[str | exp.Expr], role)
+        names = [identifier(each if isinstance(each, str) else each.name) for each in columns]
         mark.replace(names[0] if len(names) == 1 else names)
 
 
@@ -182,10 +183,3 @@ def _expression(role: Role, table: str = "") -> exp.Expr:
     if table and isinstance(made, exp.Column):
         made.set("table", identifier(table))
     return made
-
-
-def _names(role: Role) -> list[str]:
-    if isinstance(role, str):
-        return [role]
-    columns = [role] if isinstance(role, exp.Expr) else cast(Sequence[str | exp.Expr], role)
-    return [each if isinstance(each, str) else each.name for each in columns]

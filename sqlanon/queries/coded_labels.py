@@ -19,7 +19,6 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
     ascending,
-    bit_or,
     bits,
     called,
     case,
@@ -90,7 +89,9 @@ def key_labels(encoding: Encoding) -> Step:
     words = []
     for word in range(encoding.keys.word_count):
         child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
-        own = filtered(bit_or(child), column("word").eq(word))
+        # A node of its own would look for the type of the expression whenever it is printed.
+        all_children = exp.Anonymous(this="BIT_OR", expressions=[child])
+        own = filtered(all_children, column("word").eq(word))
         above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
         found = exp.Window(this=own, partition_by=[column("position"), column(VALUE)], order=above)
         words.append(aliased(f.coalesce(found, 0), encoding.key(word)))

@@ -118,14 +118,6 @@ def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
     return query
 
 
-def over(query: exp.Select, relation: exp.Query) -> exp.Select:
-    """A query over one table with another relation in its place."""
-    table = query.find(exp.Table)
-    assert table is not None
-    table.replace(subquery(relation, table.name))
-    return query
-
-
 def unpivoted(relation: exp.Expr, values: Mapping[int, exp.Expr], beside: Sequence[exp.Column] = ()) -> exp.Select:
     """A row for each row of a relation and each of some values of one type.
 
@@ -291,11 +283,6 @@ def bits(expression: exp.Expr, mask: exp.Expr) -> exp.BitwiseAnd:
 def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:
     """The bits that any of some numbers has."""
     return reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), expressions)
-
-
-def bit_or(expression: exp.Expr) -> exp.Anonymous:
-    """``bit_or(expression)``: a node of its own would look for the type of the expression whenever it is printed."""
-    return exp.Anonymous(this="BIT_OR", expressions=[expression])
 
 
 def count_rows() -> exp.Count:

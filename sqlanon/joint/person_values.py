@@ -126,7 +126,9 @@ def refuse_unmet(
         UnsatisfiableError: some do not.
     """
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
-    if found := _unmet(engine, bound, classes, values.of_persons(shown), shown, persons.table):
+    with _grouped(engine, bound, classes, values.of_persons(shown), shown, persons.table) as grouping:
+        found = _unmet(engine, grouping)
+    if found:
         looked_at = {each.bounded for each in shown}
         models = enumerated(model for model in bound.policy.privacy if {*model.columns} & looked_at)
         raise UnsatisfiableError(
@@ -169,7 +171,8 @@ def failing_classes(
     values = {name: name for name in spec.protected}
     own = [ShownValues(name, name, len(classes) - 1) for name in bound.policy.criteria.bounded_columns]
     found = shown_persons_by_values(persons, [*values], classes)
-    return _unmet(engine, bound, classes, values, [*spec.shown_values, *own], found)
+    with _grouped(engine, bound, classes, values, [*spec.shown_values, *own], found) as grouping:
+        return _unmet(engine, grouping)
 
 
 def failing_together(
@@ -188,7 +191,8 @@ def failing_together(
     if not criteria.looks_at_values or not all(map(holds_together, criteria.models)):
         return None
     shown = values.shown(bound.policy, dict(enumerate(policies)))
-    return _unmet(engine, bound, classes, values.of_persons(shown), shown, persons.table)
+    with _grouped(engine, bound, classes, values.of_persons(shown), shown, persons.table) as grouping:
+        return _unmet(engine, grouping)
 
 
 # More than six parameters: persons with all that is known of them.
@@ -214,11 +218,7 @@ def _grouped(
 
 
 def _refuse_unlabelled(engine: Compute, encoding: Encoding) -> None:
-    """Refuse values of sources that a taxonomy does not have.
-
-    Raises:
-        TaxonomyError: there are some.
-    """
+    """Refuse values of sources that a taxonomy does not have, with a TaxonomyError."""
     counts: dict[str, int] = {}
     for name in (name for name in encoding.spec.protected_shapes if encoding.sensitive_height(name) > 1):
         [found] = engine.fetch(unlabelled_values(encoding, name), "values without a label", "node")
@@ -232,14 +232,6 @@ def _refuse_unlabelled(engine: Compute, encoding: Encoding) -> None:
         )
 
 
-def _unmet(
-    engine: Compute,
-    bound: BoundPolicy,
-    classes: Sequence[str],
-    values: Mapping[str, str],
-    shown: Sequence[ShownValues],
-    persons: exp.Expr,
-) -> int:
+def _unmet(engine: Compute, grouping: Grouping) -> int:
     """Count the joint classes that violate a bound on their size or on values that are shown."""
-    with _grouped(engine, bound, classes, values, shown, persons) as grouping:
-        return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])
+    return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])

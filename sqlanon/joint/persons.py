@@ -36,33 +36,19 @@ from sqlanon.queries.source_rows import UNKNOWN, reference
 
 @dataclass(frozen=True)
 class EarlierRelease:
-    """A release at a node, at a cut, or by local recoding.
-
-    Attributes:
-        name: what it is called.
-        bound: its policy, bound to the rows that it was made from.
-        labels: the node, or the cut; or the classes, which are made again.
-        released: its rows.
-        keys: the columns of its source that identify a person, in the order of those of the other releases.
-        is_by_person: whether they identify one row; else they are all that releases see of it.
-        as_text: whether they are compared as text.
-        beside: the positions of the earlier releases that it was held together with.
-        read: it and its source, which no run may replace.
-        record: what is recorded of it in a release that is held together with it.
-        make_again: makes the classes of its rows again, if its labels do not say which these are.
-    """
+    """A release at a node, at a cut, or by local recoding."""
 
     name: str
-    bound: BoundPolicy
-    labels: LabelsRecord
-    released: exp.Expr
-    keys: tuple[str, ...]
-    is_by_person: bool
-    as_text: bool
-    beside: tuple[int, ...]
-    read: tuple[ResolvedSource, ...]
-    record: EarlierRecord
-    make_again: MakeAgain | None = None
+    bound: BoundPolicy  # its policy, bound to the rows that it was made from
+    labels: LabelsRecord  # the node, or the cut; or the classes, which are made again
+    released: exp.Expr  # its rows
+    keys: tuple[str, ...]  # the columns of its source that identify a person, in the order of those of other releases
+    is_by_person: bool  # whether they identify one row; else they are all that releases see of it
+    as_text: bool  # whether they are compared as text
+    beside: tuple[int, ...]  # the positions of the earlier releases that it was held together with
+    read: tuple[ResolvedSource, ...]  # it and its source, which no run may replace
+    record: EarlierRecord  # what is recorded of it in a release that is held together with it
+    make_again: MakeAgain | None = None  # makes the classes of its rows again, if labels do not say which these are
 
 
 MakeAgain: TypeAlias = Callable[[Compute, EarlierRelease, CellSpec, ListedClasses], exp.Select]

@@ -38,15 +38,11 @@ class Pace:
 
 
 class Stages:
-    """The stages of a run, one after the other.
-
-    Attributes:
-        seconds: the wall time of every stage that is finished.
-    """
+    """The stages of a run, one after the other."""
 
     def __init__(self, progress: Progress, clock: Callable[[], float] = time.perf_counter) -> None:
         """The run begins now."""
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[str, float] = {}  # the wall time of every stage that is finished
         self._progress = progress
         self._clock = clock
         self._began = clock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from sqlanon.engines.relations import ResolvedSource
@@ -12,6 +12,9 @@ from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.record import Inputs, Record, ReportRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.publish.provenance import release_record
+from sqlanon.queries.kit.nodes import subquery
+from sqlanon.queries.published_rows import with_individuals
+from sqlanon.queries.recodings import Recoding
 from sqlanon.release.guarantee import guarantee
 from sqlanon.verification.measure import Beside, measured_beside
 from sqlanon.verification.verify import refuse_shortfalls, verify
@@ -46,6 +49,13 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
         """Return what the release is compared with when it is measured."""
         bound = made.bound
         return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
+
+    def beside_individuals(self, found: Beside, recoding: Recoding, *, masked: bool) -> Beside:
+        """Return what a release is compared with, and whose rows its rows are, if the policy counts individuals."""
+        if self.bound.policy.individual is None:
+            return found
+        rows = with_individuals(recoding, masked=masked)
+        return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
     def record(self, made: ClassesT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
         assert report.rows is not None

@@ -32,8 +32,6 @@ from sqlanon.nodes.choice import (
 from sqlanon.nodes.counting import examine_nodes, node_summaries
 from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
 from sqlanon.queries.joint_persons import persons_of_rows
-from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.published_rows import with_individuals
 from sqlanon.queries.recodings import AtNode
 from sqlanon.queries.released_classes import NodeClasses
 from sqlanon.release import publishing
@@ -123,10 +121,7 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         bound, levels = made.bound, made.choice.node.levels
         node = bound.lattice.named(levels)
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
-        if bound.policy.individual is None:
-            return found
-        rows = with_individuals(AtNode(made.table.encoding, levels), masked=made.masked)
-        return replace(found, with_individuals=subquery(rows, "anon_individuals"))
+        return self.beside_individuals(found, AtNode(made.table.encoding, levels), masked=made.masked)
 
     def compare(
         self, made: NodePublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]

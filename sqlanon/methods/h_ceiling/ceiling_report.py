@@ -99,10 +99,8 @@ class Known:
 def guarantee(policy: Policy, report: Report, *, for_recipients: bool) -> Guarantee:
     """Make the claims of a release (spec/hceiling.md: verdict, and H2 to H9).
 
-    Args:
-        report: the report of the run.
-        for_recipients: whether recipients may read it: then it has what the policy asks for in place of what the run
-            attained, from which they could find how many rows are true.
+    For recipients it has what the policy asks for in place of what the run attained, from which they could find how
+    many rows are true.
     """
     settings = policy.method
     assert isinstance(report, CeilingReport)

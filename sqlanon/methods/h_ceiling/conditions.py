@@ -156,14 +156,10 @@ class Condition(ABC):
     """When a group of classes conceals their counterfeits; a class is a position, a group is a sequence of positions.
 
     What holds for a class in a group holds for it in any group that this one is merged into.
-
-    Attributes:
-        classes: the classes.
-        offered: how many rows of each class and value could conceal a counterfeit of others; shape (entries,).
     """
 
     classes: FilledClasses
-    offered: Counts
+    offered: Counts  # how many rows of each class and value could conceal a counterfeit of others; shape (entries,)
 
     def holds(self, group: Sequence[int]) -> bool:
         return not any(self.missing(target, group) for target in group)

@@ -36,8 +36,6 @@ from sqlanon.model.release.measurement import models_table
 from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
 from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.joint_persons import persons_of_rows
-from sqlanon.queries.kit.nodes import subquery
-from sqlanon.queries.published_rows import with_individuals
 from sqlanon.queries.released_classes import labels_by_place, released_labels
 from sqlanon.release import publishing
 from sqlanon.release.guarantee import CHOSEN_NODE
@@ -176,11 +174,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         )
 
     def reference(self, made: LocalPublication) -> Beside:
-        found = super().reference(made)
-        if made.bound.policy.individual is None:
-            return found
-        rows = with_individuals(made.recoding, masked=False)
-        return replace(found, with_individuals=subquery(rows, "anon_individuals"))
+        return self.beside_individuals(super().reference(made), made.recoding, masked=False)
 
     def compare(
         self, made: LocalPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]

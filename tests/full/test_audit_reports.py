@@ -1,4 +1,4 @@
-"""Reports of an audit, and its command."""
+"""Reports of an audit, its command, and leaks that it finds in larger outputs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -120,3 +121,38 @@ class TestCommand:
         assert command("--delta", "0.1").exit_code == 2
         assert isinstance(command("--chart", "chart.gif").exception, sa.PolicyError)
         assert isinstance(command("--confidence", "2").exception, sa.PolicyError)
+
+
+class TestPower:
+    def test_noise_of_one_sign_is_found_by_the_size_of_the_output(self) -> None:
+        """Rows are only ever added: 6 rows come from 6, never from 7 (E2). Each release differs from all others."""
+        generator = np.random.default_rng(2)
+
+        def published(table: int) -> list[float]:
+            added = max(0, round(generator.laplace(scale=1 / 0.3)))
+            return generator.normal(size=table + added).tolist()
+
+        audit = audit_privacy(published, 7, 6, runs=4_000, claimed=ONE)
+        assert audit.violates
+        assert audit.direction == "neighbour over table"
+        assert audit.event == "its size is below 7 or absent"
+
+    def test_a_tail_is_found_where_no_output_comes_twice(self) -> None:
+        def draw(generator: np.random.Generator, table: int, runs: int) -> Any:
+            return table + generator.laplace(size=runs)
+
+        audit = audit_privacy(Vectorised(draw), 0, 1, runs=20_000)
+        assert 0.85 < audit.lower_bound <= 1
+        assert audit.event is not None
+        assert re.search(r"threshold", audit.event)
+
+    def test_the_presence_of_one_item_among_many_is_found(self) -> None:
+        generator = np.random.default_rng(3)
+
+        def published(table: frozenset[str]) -> frozenset[str]:
+            noise = {f"item {number}" for number in generator.integers(0, 40, 12)}
+            return frozenset(noise | (table if generator.random() < 0.3 else set()))
+
+        audit = audit_privacy(published, frozenset({"rare"}), frozenset(), runs=4_000, claimed=ONE, show_event=True)
+        assert audit.violates
+        assert audit.event == "how often an item is in it, for 'rare', is at least 1"

@@ -23,6 +23,7 @@ from sqlanon.lakes import store
 from tests.commands import document, environment, sqlanon
 from tests.stories import test_cli
 from tests.stories.test_cli import POLICY, published, tables
+from tests.stories.test_kept_taxonomies import ROWS, TOML
 
 clinic, folder, loaded, raw = test_cli.clinic, test_cli.folder, test_cli.loaded, test_cli.raw
 
@@ -407,3 +408,16 @@ def test_partitions_from_fit_to_verify(clinic: Path) -> None:
     union = published("verify", source="FROM early UNION ALL FROM late")
     assert sqlanon(*union, folder=clinic).returncode == 3
     assert sqlanon(*union, "--without-provenance", folder=clinic).returncode == 0
+
+
+def test_run_makes_the_warehouse_of_its_table_and_takes_it_back_if_it_fails(tmp_path: Path) -> None:
+    duckdb.sql(ROWS).write_csv(str(tmp_path / "people.csv"))
+    (tmp_path / "policy.toml").write_text(TOML)
+    command = ["run", "people.csv", "--policy", "policy.toml", "--db", "new.duckdb", "--into", "k3"]
+    refused = sqlanon(*command, "--k", "1000", folder=tmp_path)
+    assert (refused.returncode, sorted(file.name for file in tmp_path.iterdir())) == (3, ["people.csv", "policy.toml"])
+    done = sqlanon(*command, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with duckdb.connect(str(tmp_path / "new.duckdb")) as client:
+        assert client.execute("SELECT DISTINCT attribute FROM anon.taxonomy").fetchall() == [("age",)]
+        assert client.execute("FROM anon.k_anonymity('k3', ['age'])").fetchone() is not None

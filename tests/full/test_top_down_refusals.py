@@ -1,13 +1,16 @@
-"""What top-down specialization refuses."""
+"""What top-down specialization refuses, and numbers with steps by the command line."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import sqlanon as sa
 from sqlanon.methods.cuts.shared import points
+from tests.commands import sqlanon
 from tests.stories import test_top_down
 from tests.stories.test_top_down import policy_of
 
@@ -87,3 +90,27 @@ def test_a_release_that_is_not_as_it_should_be(session: sa.Session, monkeypatch:
     monkeypatch.setattr(points, "rows_at_cut", lambda *given: right(*given).limit(33))
     with pytest.raises(sa.VerificationError, match="33 rows where 34 were to be released"):
         session.anonymize("applicants", policy_of(), "other")
+
+
+def test_numbers_with_steps_and_no_taxonomy_at_all(tmp_path: Path) -> None:
+    """By the command line, from a policy in a file."""
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute("CREATE TABLE given AS SELECT i / 8 AS dose, i >= 20 AS cured FROM range(40) AS numbers (i)")
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["dose"]\nsensitive = ["cured"]\n[method]\nmodel = "top-down-specialization"\n'
+        'k = 10\nnumeric = { dose = [0, "5.25", "0.25"] }\n'
+    )
+    method = sa.TopDownSpecialization(10, numeric={"dose": (0, "5.25", "0.25")})
+    policy = sa.Policy(quasi_identifiers=["dose"], sensitive=["cured"], method=method)
+    assert sa.Policy.from_toml(tmp_path / "policy.toml") == sa.Policy(**policy.model_dump(mode="json")) == policy
+    options = ("--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
+    done = sqlanon("run", "given", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    for words in ("40 of 40 rows", "No lattice was searched: lm loss", "dose 2 labels"):
+        assert words in said
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        assert session.verify("released", policy).met
+        query = "SELECT dose, cured, count(*) FROM released GROUP BY ALL ORDER BY ALL"
+        found = session.connection.execute(query).fetchall()
+    assert found == [("[0, 2.5)", False, 20), ("[2.5, 5.25)", True, 20)]

@@ -8,7 +8,6 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.commands import sqlanon
 
 AGES = {"kind": "intervals", "widths": [10, 50], "minimum": 0, "maximum": 99}
 POLICY = {
@@ -62,16 +61,3 @@ def test_a_table_leaves_taxonomies_and_macros_and_files_leave_nothing(tmp_path: 
     with duckdb.connect(str(warehouse)) as client:
         client.execute("CREATE TABLE by_sql AS FROM anon.generalize('people', MAP {'age': 1, 'sex': 1})")
         assert client.execute("SELECT k FROM anon.k_anonymity('by_sql', ['age', 'sex'])").fetchone() == (3,)
-
-
-def test_run_makes_the_warehouse_of_its_table_and_takes_it_back_if_it_fails(tmp_path: Path) -> None:
-    duckdb.sql(ROWS).write_csv(str(tmp_path / "people.csv"))
-    (tmp_path / "policy.toml").write_text(TOML)
-    command = ["run", "people.csv", "--policy", "policy.toml", "--db", "new.duckdb", "--into", "k3"]
-    refused = sqlanon(*command, "--k", "1000", folder=tmp_path)
-    assert (refused.returncode, sorted(file.name for file in tmp_path.iterdir())) == (3, ["people.csv", "policy.toml"])
-    done = sqlanon(*command, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    with duckdb.connect(str(tmp_path / "new.duckdb")) as client:
-        assert client.execute("SELECT DISTINCT attribute FROM anon.taxonomy").fetchall() == [("age",)]
-        assert client.execute("FROM anon.k_anonymity('k3', ['age'])").fetchone() is not None

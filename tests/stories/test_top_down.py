@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -13,7 +12,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.cuts.top_down.top_down_run import STOPPED
-from tests.commands import sqlanon
 from tests.naive_diffgen import Labels
 from tests.naive_top_down import Case, Naive, gain
 
@@ -154,30 +152,6 @@ def test_labels_that_are_not_those_of_the_note(session: sa.Session) -> None:
         session.connection.execute(f"COMMENT ON TABLE other IS '{comment}'")
         found = session.verify("other", policy_of(), strict=False)
         assert f'column "{name}" has 1 labels, in 34 rows, {words}' in found.shortfalls
-
-
-def test_numbers_with_steps_and_no_taxonomy_at_all(tmp_path: Path) -> None:
-    """By the command line, from a policy in a file."""
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
-        connection.execute("CREATE TABLE given AS SELECT i / 8 AS dose, i >= 20 AS cured FROM range(40) AS numbers (i)")
-    (tmp_path / "policy.toml").write_text(
-        'quasi_identifiers = ["dose"]\nsensitive = ["cured"]\n[method]\nmodel = "top-down-specialization"\n'
-        'k = 10\nnumeric = { dose = [0, "5.25", "0.25"] }\n'
-    )
-    method = sa.TopDownSpecialization(10, numeric={"dose": (0, "5.25", "0.25")})
-    policy = sa.Policy(quasi_identifiers=["dose"], sensitive=["cured"], method=method)
-    assert sa.Policy.from_toml(tmp_path / "policy.toml") == sa.Policy(**policy.model_dump(mode="json")) == policy
-    options = ("--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
-    done = sqlanon("run", "given", *options, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
-    for words in ("40 of 40 rows", "No lattice was searched: lm loss", "dose 2 labels"):
-        assert words in said
-    with sa.connect(tmp_path / "w.duckdb") as session:
-        assert session.verify("released", policy).met
-        query = "SELECT dose, cured, count(*) FROM released GROUP BY ALL ORDER BY ALL"
-        found = session.connection.execute(query).fetchall()
-    assert found == [("[0, 2.5)", False, 20), ("[2.5, 5.25)", True, 20)]
 
 
 def test_a_search_that_is_stopped_publishes_what_it_has(session: sa.Session) -> None:

@@ -242,6 +242,7 @@ GROUP BY anon_taxonomy.anon_label;
 -- Every taxonomy with its height (the number of its top level), the size of its domain, and whether
 -- that domain was declared, stated by a file, or observed from data, as it was when it was loaded.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, height INTEGER, value_count BIGINT, domain VARCHAR.
 -- Example:
 --   FROM anon.taxonomy_heights() ORDER BY attribute;
@@ -344,6 +345,7 @@ SELECT attribute, CAST(level AS INTEGER) AS level, problem, CAST(problem_count A
 
 -- What is wrong with the taxonomies that are stored in anon.taxonomy; no row means nothing is.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 -- Example:
 --   FROM anon.malformed_taxonomies();
@@ -353,6 +355,7 @@ FROM anon.taxonomy_problems('anon.taxonomy');
 -- How many labels of some taxonomies are also values of level 0 that have another label at the same level: who reads such
 -- a label may take it for the value. A value that is its own group is none of them, nor is the label of the top.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, ambiguous_labels BIGINT, one row per attribute.
 -- Example:
 --   FROM anon.ambiguous_labels(['age', 'sex']) ORDER BY attribute;
@@ -419,6 +422,7 @@ FROM (
 -- they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
 -- always covered (see anon.taxonomy_level).
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
 -- Example:
 --   FROM anon.unmapped_values('visits', ['age', 'zip']);
@@ -459,6 +463,7 @@ GROUP BY anon_wanted.anon_name;
 -- NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
 -- label there: leave them out first.
 --
+-- Job: verify.
 -- Returns: attribute VARCHAR, foreign_labels BIGINT, foreign_rows BIGINT, one row per quasi-identifier.
 -- Example:
 --   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}))
@@ -701,6 +706,7 @@ WHERE value IS NOT NULL OR anon_value_count = 0;
 
 -- The taxonomy of a column with one level above its values, on which all are *.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 -- Example:
 --   FROM anon.flat_taxonomy('visits', 'diagnosis') ORDER BY level, value;
@@ -712,6 +718,7 @@ CROSS JOIN range(2) AS anon_levels (anon_level);
 -- The taxonomy of a column of numbers: a level of half-open intervals for each width, from narrow to wide, then *. Each
 -- width must divide the next. The domain is every whole number from first to last, or what the column has if both are NULL.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a number.
 -- Example:
 --   FROM anon.interval_taxonomy('visits', 'age', [10, 20], NULL, NULL) WHERE value = '34' ORDER BY level;
@@ -739,6 +746,7 @@ CROSS JOIN range(len(widths) + 2) AS anon_levels (anon_level);
 -- The taxonomy of a column of codes: a level for each number of characters that stay, from many to few, with * in place of
 -- the others, then *.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 -- Example:
 --   FROM anon.prefix_taxonomy('visits', 'zip', [3, 1]) WHERE value = '10115' ORDER BY level;
@@ -758,6 +766,7 @@ CROSS JOIN range(len(keep) + 2) AS anon_levels (anon_level);
 -- The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
 -- month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a date.
 -- Example:
 --   WITH stays AS (SELECT DATE '2024-01-31' AS admission)
@@ -783,6 +792,7 @@ CROSS JOIN range(len(anon.listed(units)) + 2) AS anon_levels (anon_level);
 -- The taxonomy in a file as ARX writes hierarchies: a line per value, which is the first field, with its labels of levels 1
 -- and up in the others. Fields are between semicolons, commas or tabs, whichever DuckDB finds.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; anon.malformed_taxonomies says what is wrong with it.
 -- Example:
 --   FROM anon.hierarchy_file('sex.csv', 'sex') ORDER BY level, value;
@@ -1166,6 +1176,7 @@ END;
 -- Every node of the lattice of these quasi-identifiers: a MAP from quasi-identifier to level, in the order
 -- given, and its height, the sum of its levels. There are product(height + 1) of them.
 --
+-- Job: search.
 -- Returns: node MAP(VARCHAR, INTEGER), height INTEGER. No row if a quasi-identifier has no taxonomy.
 -- Source: Samarati 2001, section 4; Mazzone 2019, section 4.3.
 -- Example:
@@ -1374,6 +1385,7 @@ FROM (
 -- The quasi-identifiers come first and are text; the other columns follow as they are. Rows are neither
 -- dropped nor put in order, and identifiers are not removed: select them away.
 --
+-- Job: release.
 -- Source: full-domain generalization, Samarati 2001, definition 3.
 -- Example:
 --   FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}) ORDER BY id LIMIT 3;
@@ -1382,6 +1394,7 @@ FROM anon.generalize_columns(source, map_keys(node), node);
 
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --
+-- Job: release.
 -- Example:
 --   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 0}))
 --   FROM anon.suppress('generalized', ['age', 'sex'], 3);
@@ -1393,6 +1406,7 @@ QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;
 -- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 -- is a value.
 --
+-- Job: release.
 -- Source: Machanavajjhala et al. 2007, distinct l-diversity.
 -- Example:
 --   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 0}))
@@ -1418,6 +1432,7 @@ QUALIFY count(*) OVER (PARTITION BY anon_class) >= k
 -- The first three columns of the ordering are sorted by as they are, texts byte by byte. Of further ones, whose number is
 -- not known, each row has a map of sort keys, which takes 7 times as long as ORDER BY.
 --
+-- Job: release.
 -- Returns: individual with its column's type, position BIGINT, event with its column's type.
 -- Source: Mazzone 2019, sections 3.2 and 4.2.
 -- Example:
@@ -1532,6 +1547,7 @@ anon.hmac_of_blocks(
 -- read a log of statements. What `sqlanon run --pseudonym-key FILE` takes for the key is the file without its line break:
 -- SET VARIABLE pseudonym_key = (SELECT encode(rtrim(content, chr(10))) FROM read_text('FILE'));
 --
+-- Job: release.
 -- Returns: VARCHAR; NULL for NULL.
 -- Example:
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;
@@ -1655,6 +1671,7 @@ GROUP BY ALL;
 
 -- k-anonymity attained: the size of the smallest equivalence class; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 -- Source: Samarati 2001, definition 2; Sweeney 2002.
 -- Example:
@@ -1680,6 +1697,7 @@ coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_t
 
 -- The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT.
 -- Source: Mazzone 2019, section 4.4 (Inverse OLA).
 -- Example:
@@ -1758,6 +1776,7 @@ CREATE OR REPLACE MACRO anon.individuals_of(individual) AS greatest(count(DISTIN
 -- It takes 1.5 to 3.4 times as long as count(DISTINCT) by columns that are named: its classes are structs, so that no name of
 -- a column can clash.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 -- Example:
 --   FROM anon.k_anonymity_of_individuals('visits', ['sex'], 'zip');
@@ -1789,6 +1808,7 @@ GROUP BY class;
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
 -- NULL for a table without rows. NULL counts as a value.
 --
+-- Job: privacy.
 -- Returns: one row: l BIGINT.
 -- Source: Machanavajjhala et al. 2007, section 4.1.
 -- Example:
@@ -1800,6 +1820,7 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 -- Entropy l-diversity attained: the smallest exp(H) of the sensitive values in any equivalence class, rounded to 12
 -- decimals, within which it is computed; NULL for a table without rows. NULL counts as a value.
 --
+-- Job: privacy.
 -- Returns: one row: l DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.1.
 -- Example:
@@ -1812,6 +1833,7 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 -- anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
 -- value. The table is (c, l)-diverse for every greater c.
 --
+-- Job: privacy.
 -- Returns: one row: c DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.2.
 -- Example:
@@ -1827,6 +1849,7 @@ FROM (
 -- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence
 -- class, and the size of the smallest class; NULL for a table without rows. NULL counts as a value.
 --
+-- Job: privacy.
 -- Returns: one row: alpha DOUBLE in (0, 1], k BIGINT.
 -- Source: Wong et al. 2006, the general (alpha, k)-anonymity model, which protects every sensitive value.
 -- Example:
@@ -2099,6 +2122,7 @@ GROUP BY class;
 -- t-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
 -- see anon.equal_distance_of; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
 -- Source: Li et al. 2007, the t-closeness principle.
 -- Example:
@@ -2110,6 +2134,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 -- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
 -- without rows. The table is delta-disclosure private for every greater delta, strictly.
 --
+-- Job: privacy.
 -- Returns: one row: delta DOUBLE, in bits.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
@@ -2121,6 +2146,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 -- beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
 -- anon.enhanced_likeness_of; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: basic DOUBLE, enhanced DOUBLE.
 -- Source: Cao and Karras 2012, basic and enhanced beta-likeness.
 -- Example:
@@ -2205,6 +2231,7 @@ LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
 -- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
 -- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
 -- Source: Li et al. 2007, the t-closeness principle.
 -- Example:
@@ -2225,6 +2252,7 @@ FROM (
 -- of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
 -- own below the top unless the taxonomy has it.
 --
+-- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
 -- Source: Li et al. 2007, the t-closeness principle; EMD for categorical attributes with hierarchical distance.
 -- Example:
@@ -2719,6 +2747,7 @@ exp(list_sum(list_transform(
 -- Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
 -- at the top; a taxonomy without levels above the values counts as 0.
 --
+-- Job: loss.
 -- Returns: DOUBLE in [0, 1]. Sweeney's precision is 1 minus this.
 -- Source: Sweeney 2002, section 4.3; Mazzone 2019, section 4.3.
 -- Example:
@@ -2735,6 +2764,7 @@ CREATE OR REPLACE MACRO anon.precision_loss(node) AS (
 
 -- Discernibility DM* of a source as it is.
 --
+-- Job: loss.
 -- Returns: one row: dm_star HUGEINT.
 -- Example:
 --   FROM anon.dm_star('visits', ['age', 'sex']);
@@ -2744,6 +2774,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Discernibility DM of a source as it is, if its classes of fewer than k rows were suppressed.
 --
+-- Job: loss.
 -- Returns: one row: dm HUGEINT.
 -- Example:
 --   FROM anon.dm('visits', ['age', 'sex'], 2);
@@ -2757,6 +2788,7 @@ FROM (
 -- Average equivalence class size of a source as it is, over k; the rows of its classes of fewer than k rows are one
 -- class.
 --
+-- Job: loss.
 -- Returns: one row: aecs DOUBLE.
 -- Example:
 --   FROM anon.aecs('visits', ['sex'], 2);
@@ -2766,6 +2798,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Non-uniform entropy loss in bits of a source generalized to a node. Suppression is ignored.
 --
+-- Job: loss.
 -- Returns: one row: entropy DOUBLE.
 -- Example:
 --   FROM anon.entropy_loss('visits', MAP {'age': 1, 'sex': 0});
@@ -2884,6 +2917,7 @@ GROUP BY attribute;
 
 -- Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
 --
+-- Job: loss.
 -- Returns: one row: lm DOUBLE in [0, 1].
 -- Example:
 --   FROM anon.lm('visits', MAP {'age': 1, 'sex': 0}, 2);
@@ -2894,6 +2928,7 @@ FROM anon.class_losses(source, node);
 -- Normalized certainty penalty NCP of a source generalized to a node, divided by the number of
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
 --
+-- Job: loss.
 -- Returns: one row: ncp DOUBLE in [0, 1].
 -- Example:
 --   FROM anon.ncp('visits', MAP {'age': 1, 'sex': 0}, 2);
@@ -2904,6 +2939,7 @@ FROM anon.class_losses(source, node);
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
 --
+-- Job: loss.
 -- Returns: one row: geometric_lm DOUBLE in [0, 1]; NULL for a table without rows.
 -- Source: ARX, "Loss" with the aggregate function geometric mean.
 -- Example:
@@ -3170,6 +3206,7 @@ WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 -- than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
 -- anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
 --
+-- Job: search.
 -- Returns: node MAP(VARCHAR, INTEGER), height INTEGER, class_count BIGINT, kept_class_count BIGINT, suppressed_rows BIGINT,
 -- smallest_class BIGINT, lm DOUBLE, ncp DOUBLE, prec DOUBLE, entropy DOUBLE, charged_entropy DOUBLE, dm HUGEINT, aecs DOUBLE;
 -- no row for a source without rows.
@@ -3195,6 +3232,7 @@ END;
 -- one to publish, which loses least in LM. Nodes of one rank lose the same: they stand in the order of their entropy,
 -- suppressed rows, height and levels.
 --
+-- Job: search.
 -- Returns: rank BIGINT, and the columns of anon.node_counts, in order; no row if no node satisfies.
 -- Source: Iyengar 2002 for LM; El Emam et al. 2009 for entropy as what decides among nodes that lose the same.
 -- Example:
@@ -3219,6 +3257,7 @@ ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_v
 -- Where no node satisfies the limit, it is an error. k-anonymity is all that holds of the release; see anon.best_nodes for
 -- what was chosen, and anon.k_anonymity for what it attains.
 --
+-- Job: release.
 -- Returns: the quasi-identifiers as labels, VARCHAR, and the other columns as they are.
 -- Example:
 --   SELECT * EXCLUDE (id) FROM anon.release('visits', ['age', 'sex'], 2, 0.25);
@@ -3396,6 +3435,7 @@ FROM (
 -- shares of its values. Lee and Chung 2020 call it earth mover's distance, which it is for values equally far apart.
 -- Row policy: all rows of both tables, masked and counterfeit ones included.
 --
+-- Job: loss.
 -- Returns: one row: total_variation DOUBLE in [0, 1]; NULL if one of the tables has no rows.
 -- Source: Lee and Chung 2020, equation 7.
 -- Example:
@@ -3563,6 +3603,7 @@ FROM anon.compared_classes(original, released, node, sensitive);
 -- rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
 -- the masked one included. It is measured on the true data and must not be part of a differentially private release.
 --
+-- Job: loss.
 -- Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
 -- anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
 -- literal_information_loss DOUBLE, the sum with literal_ncp; utility DOUBLE, 3 - information_loss. NULL where a part is.
@@ -3586,6 +3627,7 @@ CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_class
 -- Who is left out of a release: the values of a column with their rows in the source and in the release, first the value that
 -- has lost the largest share of its rows. The column is one that the release has as it is.
 --
+-- Job: verify.
 -- Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
 -- Example:
 --   WITH released AS (FROM anon.release('visits', ['age', 'sex'], 2, 0.25))
@@ -3606,6 +3648,7 @@ ORDER BY left_out_share DESC, source_rows DESC, value ASC;
 -- Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 -- the smallest class, the average is the mean over rows of 1 / class size.
 --
+-- Job: risk.
 -- Returns: one row: highest_risk DOUBLE, average_risk DOUBLE; NULL for a table without rows.
 -- Source: El Emam 2013, "Guide to the De-Identification of Personal Health Information", chapter 16.
 -- Example:
@@ -3653,6 +3696,7 @@ WHERE class_size > 0;
 -- k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
 -- without rows. Classes without a row of the source do not count.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT.
 -- Source: Sweeney 2001, "Computational Disclosure Control"; El Emam and Dankar 2008.
 -- Example:
@@ -3668,6 +3712,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 -- The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max. Of a table whose small
 -- classes were suppressed, smallest_published leaves out the classes without a row, and absent_classes counts them.
 --
+-- Job: privacy.
 -- Returns: one row: smallest DOUBLE, largest DOUBLE, smallest_published DOUBLE, all in [0, 1]; absent_classes BIGINT.
 -- Source: Nergiz et al. 2007, delta-presence.
 -- Example:
@@ -3683,6 +3728,7 @@ FROM anon.matched_classes(source, quasi_identifiers, population);
 -- Journalist risk: the attacker does not know whether the person is in the table, but has the population that
 -- it was drawn from. The highest risk is 1 over the smallest population size of any published class.
 --
+-- Job: risk.
 -- Returns: one row: highest_risk DOUBLE, average_risk DOUBLE (mean over rows of 1 / population size); NULL for
 -- a table without rows.
 -- Source: El Emam 2013, chapter 16.
@@ -3698,6 +3744,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 -- matched with a person of the population at random within its class. Give the source itself as population
 -- where there is none.
 --
+-- Job: risk.
 -- Returns: one row: marketer_risk DOUBLE; NULL for a table without rows.
 -- Source: El Emam 2013, chapter 16; Dankar and El Emam 2010.
 -- Example:
@@ -3708,6 +3755,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 
 -- Rows that are alone in their class.
 --
+-- Job: risk.
 -- Returns: one row: unique_rows BIGINT, row_count BIGINT, unique_share DOUBLE; the share is NULL for a table
 -- without rows.
 -- Example:
@@ -3764,6 +3812,7 @@ FROM anon.class_sizes(source, columns);
 -- The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
 -- of them first. Such a column is an identifier, or a quasi-identifier that has to be generalized. NULL singles nobody out.
 --
+-- Job: risk.
 -- Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL), rare_rows BIGINT, rare_share DOUBLE (of all
 -- rows), one row per column.
 -- Example:
@@ -3799,6 +3848,7 @@ min(value) IS NOT DISTINCT FROM max(value) AND count(value) IN (0, count(*));
 
 -- The rows of classes in which all rows have one sensitive value, so that their class gives the value away.
 --
+-- Job: risk.
 -- Returns: one row: homogeneous_rows BIGINT, row_count BIGINT.
 -- Source: Machanavajjhala et al. 2007, the homogeneity attack.
 -- Example:
@@ -3823,6 +3873,7 @@ coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
 
 -- The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
 --
+-- Job: risk.
 -- Returns: one row: rare_rows BIGINT, row_count BIGINT.
 -- Example:
 --   FROM anon.rare_rows('visits', ['age', 'diagnosis'], 2);
@@ -3937,6 +3988,7 @@ FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
 -- The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
 -- are one table with the labels of both.
 --
+-- Job: risk.
 -- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT. k is NULL where neither
 -- release has a row.
 -- Example:
@@ -4313,6 +4365,7 @@ FROM anon.record_risks(source, quasi_identifiers, prior);
 -- probabilities of 0 it is 1 / k of k-anonymity, and generalization never raises it. Correlated and partial leaks are
 -- outside the model.
 --
+-- Job: privacy.
 -- Returns: one row: m DOUBLE in (0, 1], inverse_m DOUBLE, which is 1 / m.
 -- Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 -- Example:
@@ -5157,6 +5210,7 @@ FROM (
 -- The rows of CSV files as they are written: all columns are texts, and the first line has their names. DuckDB guesses types
 -- from some rows where a path is named alone, so that 02139 becomes 2139, and 250.10 and 250.1 are one code.
 --
+-- Job: files.
 -- Example:
 --   SELECT * FROM anon.csv('visits.csv') LIMIT 3;
 CREATE OR REPLACE MACRO anon.csv(path) AS TABLE
@@ -5323,6 +5377,7 @@ concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
 -- Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
 -- session.
 --
+-- Job: verify.
 -- Returns: row_count BIGINT, content_hash VARCHAR (64 hexadecimal digits), one row.
 -- Example:
 --   FROM anon.content_hash('visits');
@@ -5363,6 +5418,7 @@ FROM anon_sums;
 -- How many rows of a table have values in some columns that stand together more often there than in another table: 0 if
 -- the rows were taken from it. Values compare as text, by anon.text_in_utc.
 --
+-- Job: verify.
 -- Returns: added_rows BIGINT, one row.
 -- Example:
 --   FROM anon.added_values('visits', 'visits', ['diagnosis']);
@@ -5395,6 +5451,7 @@ WHERE anon_difference > 0;
 -- quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
 -- anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
 --
+-- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 -- Example:
@@ -5469,13 +5526,15 @@ CROSS JOIN anon.content_hash(release) AS anon_content;
 -- What there is in schema anon.
 
 -- The macros of schema anon by name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and the first
--- sentence of its documentation. The rest of that is `SELECT comment FROM duckdb_functions() WHERE function_name = 'lm';`.
+-- sentence of its documentation. Those with a job are for people, and come first; the others are what these are made of. The
+-- rest of the documentation is `SELECT comment FROM duckdb_functions() WHERE function_name = 'lm';`.
 --
--- Returns: name VARCHAR, parameters VARCHAR[], kind VARCHAR, description VARCHAR, one row per macro.
+-- Returns: job VARCHAR, name VARCHAR, parameters VARCHAR[], kind VARCHAR, description VARCHAR, one row per macro.
 -- Example:
---   FROM anon.help() WHERE name LIKE '%risk%';
+--   FROM anon.help() WHERE job = 'risk';
 CREATE OR REPLACE MACRO anon.help() AS TABLE
 SELECT DISTINCT
+    nullif(regexp_extract(comment, '\nJob: (\w+)[.]', 1), '') AS job,
     function_name AS name,
     parameters,
     CASE function_type WHEN 'table_macro' THEN 'table' ELSE 'scalar' END AS kind,
@@ -5485,7 +5544,7 @@ SELECT DISTINCT
     ) AS description
 FROM duckdb_functions()
 WHERE schema_name = 'anon' AND function_type IN ('macro', 'table_macro')
-ORDER BY name ASC;
+ORDER BY job ASC NULLS LAST, name ASC;
 
 COMMENT ON MACRO anon.as_read IS 'The value itself, in a form whose casts stay in the query.
 
@@ -5571,6 +5630,7 @@ Example:
 COMMENT ON MACRO TABLE anon.taxonomy_heights IS 'Every taxonomy with its height (the number of its top level), the size of its domain, and whether
 that domain was declared, stated by a file, or observed from data, as it was when it was loaded.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, height INTEGER, value_count BIGINT, domain VARCHAR.
 Example:
   FROM anon.taxonomy_heights() ORDER BY attribute;';
@@ -5587,12 +5647,14 @@ Example:
   FROM anon.taxonomy_problems(''anon.taxonomy'');';
 COMMENT ON MACRO TABLE anon.malformed_taxonomies IS 'What is wrong with the taxonomies that are stored in anon.taxonomy; no row means nothing is.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 Example:
   FROM anon.malformed_taxonomies();';
 COMMENT ON MACRO TABLE anon.ambiguous_labels IS 'How many labels of some taxonomies are also values of level 0 that have another label at the same level: who reads such
 a label may take it for the value. A value that is its own group is none of them, nor is the label of the top.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, ambiguous_labels BIGINT, one row per attribute.
 Example:
   FROM anon.ambiguous_labels([''age'', ''sex'']) ORDER BY attribute;';
@@ -5606,6 +5668,7 @@ COMMENT ON MACRO TABLE anon.unmapped_values IS 'How many distinct values of each
 they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
 always covered (see anon.taxonomy_level).
 
+Job: taxonomies.
 Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
 Example:
   FROM anon.unmapped_values(''visits'', [''age'', ''zip'']);';
@@ -5615,6 +5678,7 @@ in how many rows they stand; compared as text. A table is generalized to a node 
 NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
 label there: leave them out first.
 
+Job: verify.
 Returns: attribute VARCHAR, foreign_labels BIGINT, foreign_rows BIGINT, one row per quasi-identifier.
 Example:
   WITH generalized AS (FROM anon.generalize(''visits'', MAP {''age'': 1, ''sex'': 0}))
@@ -5668,24 +5732,28 @@ Example:
   FROM anon.domain_of(''visits'', ''sex'') ORDER BY value;';
 COMMENT ON MACRO TABLE anon.flat_taxonomy IS 'The taxonomy of a column with one level above its values, on which all are *.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 Example:
   FROM anon.flat_taxonomy(''visits'', ''diagnosis'') ORDER BY level, value;';
 COMMENT ON MACRO TABLE anon.interval_taxonomy IS 'The taxonomy of a column of numbers: a level of half-open intervals for each width, from narrow to wide, then *. Each
 width must divide the next. The domain is every whole number from first to last, or what the column has if both are NULL.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a number.
 Example:
   FROM anon.interval_taxonomy(''visits'', ''age'', [10, 20], NULL, NULL) WHERE value = ''34'' ORDER BY level;';
 COMMENT ON MACRO TABLE anon.prefix_taxonomy IS 'The taxonomy of a column of codes: a level for each number of characters that stay, from many to few, with * in place of
 the others, then *.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 Example:
   FROM anon.prefix_taxonomy(''visits'', ''zip'', [3, 1]) WHERE value = ''10115'' ORDER BY level;';
 COMMENT ON MACRO TABLE anon.date_taxonomy IS 'The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
 month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a date.
 Example:
   WITH stays AS (SELECT DATE ''2024-01-31'' AS admission)
@@ -5693,6 +5761,7 @@ Example:
 COMMENT ON MACRO TABLE anon.hierarchy_file IS 'The taxonomy in a file as ARX writes hierarchies: a line per value, which is the first field, with its labels of levels 1
 and up in the others. Fields are between semicolons, commas or tabs, whichever DuckDB finds.
 
+Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; anon.malformed_taxonomies says what is wrong with it.
 Example:
   FROM anon.hierarchy_file(''sex.csv'', ''sex'') ORDER BY level, value;';
@@ -5779,6 +5848,7 @@ Example:
 COMMENT ON MACRO TABLE anon.lattice IS 'Every node of the lattice of these quasi-identifiers: a MAP from quasi-identifier to level, in the order
 given, and its height, the sum of its levels. There are product(height + 1) of them.
 
+Job: search.
 Returns: node MAP(VARCHAR, INTEGER), height INTEGER. No row if a quasi-identifier has no taxonomy.
 Source: Samarati 2001, section 4; Mazzone 2019, section 4.3.
 Example:
@@ -5846,17 +5916,20 @@ COMMENT ON MACRO TABLE anon.generalize IS 'The rows of a source with each quasi-
 The quasi-identifiers come first and are text; the other columns follow as they are. Rows are neither
 dropped nor put in order, and identifiers are not removed: select them away.
 
+Job: release.
 Source: full-domain generalization, Samarati 2001, definition 3.
 Example:
   FROM anon.generalize(''visits'', MAP {''age'': 1, ''sex'': 0}) ORDER BY id LIMIT 3;';
 COMMENT ON MACRO TABLE anon.suppress IS 'The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 
+Job: release.
 Example:
   WITH generalized AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 0}))
   FROM anon.suppress(''generalized'', [''age'', ''sex''], 3);';
 COMMENT ON MACRO TABLE anon.suppress_where IS 'The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 is a value.
 
+Job: release.
 Source: Machanavajjhala et al. 2007, distinct l-diversity.
 Example:
   WITH generalized AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 0}))
@@ -5871,6 +5944,7 @@ Rows without an individual are left out.
 The first three columns of the ordering are sorted by as they are, texts byte by byte. Of further ones, whose number is
 not known, each row has a map of sort keys, which takes 7 times as long as ORDER BY.
 
+Job: release.
 Returns: individual with its column''s type, position BIGINT, event with its column''s type.
 Source: Mazzone 2019, sections 3.2 and 4.2.
 Example:
@@ -5908,6 +5982,7 @@ key: BLOB, a secret of 32 random bytes or more. Keep it in a variable: a stateme
 read a log of statements. What `sqlanon run --pseudonym-key FILE` takes for the key is the file without its line break:
 SET VARIABLE pseudonym_key = (SELECT encode(rtrim(content, chr(10))) FROM read_text(''FILE''));
 
+Job: release.
 Returns: VARCHAR; NULL for NULL.
 Example:
   SELECT anon.pseudonym(id, repeat(CAST(''k'' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;';
@@ -5955,6 +6030,7 @@ Example:
   SELECT count(DISTINCT class) AS class_count FROM anon.value_counts(''visits'', [''sex''], ''diagnosis'');';
 COMMENT ON MACRO TABLE anon.k_anonymity IS 'k-anonymity attained: the size of the smallest equivalence class; NULL for a table without rows.
 
+Job: privacy.
 Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 Source: Samarati 2001, definition 2; Sweeney 2002.
 Example:
@@ -5970,6 +6046,7 @@ Example:
   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS rows_up_to FROM anon.class_sizes(''visits'', [''sex'']));';
 COMMENT ON MACRO TABLE anon.best_k IS 'The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
 
+Job: privacy.
 Returns: one row: k BIGINT.
 Source: Mazzone 2019, section 4.4 (Inverse OLA).
 Example:
@@ -6017,6 +6094,7 @@ distinct individuals in any equivalence class, see anon.individuals_of; NULL for
 It takes 1.5 to 3.4 times as long as count(DISTINCT) by columns that are named: its classes are structs, so that no name of
 a column can clash.
 
+Job: privacy.
 Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 Example:
   FROM anon.k_anonymity_of_individuals(''visits'', [''sex''], ''zip'');';
@@ -6028,6 +6106,7 @@ Example:
 COMMENT ON MACRO TABLE anon.distinct_l_diversity IS 'Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
 NULL for a table without rows. NULL counts as a value.
 
+Job: privacy.
 Returns: one row: l BIGINT.
 Source: Machanavajjhala et al. 2007, section 4.1.
 Example:
@@ -6035,6 +6114,7 @@ Example:
 COMMENT ON MACRO TABLE anon.entropy_l_diversity IS 'Entropy l-diversity attained: the smallest exp(H) of the sensitive values in any equivalence class, rounded to 12
 decimals, within which it is computed; NULL for a table without rows. NULL counts as a value.
 
+Job: privacy.
 Returns: one row: l DOUBLE.
 Source: Machanavajjhala et al. 2007, definition 4.1.
 Example:
@@ -6043,6 +6123,7 @@ COMMENT ON MACRO TABLE anon.recursive_cl_diversity IS 'Recursive (c, l)-diversit
 anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
 value. The table is (c, l)-diverse for every greater c.
 
+Job: privacy.
 Returns: one row: c DOUBLE.
 Source: Machanavajjhala et al. 2007, definition 4.2.
 Example:
@@ -6050,6 +6131,7 @@ Example:
 COMMENT ON MACRO TABLE anon.alpha_k_anonymity IS '(alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence
 class, and the size of the smallest class; NULL for a table without rows. NULL counts as a value.
 
+Job: privacy.
 Returns: one row: alpha DOUBLE in (0, 1], k BIGINT.
 Source: Wong et al. 2006, the general (alpha, k)-anonymity model, which protects every sensitive value.
 Example:
@@ -6170,6 +6252,7 @@ Example:
 COMMENT ON MACRO TABLE anon.t_closeness IS 't-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
 see anon.equal_distance_of; NULL for a table without rows.
 
+Job: privacy.
 Returns: one row: t DOUBLE in [0, 1].
 Source: Li et al. 2007, the t-closeness principle.
 Example:
@@ -6177,6 +6260,7 @@ Example:
 COMMENT ON MACRO TABLE anon.delta_disclosure IS 'delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
 without rows. The table is delta-disclosure private for every greater delta, strictly.
 
+Job: privacy.
 Returns: one row: delta DOUBLE, in bits.
 Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 Example:
@@ -6184,6 +6268,7 @@ Example:
 COMMENT ON MACRO TABLE anon.beta_likeness IS 'beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
 anon.enhanced_likeness_of; NULL for a table without rows.
 
+Job: privacy.
 Returns: one row: basic DOUBLE, enhanced DOUBLE.
 Source: Cao and Karras 2012, basic and enhanced beta-likeness.
 Example:
@@ -6206,6 +6291,7 @@ Example:
 COMMENT ON MACRO TABLE anon.ordered_t_closeness IS 't-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
 see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
 
+Job: privacy.
 Returns: one row: t DOUBLE in [0, 1].
 Source: Li et al. 2007, the t-closeness principle.
 Example:
@@ -6218,6 +6304,7 @@ Moving rows through a tree costs the same per level, so that the distance is the
 of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
 own below the top unless the taxonomy has it.
 
+Job: privacy.
 Returns: one row: t DOUBLE in [0, 1].
 Source: Li et al. 2007, the t-closeness principle; EMD for categorical attributes with hierarchical distance.
 Example:
@@ -6469,28 +6556,33 @@ Example:
 COMMENT ON MACRO anon.precision_loss IS 'Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
 at the top; a taxonomy without levels above the values counts as 0.
 
+Job: loss.
 Returns: DOUBLE in [0, 1]. Sweeney''s precision is 1 minus this.
 Source: Sweeney 2002, section 4.3; Mazzone 2019, section 4.3.
 Example:
   SELECT anon.precision_loss(MAP {''age'': 1, ''sex'': 1}) AS prec;';
 COMMENT ON MACRO TABLE anon.dm_star IS 'Discernibility DM* of a source as it is.
 
+Job: loss.
 Returns: one row: dm_star HUGEINT.
 Example:
   FROM anon.dm_star(''visits'', [''age'', ''sex'']);';
 COMMENT ON MACRO TABLE anon.dm IS 'Discernibility DM of a source as it is, if its classes of fewer than k rows were suppressed.
 
+Job: loss.
 Returns: one row: dm HUGEINT.
 Example:
   FROM anon.dm(''visits'', [''age'', ''sex''], 2);';
 COMMENT ON MACRO TABLE anon.aecs IS 'Average equivalence class size of a source as it is, over k; the rows of its classes of fewer than k rows are one
 class.
 
+Job: loss.
 Returns: one row: aecs DOUBLE.
 Example:
   FROM anon.aecs(''visits'', [''sex''], 2);';
 COMMENT ON MACRO TABLE anon.entropy_loss IS 'Non-uniform entropy loss in bits of a source generalized to a node. Suppression is ignored.
 
+Job: loss.
 Returns: one row: entropy DOUBLE.
 Example:
   FROM anon.entropy_loss(''visits'', MAP {''age'': 1, ''sex'': 0});';
@@ -6527,18 +6619,21 @@ Example:
   FROM anon.attribute_losses(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
 COMMENT ON MACRO TABLE anon.lm IS 'Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
 
+Job: loss.
 Returns: one row: lm DOUBLE in [0, 1].
 Example:
   FROM anon.lm(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
 COMMENT ON MACRO TABLE anon.ncp IS 'Normalized certainty penalty NCP of a source generalized to a node, divided by the number of
 quasi-identifiers; rows in classes of fewer than k lose 1.
 
+Job: loss.
 Returns: one row: ncp DOUBLE in [0, 1].
 Example:
   FROM anon.ncp(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
 COMMENT ON MACRO TABLE anon.geometric_lm IS 'Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
 quasi-identifiers; rows in classes of fewer than k lose 1.
 
+Job: loss.
 Returns: one row: geometric_lm DOUBLE in [0, 1]; NULL for a table without rows.
 Source: ARX, "Loss" with the aggregate function geometric mean.
 Example:
@@ -6583,6 +6678,7 @@ COMMENT ON MACRO TABLE anon.node_counts IS 'Every node of the lattice of some qu
 than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
 anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
 
+Job: search.
 Returns: node MAP(VARCHAR, INTEGER), height INTEGER, class_count BIGINT, kept_class_count BIGINT, suppressed_rows BIGINT,
 smallest_class BIGINT, lm DOUBLE, ncp DOUBLE, prec DOUBLE, entropy DOUBLE, charged_entropy DOUBLE, dm HUGEINT, aecs DOUBLE;
 no row for a source without rows.
@@ -6598,6 +6694,7 @@ COMMENT ON MACRO TABLE anon.best_nodes IS 'The nodes that leave at most a share 
 one to publish, which loses least in LM. Nodes of one rank lose the same: they stand in the order of their entropy,
 suppressed rows, height and levels.
 
+Job: search.
 Returns: rank BIGINT, and the columns of anon.node_counts, in order; no row if no node satisfies.
 Source: Iyengar 2002 for LM; El Emam et al. 2009 for entropy as what decides among nodes that lose the same.
 Example:
@@ -6608,6 +6705,7 @@ Identifiers and other columns that recipients must not have are left to the call
 Where no node satisfies the limit, it is an error. k-anonymity is all that holds of the release; see anon.best_nodes for
 what was chosen, and anon.k_anonymity for what it attains.
 
+Job: release.
 Returns: the quasi-identifiers as labels, VARCHAR, and the other columns as they are.
 Example:
   SELECT * EXCLUDE (id) FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25);';
@@ -6653,6 +6751,7 @@ COMMENT ON MACRO TABLE anon.total_variation IS 'Total variation distance between
 shares of its values. Lee and Chung 2020 call it earth mover''s distance, which it is for values equally far apart.
 Row policy: all rows of both tables, masked and counterfeit ones included.
 
+Job: loss.
 Returns: one row: total_variation DOUBLE in [0, 1]; NULL if one of the tables has no rows.
 Source: Lee and Chung 2020, equation 7.
 Example:
@@ -6700,6 +6799,7 @@ COMMENT ON MACRO TABLE anon.information_loss IS 'Information loss of a release i
 rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
 the masked one included. It is measured on the true data and must not be part of a differentially private release.
 
+Job: loss.
 Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
 anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
 literal_information_loss DOUBLE, the sum with literal_ncp; utility DOUBLE, 3 - information_loss. NULL where a part is.
@@ -6710,6 +6810,7 @@ Example:
 COMMENT ON MACRO TABLE anon.left_out IS 'Who is left out of a release: the values of a column with their rows in the source and in the release, first the value that
 has lost the largest share of its rows. The column is one that the release has as it is.
 
+Job: verify.
 Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
 Example:
   WITH released AS (FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25))
@@ -6717,6 +6818,7 @@ Example:
 COMMENT ON MACRO TABLE anon.prosecutor_risk IS 'Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 the smallest class, the average is the mean over rows of 1 / class size.
 
+Job: risk.
 Returns: one row: highest_risk DOUBLE, average_risk DOUBLE; NULL for a table without rows.
 Source: El Emam 2013, "Guide to the De-Identification of Personal Health Information", chapter 16.
 Example:
@@ -6735,6 +6837,7 @@ Example:
 COMMENT ON MACRO TABLE anon.k_map IS 'k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
 without rows. Classes without a row of the source do not count.
 
+Job: privacy.
 Returns: one row: k BIGINT.
 Source: Sweeney 2001, "Computational Disclosure Control"; El Emam and Dankar 2008.
 Example:
@@ -6746,6 +6849,7 @@ count with 0, as published and as in ARX; NULL if there is nobody in either tabl
 The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max. Of a table whose small
 classes were suppressed, smallest_published leaves out the classes without a row, and absent_classes counts them.
 
+Job: privacy.
 Returns: one row: smallest DOUBLE, largest DOUBLE, smallest_published DOUBLE, all in [0, 1]; absent_classes BIGINT.
 Source: Nergiz et al. 2007, delta-presence.
 Example:
@@ -6753,6 +6857,7 @@ Example:
 COMMENT ON MACRO TABLE anon.journalist_risk IS 'Journalist risk: the attacker does not know whether the person is in the table, but has the population that
 it was drawn from. The highest risk is 1 over the smallest population size of any published class.
 
+Job: risk.
 Returns: one row: highest_risk DOUBLE, average_risk DOUBLE (mean over rows of 1 / population size); NULL for
 a table without rows.
 Source: El Emam 2013, chapter 16.
@@ -6762,12 +6867,14 @@ COMMENT ON MACRO TABLE anon.marketer_risk IS 'Marketer risk: the share of the ro
 matched with a person of the population at random within its class. Give the source itself as population
 where there is none.
 
+Job: risk.
 Returns: one row: marketer_risk DOUBLE; NULL for a table without rows.
 Source: El Emam 2013, chapter 16; Dankar and El Emam 2010.
 Example:
   FROM anon.marketer_risk(''visits'', [''sex''], ''visits'');';
 COMMENT ON MACRO TABLE anon.sample_uniqueness IS 'Rows that are alone in their class.
 
+Job: risk.
 Returns: one row: unique_rows BIGINT, row_count BIGINT, unique_share DOUBLE; the share is NULL for a table
 without rows.
 Example:
@@ -6803,6 +6910,7 @@ Example:
 COMMENT ON MACRO TABLE anon.nearly_unique IS 'The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
 of them first. Such a column is an identifier, or a quasi-identifier that has to be generalized. NULL singles nobody out.
 
+Job: risk.
 Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL), rare_rows BIGINT, rare_share DOUBLE (of all
 rows), one row per column.
 Example:
@@ -6815,6 +6923,7 @@ Example:
   SELECT sex, anon.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;';
 COMMENT ON MACRO TABLE anon.homogeneous_rows IS 'The rows of classes in which all rows have one sensitive value, so that their class gives the value away.
 
+Job: risk.
 Returns: one row: homogeneous_rows BIGINT, row_count BIGINT.
 Source: Machanavajjhala et al. 2007, the homogeneity attack.
 Example:
@@ -6826,6 +6935,7 @@ Example:
   SELECT anon.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes(''visits'', [''zip'']);';
 COMMENT ON MACRO TABLE anon.rare_rows IS 'The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
 
+Job: risk.
 Returns: one row: rare_rows BIGINT, row_count BIGINT.
 Example:
   FROM anon.rare_rows(''visits'', [''age'', ''diagnosis''], 2);';
@@ -6860,6 +6970,7 @@ Example:
 COMMENT ON MACRO TABLE anon.joint_k IS 'The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
 are one table with the labels of both.
 
+Job: risk.
 Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT. k is NULL where neither
 release has a row.
 Example:
@@ -6991,6 +7102,7 @@ COMMENT ON MACRO TABLE anon.m_concealing IS 'm-concealing attained: the highest 
 probabilities of 0 it is 1 / k of k-anonymity, and generalization never raises it. Correlated and partial leaks are
 outside the model.
 
+Job: privacy.
 Returns: one row: m DOUBLE in (0, 1], inverse_m DOUBLE, which is 1 / m.
 Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 Example:
@@ -7249,6 +7361,7 @@ Example:
 COMMENT ON MACRO TABLE anon.csv IS 'The rows of CSV files as they are written: all columns are texts, and the first line has their names. DuckDB guesses types
 from some rows where a path is named alone, so that 02139 becomes 2139, and 250.10 and 250.1 are one code.
 
+Job: files.
 Example:
   SELECT * FROM anon.csv(''visits.csv'') LIMIT 3;';
 COMMENT ON MACRO anon.written_type IS 'The type whose values are spelled as a text is, to the last character: whole numbers without zeros before them,
@@ -7326,12 +7439,14 @@ edit, but does not resist somebody who searches for other rows with the same sum
 Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
 session.
 
+Job: verify.
 Returns: row_count BIGINT, content_hash VARCHAR (64 hexadecimal digits), one row.
 Example:
   FROM anon.content_hash(''visits'');';
 COMMENT ON MACRO TABLE anon.added_values IS 'How many rows of a table have values in some columns that stand together more often there than in another table: 0 if
 the rows were taken from it. Values compare as text, by anon.text_in_utc.
 
+Job: verify.
 Returns: added_rows BIGINT, one row.
 Example:
   FROM anon.added_values(''visits'', ''visits'', [''diagnosis'']);';
@@ -7342,16 +7457,18 @@ Labels may be of any level, as in local recoding. A row was added if its values 
 quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
 anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
 
+Job: verify.
 Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 Example:
   WITH released AS (FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25))
   SELECT holds, k, foreign_labels, added_rows FROM anon.verify(''released'', ''visits'', [''age'', ''sex''], 2);';
 COMMENT ON MACRO TABLE anon.help IS 'The macros of schema anon by name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and the first
-sentence of its documentation. The rest of that is `SELECT comment FROM duckdb_functions() WHERE function_name = ''lm'';`.
+sentence of its documentation. Those with a job are for people, and come first; the others are what these are made of. The
+rest of the documentation is `SELECT comment FROM duckdb_functions() WHERE function_name = ''lm'';`.
 
-Returns: name VARCHAR, parameters VARCHAR[], kind VARCHAR, description VARCHAR, one row per macro.
+Returns: job VARCHAR, name VARCHAR, parameters VARCHAR[], kind VARCHAR, description VARCHAR, one row per macro.
 Example:
-  FROM anon.help() WHERE name LIKE ''%risk%'';';
+  FROM anon.help() WHERE job = ''risk'';';
 
 COMMIT;

@@ -89,6 +89,7 @@ GROUP BY anon_taxonomy.anon_label;
 -- Every taxonomy with its height (the number of its top level), the size of its domain, and whether
 -- that domain was declared, stated by a file, or observed from data, as it was when it was loaded.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, height INTEGER, value_count BIGINT, domain VARCHAR.
 -- Example:
 --   FROM anon.taxonomy_heights() ORDER BY attribute;
@@ -191,6 +192,7 @@ SELECT attribute, CAST(level AS INTEGER) AS level, problem, CAST(problem_count A
 
 -- What is wrong with the taxonomies that are stored in anon.taxonomy; no row means nothing is.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 -- Example:
 --   FROM anon.malformed_taxonomies();
@@ -200,6 +202,7 @@ FROM anon.taxonomy_problems('anon.taxonomy');
 -- How many labels of some taxonomies are also values of level 0 that have another label at the same level: who reads such
 -- a label may take it for the value. A value that is its own group is none of them, nor is the label of the top.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, ambiguous_labels BIGINT, one row per attribute.
 -- Example:
 --   FROM anon.ambiguous_labels(['age', 'sex']) ORDER BY attribute;
@@ -266,6 +269,7 @@ FROM (
 -- they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
 -- always covered (see anon.taxonomy_level).
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
 -- Example:
 --   FROM anon.unmapped_values('visits', ['age', 'zip']);
@@ -306,6 +310,7 @@ GROUP BY anon_wanted.anon_name;
 -- NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
 -- label there: leave them out first.
 --
+-- Job: verify.
 -- Returns: attribute VARCHAR, foreign_labels BIGINT, foreign_rows BIGINT, one row per quasi-identifier.
 -- Example:
 --   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}))

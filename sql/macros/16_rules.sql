@@ -14,6 +14,7 @@ WHERE value IS NOT NULL OR anon_value_count = 0;
 
 -- The taxonomy of a column with one level above its values, on which all are *.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 -- Example:
 --   FROM anon.flat_taxonomy('visits', 'diagnosis') ORDER BY level, value;
@@ -25,6 +26,7 @@ CROSS JOIN range(2) AS anon_levels (anon_level);
 -- The taxonomy of a column of numbers: a level of half-open intervals for each width, from narrow to wide, then *. Each
 -- width must divide the next. The domain is every whole number from first to last, or what the column has if both are NULL.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a number.
 -- Example:
 --   FROM anon.interval_taxonomy('visits', 'age', [10, 20], NULL, NULL) WHERE value = '34' ORDER BY level;
@@ -52,6 +54,7 @@ CROSS JOIN range(len(widths) + 2) AS anon_levels (anon_level);
 -- The taxonomy of a column of codes: a level for each number of characters that stay, from many to few, with * in place of
 -- the others, then *.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 -- Example:
 --   FROM anon.prefix_taxonomy('visits', 'zip', [3, 1]) WHERE value = '10115' ORDER BY level;
@@ -71,6 +74,7 @@ CROSS JOIN range(len(keep) + 2) AS anon_levels (anon_level);
 -- The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
 -- month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a date.
 -- Example:
 --   WITH stays AS (SELECT DATE '2024-01-31' AS admission)
@@ -96,6 +100,7 @@ CROSS JOIN range(len(anon.listed(units)) + 2) AS anon_levels (anon_level);
 -- The taxonomy in a file as ARX writes hierarchies: a line per value, which is the first field, with its labels of levels 1
 -- and up in the others. Fields are between semicolons, commas or tabs, whichever DuckDB finds.
 --
+-- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; anon.malformed_taxonomies says what is wrong with it.
 -- Example:
 --   FROM anon.hierarchy_file('sex.csv', 'sex') ORDER BY level, value;

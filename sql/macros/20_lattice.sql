@@ -3,6 +3,7 @@
 -- Every node of the lattice of these quasi-identifiers: a MAP from quasi-identifier to level, in the order
 -- given, and its height, the sum of its levels. There are product(height + 1) of them.
 --
+-- Job: search.
 -- Returns: node MAP(VARCHAR, INTEGER), height INTEGER. No row if a quasi-identifier has no taxonomy.
 -- Source: Samarati 2001, section 4; Mazzone 2019, section 4.3.
 -- Example:

@@ -179,6 +179,7 @@ FROM (
 -- The quasi-identifiers come first and are text; the other columns follow as they are. Rows are neither
 -- dropped nor put in order, and identifiers are not removed: select them away.
 --
+-- Job: release.
 -- Source: full-domain generalization, Samarati 2001, definition 3.
 -- Example:
 --   FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}) ORDER BY id LIMIT 3;
@@ -187,6 +188,7 @@ FROM anon.generalize_columns(source, map_keys(node), node);
 
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --
+-- Job: release.
 -- Example:
 --   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 0}))
 --   FROM anon.suppress('generalized', ['age', 'sex'], 3);
@@ -198,6 +200,7 @@ QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;
 -- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 -- is a value.
 --
+-- Job: release.
 -- Source: Machanavajjhala et al. 2007, distinct l-diversity.
 -- Example:
 --   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 0}))

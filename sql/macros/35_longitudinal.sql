@@ -10,6 +10,7 @@
 -- The first three columns of the ordering are sorted by as they are, texts byte by byte. Of further ones, whose number is
 -- not known, each row has a map of sort keys, which takes 7 times as long as ORDER BY.
 --
+-- Job: release.
 -- Returns: individual with its column's type, position BIGINT, event with its column's type.
 -- Source: Mazzone 2019, sections 3.2 and 4.2.
 -- Example:

@@ -55,6 +55,7 @@ anon.hmac_of_blocks(
 -- read a log of statements. What `sqlanon run --pseudonym-key FILE` takes for the key is the file without its line break:
 -- SET VARIABLE pseudonym_key = (SELECT encode(rtrim(content, chr(10))) FROM read_text('FILE'));
 --
+-- Job: release.
 -- Returns: VARCHAR; NULL for NULL.
 -- Example:
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;

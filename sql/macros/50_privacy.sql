@@ -4,6 +4,7 @@
 
 -- k-anonymity attained: the size of the smallest equivalence class; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 -- Source: Samarati 2001, definition 2; Sweeney 2002.
 -- Example:
@@ -29,6 +30,7 @@ coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_t
 
 -- The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT.
 -- Source: Mazzone 2019, section 4.4 (Inverse OLA).
 -- Example:
@@ -107,6 +109,7 @@ CREATE OR REPLACE MACRO anon.individuals_of(individual) AS greatest(count(DISTIN
 -- It takes 1.5 to 3.4 times as long as count(DISTINCT) by columns that are named: its classes are structs, so that no name of
 -- a column can clash.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 -- Example:
 --   FROM anon.k_anonymity_of_individuals('visits', ['sex'], 'zip');
@@ -138,6 +141,7 @@ GROUP BY class;
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
 -- NULL for a table without rows. NULL counts as a value.
 --
+-- Job: privacy.
 -- Returns: one row: l BIGINT.
 -- Source: Machanavajjhala et al. 2007, section 4.1.
 -- Example:
@@ -149,6 +153,7 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 -- Entropy l-diversity attained: the smallest exp(H) of the sensitive values in any equivalence class, rounded to 12
 -- decimals, within which it is computed; NULL for a table without rows. NULL counts as a value.
 --
+-- Job: privacy.
 -- Returns: one row: l DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.1.
 -- Example:
@@ -161,6 +166,7 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 -- anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
 -- value. The table is (c, l)-diverse for every greater c.
 --
+-- Job: privacy.
 -- Returns: one row: c DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.2.
 -- Example:
@@ -176,6 +182,7 @@ FROM (
 -- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence
 -- class, and the size of the smallest class; NULL for a table without rows. NULL counts as a value.
 --
+-- Job: privacy.
 -- Returns: one row: alpha DOUBLE in (0, 1], k BIGINT.
 -- Source: Wong et al. 2006, the general (alpha, k)-anonymity model, which protects every sensitive value.
 -- Example:

@@ -262,6 +262,7 @@ GROUP BY class;
 -- t-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
 -- see anon.equal_distance_of; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
 -- Source: Li et al. 2007, the t-closeness principle.
 -- Example:
@@ -273,6 +274,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 -- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
 -- without rows. The table is delta-disclosure private for every greater delta, strictly.
 --
+-- Job: privacy.
 -- Returns: one row: delta DOUBLE, in bits.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
@@ -284,6 +286,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 -- beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
 -- anon.enhanced_likeness_of; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: basic DOUBLE, enhanced DOUBLE.
 -- Source: Cao and Karras 2012, basic and enhanced beta-likeness.
 -- Example:
@@ -368,6 +371,7 @@ LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
 -- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
 -- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
 --
+-- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
 -- Source: Li et al. 2007, the t-closeness principle.
 -- Example:
@@ -388,6 +392,7 @@ FROM (
 -- of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
 -- own below the top unless the taxonomy has it.
 --
+-- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
 -- Source: Li et al. 2007, the t-closeness principle; EMD for categorical attributes with hierarchical distance.
 -- Example:

@@ -119,6 +119,7 @@ exp(list_sum(list_transform(
 -- Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
 -- at the top; a taxonomy without levels above the values counts as 0.
 --
+-- Job: loss.
 -- Returns: DOUBLE in [0, 1]. Sweeney's precision is 1 minus this.
 -- Source: Sweeney 2002, section 4.3; Mazzone 2019, section 4.3.
 -- Example:
@@ -135,6 +136,7 @@ CREATE OR REPLACE MACRO anon.precision_loss(node) AS (
 
 -- Discernibility DM* of a source as it is.
 --
+-- Job: loss.
 -- Returns: one row: dm_star HUGEINT.
 -- Example:
 --   FROM anon.dm_star('visits', ['age', 'sex']);
@@ -144,6 +146,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Discernibility DM of a source as it is, if its classes of fewer than k rows were suppressed.
 --
+-- Job: loss.
 -- Returns: one row: dm HUGEINT.
 -- Example:
 --   FROM anon.dm('visits', ['age', 'sex'], 2);
@@ -157,6 +160,7 @@ FROM (
 -- Average equivalence class size of a source as it is, over k; the rows of its classes of fewer than k rows are one
 -- class.
 --
+-- Job: loss.
 -- Returns: one row: aecs DOUBLE.
 -- Example:
 --   FROM anon.aecs('visits', ['sex'], 2);
@@ -166,6 +170,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Non-uniform entropy loss in bits of a source generalized to a node. Suppression is ignored.
 --
+-- Job: loss.
 -- Returns: one row: entropy DOUBLE.
 -- Example:
 --   FROM anon.entropy_loss('visits', MAP {'age': 1, 'sex': 0});
@@ -284,6 +289,7 @@ GROUP BY attribute;
 
 -- Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
 --
+-- Job: loss.
 -- Returns: one row: lm DOUBLE in [0, 1].
 -- Example:
 --   FROM anon.lm('visits', MAP {'age': 1, 'sex': 0}, 2);
@@ -294,6 +300,7 @@ FROM anon.class_losses(source, node);
 -- Normalized certainty penalty NCP of a source generalized to a node, divided by the number of
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
 --
+-- Job: loss.
 -- Returns: one row: ncp DOUBLE in [0, 1].
 -- Example:
 --   FROM anon.ncp('visits', MAP {'age': 1, 'sex': 0}, 2);
@@ -304,6 +311,7 @@ FROM anon.class_losses(source, node);
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
 --
+-- Job: loss.
 -- Returns: one row: geometric_lm DOUBLE in [0, 1]; NULL for a table without rows.
 -- Source: ARX, "Loss" with the aggregate function geometric mean.
 -- Example:

@@ -223,6 +223,7 @@ WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 -- than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
 -- anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
 --
+-- Job: search.
 -- Returns: node MAP(VARCHAR, INTEGER), height INTEGER, class_count BIGINT, kept_class_count BIGINT, suppressed_rows BIGINT,
 -- smallest_class BIGINT, lm DOUBLE, ncp DOUBLE, prec DOUBLE, entropy DOUBLE, charged_entropy DOUBLE, dm HUGEINT, aecs DOUBLE;
 -- no row for a source without rows.
@@ -248,6 +249,7 @@ END;
 -- one to publish, which loses least in LM. Nodes of one rank lose the same: they stand in the order of their entropy,
 -- suppressed rows, height and levels.
 --
+-- Job: search.
 -- Returns: rank BIGINT, and the columns of anon.node_counts, in order; no row if no node satisfies.
 -- Source: Iyengar 2002 for LM; El Emam et al. 2009 for entropy as what decides among nodes that lose the same.
 -- Example:
@@ -272,6 +274,7 @@ ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_v
 -- Where no node satisfies the limit, it is an error. k-anonymity is all that holds of the release; see anon.best_nodes for
 -- what was chosen, and anon.k_anonymity for what it attains.
 --
+-- Job: release.
 -- Returns: the quasi-identifiers as labels, VARCHAR, and the other columns as they are.
 -- Example:
 --   SELECT * EXCLUDE (id) FROM anon.release('visits', ['age', 'sex'], 2, 0.25);

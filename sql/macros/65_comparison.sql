@@ -159,6 +159,7 @@ FROM (
 -- shares of its values. Lee and Chung 2020 call it earth mover's distance, which it is for values equally far apart.
 -- Row policy: all rows of both tables, masked and counterfeit ones included.
 --
+-- Job: loss.
 -- Returns: one row: total_variation DOUBLE in [0, 1]; NULL if one of the tables has no rows.
 -- Source: Lee and Chung 2020, equation 7.
 -- Example:
@@ -326,6 +327,7 @@ FROM anon.compared_classes(original, released, node, sensitive);
 -- rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
 -- the masked one included. It is measured on the true data and must not be part of a differentially private release.
 --
+-- Job: loss.
 -- Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
 -- anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
 -- literal_information_loss DOUBLE, the sum with literal_ncp; utility DOUBLE, 3 - information_loss. NULL where a part is.
@@ -349,6 +351,7 @@ CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_class
 -- Who is left out of a release: the values of a column with their rows in the source and in the release, first the value that
 -- has lost the largest share of its rows. The column is one that the release has as it is.
 --
+-- Job: verify.
 -- Returns: value VARCHAR, source_rows BIGINT, release_rows BIGINT, left_out_share DOUBLE; values of the source alone.
 -- Example:
 --   WITH released AS (FROM anon.release('visits', ['age', 'sex'], 2, 0.25))

@@ -3,6 +3,7 @@
 -- Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
 -- the smallest class, the average is the mean over rows of 1 / class size.
 --
+-- Job: risk.
 -- Returns: one row: highest_risk DOUBLE, average_risk DOUBLE; NULL for a table without rows.
 -- Source: El Emam 2013, "Guide to the De-Identification of Personal Health Information", chapter 16.
 -- Example:
@@ -50,6 +51,7 @@ WHERE class_size > 0;
 -- k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
 -- without rows. Classes without a row of the source do not count.
 --
+-- Job: privacy.
 -- Returns: one row: k BIGINT.
 -- Source: Sweeney 2001, "Computational Disclosure Control"; El Emam and Dankar 2008.
 -- Example:
@@ -65,6 +67,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 -- The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max. Of a table whose small
 -- classes were suppressed, smallest_published leaves out the classes without a row, and absent_classes counts them.
 --
+-- Job: privacy.
 -- Returns: one row: smallest DOUBLE, largest DOUBLE, smallest_published DOUBLE, all in [0, 1]; absent_classes BIGINT.
 -- Source: Nergiz et al. 2007, delta-presence.
 -- Example:
@@ -80,6 +83,7 @@ FROM anon.matched_classes(source, quasi_identifiers, population);
 -- Journalist risk: the attacker does not know whether the person is in the table, but has the population that
 -- it was drawn from. The highest risk is 1 over the smallest population size of any published class.
 --
+-- Job: risk.
 -- Returns: one row: highest_risk DOUBLE, average_risk DOUBLE (mean over rows of 1 / population size); NULL for
 -- a table without rows.
 -- Source: El Emam 2013, chapter 16.
@@ -95,6 +99,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 -- matched with a person of the population at random within its class. Give the source itself as population
 -- where there is none.
 --
+-- Job: risk.
 -- Returns: one row: marketer_risk DOUBLE; NULL for a table without rows.
 -- Source: El Emam 2013, chapter 16; Dankar and El Emam 2010.
 -- Example:
@@ -105,6 +110,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 
 -- Rows that are alone in their class.
 --
+-- Job: risk.
 -- Returns: one row: unique_rows BIGINT, row_count BIGINT, unique_share DOUBLE; the share is NULL for a table
 -- without rows.
 -- Example:
@@ -161,6 +167,7 @@ FROM anon.class_sizes(source, columns);
 -- The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
 -- of them first. Such a column is an identifier, or a quasi-identifier that has to be generalized. NULL singles nobody out.
 --
+-- Job: risk.
 -- Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL), rare_rows BIGINT, rare_share DOUBLE (of all
 -- rows), one row per column.
 -- Example:

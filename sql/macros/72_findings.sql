@@ -11,6 +11,7 @@ min(value) IS NOT DISTINCT FROM max(value) AND count(value) IN (0, count(*));
 
 -- The rows of classes in which all rows have one sensitive value, so that their class gives the value away.
 --
+-- Job: risk.
 -- Returns: one row: homogeneous_rows BIGINT, row_count BIGINT.
 -- Source: Machanavajjhala et al. 2007, the homogeneity attack.
 -- Example:
@@ -35,6 +36,7 @@ coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
 
 -- The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
 --
+-- Job: risk.
 -- Returns: one row: rare_rows BIGINT, row_count BIGINT.
 -- Example:
 --   FROM anon.rare_rows('visits', ['age', 'diagnosis'], 2);

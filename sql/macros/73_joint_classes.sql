@@ -74,6 +74,7 @@ FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
 -- The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
 -- are one table with the labels of both.
 --
+-- Job: risk.
 -- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT. k is NULL where neither
 -- release has a row.
 -- Example:

@@ -117,6 +117,7 @@ FROM anon.record_risks(source, quasi_identifiers, prior);
 -- probabilities of 0 it is 1 / k of k-anonymity, and generalization never raises it. Correlated and partial leaks are
 -- outside the model.
 --
+-- Job: privacy.
 -- Returns: one row: m DOUBLE in (0, 1], inverse_m DOUBLE, which is 1 / m.
 -- Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 -- Example:

@@ -3,6 +3,7 @@
 -- The rows of CSV files as they are written: all columns are texts, and the first line has their names. DuckDB guesses types
 -- from some rows where a path is named alone, so that 02139 becomes 2139, and 250.10 and 250.1 are one code.
 --
+-- Job: files.
 -- Example:
 --   SELECT * FROM anon.csv('visits.csv') LIMIT 3;
 CREATE OR REPLACE MACRO anon.csv(path) AS TABLE

@@ -15,6 +15,7 @@ concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
 -- Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
 -- session.
 --
+-- Job: verify.
 -- Returns: row_count BIGINT, content_hash VARCHAR (64 hexadecimal digits), one row.
 -- Example:
 --   FROM anon.content_hash('visits');
@@ -55,6 +56,7 @@ FROM anon_sums;
 -- How many rows of a table have values in some columns that stand together more often there than in another table: 0 if
 -- the rows were taken from it. Values compare as text, by anon.text_in_utc.
 --
+-- Job: verify.
 -- Returns: added_rows BIGINT, one row.
 -- Example:
 --   FROM anon.added_values('visits', 'visits', ['diagnosis']);
@@ -87,6 +89,7 @@ WHERE anon_difference > 0;
 -- quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
 -- anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
 --
+-- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 -- Example:

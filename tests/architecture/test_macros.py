@@ -139,13 +139,21 @@ def test_examples_return_the_same_rows_called_and_expanded(
 
 def test_help_lists_all_with_a_sentence(installed: duckdb.DuckDBPyConnection) -> None:
     listed = installed.execute("SELECT name, parameters, kind, description FROM anon.help()").fetchall()
-    assert [name for name, *_ in listed] == sorted(macros())
+    assert sorted(name for name, *_ in listed) == sorted(macros())
     for name, parameters, kind, description in listed:
         macro = macros()[name]
         assert (tuple(parameters), kind == "table") == (macro.parameters, macro.is_table)
         first, rest = description, " ".join(macro.comment.split())
         assert first.endswith(".")
         assert rest.startswith(first), name
+
+
+def test_help_begins_with_the_jobs_of_people(installed: duckdb.DuckDBPyConnection) -> None:
+    jobs = [job for (job,) in installed.execute("SELECT job FROM anon.help()").fetchall()]
+    for_people = [job for job in jobs if job]
+    assert jobs[: len(for_people)] == sorted(for_people)
+    assert {*for_people} == {"files", "loss", "privacy", "release", "risk", "search", "taxonomies", "verify"}
+    assert 40 <= len(for_people) <= 60
 
 
 def test_comments_are_stored_in_the_catalog(installed: duckdb.DuckDBPyConnection) -> None:

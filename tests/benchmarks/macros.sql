@@ -48,6 +48,23 @@ FROM anon.suppress('people', ['age', 'sex', 'city'], 100);
 -- by hand
 FROM people QUALIFY count(*) OVER (PARTITION BY age, sex, city) >= 100;
 
+-- compare: node_counts, 3 columns
+SELECT node['age'] AS age, node['sex'] AS sex, node['city'] AS city, class_count, suppressed_rows
+FROM anon.node_counts('people', ['age', 'sex', 'city'], 100);
+-- by hand
+SELECT
+    age_level AS age, sex_level AS sex, city_level AS city, count(*) AS class_count,
+    CAST(coalesce(sum(class_size) FILTER (WHERE class_size < 100), 0) AS BIGINT) AS suppressed_rows
+FROM (
+    SELECT ages.level AS age_level, sexes.level AS sex_level, cities.level AS city_level, sum(row_count) AS class_size
+    FROM (SELECT age, sex, city, count(*) AS row_count FROM people GROUP BY ALL) AS cells
+    INNER JOIN anon.taxonomy AS ages ON ages.attribute = 'age' AND ages.value = CAST(cells.age AS VARCHAR)
+    INNER JOIN anon.taxonomy AS sexes ON sexes.attribute = 'sex' AND sexes.value = cells.sex
+    INNER JOIN anon.taxonomy AS cities ON cities.attribute = 'city' AND cities.value = cells.city
+    GROUP BY ages.level, sexes.level, cities.level, ages.label, sexes.label, cities.label
+)
+GROUP BY ALL;
+
 -- compare: column_values
 FROM anon.column_values('people', ['age', 'sex', 'city']);
 -- by hand

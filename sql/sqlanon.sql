@@ -741,7 +741,17 @@ FROM (
     SELECT anon.text_of(anon_number)
     FROM range(first, last + 1) AS anon_domain (anon_number)
 ) AS anon_values
-CROSS JOIN range(len(widths) + 2) AS anon_levels (anon_level);
+CROSS JOIN range(
+    CASE
+        WHEN (first IS NULL) <> (last IS NULL) OR first > last
+            THEN error('give both ends of the domain, the first not above the last, or NULL for both')
+        WHEN len(widths) = 0 OR list_min(widths) <= 0
+            OR widths <> list_sort(list_distinct(widths))
+            OR len(list_filter(range(2, len(widths) + 1), lambda anon_place: widths[anon_place] % widths[anon_place - 1] > 0)) > 0
+            THEN error('widths are above 0, and each divides the next, wider one')
+        ELSE len(widths) + 2
+    END
+) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of codes: a level for each number of characters that stay, from many to few, with * in place of
 -- the others, then *.
@@ -761,7 +771,13 @@ SELECT
         ELSE anon.prefix_label(value, keep[anon_level])
     END AS label
 FROM anon.domain_of(source, attribute)
-CROSS JOIN range(len(keep) + 2) AS anon_levels (anon_level);
+CROSS JOIN range(
+    CASE
+        WHEN len(keep) = 0 OR list_min(keep) < 0 OR keep <> list_reverse_sort(list_distinct(keep))
+            THEN error('the numbers of characters that stay are 0 or more, each less than the one before')
+        ELSE len(keep) + 2
+    END
+) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
 -- month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
@@ -787,7 +803,13 @@ FROM (
     SELECT anon.text_of(CAST(anon_day AS DATE))
     FROM generate_series(CAST(first AS DATE), CAST(last AS DATE), INTERVAL '1' DAY) AS anon_domain (anon_day)
 ) AS anon_values
-CROSS JOIN range(len(anon.listed(units)) + 2) AS anon_levels (anon_level);
+CROSS JOIN range(
+    CASE
+        WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
+            THEN error('give both ends of the domain, the first not after the last, or NULL for both')
+        ELSE len(anon.listed(units)) + 2
+    END
+) AS anon_levels (anon_level);
 
 -- The taxonomy in a file as ARX writes hierarchies: a line per value, which is the first field, with its labels of levels 1
 -- and up in the others. Fields are between semicolons, commas or tabs, whichever DuckDB finds.
@@ -3021,7 +3043,10 @@ anon_cell_values AS MATERIALIZED (
     SELECT
         anon_cell,
         anon_cell_rows,
-        list_filter(quasi_identifiers, lambda anon_name: lower(anon_name) = lower(anon_column))[1] AS anon_attribute,
+        CASE
+            WHEN list_contains(quasi_identifiers, anon_column) THEN anon_column
+            ELSE error(concat('a column is called "', anon_column, '": spell it so among the quasi-identifiers'))
+        END AS anon_attribute,
         anon_value
     FROM (
         FROM anon_cells UNPIVOT INCLUDE NULLS (
@@ -3091,6 +3116,8 @@ anon_classes AS (
     SELECT
         CASE
             WHEN k IS NULL OR k < 1 THEN error('k is a number of rows, 1 or more')
+            WHEN len(list_distinct(quasi_identifiers)) < len(quasi_identifiers)
+                THEN error('a quasi-identifier is listed twice: leave it out once')
             WHEN (SELECT anon_node_count FROM anon_lattice) > 100000 THEN error(concat(
                 'the lattice has ', format('{:,}', CAST((SELECT anon_node_count FROM anon_lattice) AS HUGEINT)),
                 ' nodes, and no more than 100,000 are counted: take fewer quasi-identifiers or levels'

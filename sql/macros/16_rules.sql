@@ -49,7 +49,17 @@ FROM (
     SELECT anon.text_of(anon_number)
     FROM range(first, last + 1) AS anon_domain (anon_number)
 ) AS anon_values
-CROSS JOIN range(len(widths) + 2) AS anon_levels (anon_level);
+CROSS JOIN range(
+    CASE
+        WHEN (first IS NULL) <> (last IS NULL) OR first > last
+            THEN error('give both ends of the domain, the first not above the last, or NULL for both')
+        WHEN len(widths) = 0 OR list_min(widths) <= 0
+            OR widths <> list_sort(list_distinct(widths))
+            OR len(list_filter(range(2, len(widths) + 1), lambda anon_place: widths[anon_place] % widths[anon_place - 1] > 0)) > 0
+            THEN error('widths are above 0, and each divides the next, wider one')
+        ELSE len(widths) + 2
+    END
+) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of codes: a level for each number of characters that stay, from many to few, with * in place of
 -- the others, then *.
@@ -69,7 +79,13 @@ SELECT
         ELSE anon.prefix_label(value, keep[anon_level])
     END AS label
 FROM anon.domain_of(source, attribute)
-CROSS JOIN range(len(keep) + 2) AS anon_levels (anon_level);
+CROSS JOIN range(
+    CASE
+        WHEN len(keep) = 0 OR list_min(keep) < 0 OR keep <> list_reverse_sort(list_distinct(keep))
+            THEN error('the numbers of characters that stay are 0 or more, each less than the one before')
+        ELSE len(keep) + 2
+    END
+) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
 -- month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
@@ -95,7 +111,13 @@ FROM (
     SELECT anon.text_of(CAST(anon_day AS DATE))
     FROM generate_series(CAST(first AS DATE), CAST(last AS DATE), INTERVAL '1' DAY) AS anon_domain (anon_day)
 ) AS anon_values
-CROSS JOIN range(len(anon.listed(units)) + 2) AS anon_levels (anon_level);
+CROSS JOIN range(
+    CASE
+        WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
+            THEN error('give both ends of the domain, the first not after the last, or NULL for both')
+        ELSE len(anon.listed(units)) + 2
+    END
+) AS anon_levels (anon_level);
 
 -- The taxonomy in a file as ARX writes hierarchies: a line per value, which is the first field, with its labels of levels 1
 -- and up in the others. Fields are between semicolons, commas or tabs, whichever DuckDB finds.

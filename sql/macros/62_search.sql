@@ -38,7 +38,10 @@ anon_cell_values AS MATERIALIZED (
     SELECT
         anon_cell,
         anon_cell_rows,
-        list_filter(quasi_identifiers, lambda anon_name: lower(anon_name) = lower(anon_column))[1] AS anon_attribute,
+        CASE
+            WHEN list_contains(quasi_identifiers, anon_column) THEN anon_column
+            ELSE error(concat('a column is called "', anon_column, '": spell it so among the quasi-identifiers'))
+        END AS anon_attribute,
         anon_value
     FROM (
         FROM anon_cells UNPIVOT INCLUDE NULLS (
@@ -108,6 +111,8 @@ anon_classes AS (
     SELECT
         CASE
             WHEN k IS NULL OR k < 1 THEN error('k is a number of rows, 1 or more')
+            WHEN len(list_distinct(quasi_identifiers)) < len(quasi_identifiers)
+                THEN error('a quasi-identifier is listed twice: leave it out once')
             WHEN (SELECT anon_node_count FROM anon_lattice) > 100000 THEN error(concat(
                 'the lattice has ', format('{:,}', CAST((SELECT anon_node_count FROM anon_lattice) AS HUGEINT)),
                 ' nodes, and no more than 100,000 are counted: take fewer quasi-identifiers or levels'

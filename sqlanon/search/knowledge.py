@@ -160,6 +160,8 @@ class Knowledge:
         fewest = self._region.least_suppressed_rows()
         if self.problem.context.allowed_rows == 0:  # a model may prove that some row is suppressed, and not how many
             fewest = min(fewest, 1)
+        if self.closest is not None:
+            fewest = min(fewest, self.closest.suppressed_rows)
         return SearchOutcome(
             best=ties[0] if ties else None,
             loss=loss if ties else None,
@@ -170,9 +172,7 @@ class Knowledge:
             lower_bound=loss if proven else None if bound == float("inf") else bound,
             unsatisfiable=bound == float("inf"),
             minimal_nodes=minimal_nodes,
-            least_suppressed_rows=int(
-                fewest if self.closest is None else min(fewest, self.closest.suppressed_rows),
-            ),
+            least_suppressed_rows=int(fewest),
         )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
-from sqlanon.chance.random_source import RandomSource, SystemSource
+from sqlanon.chance.random_source import SystemSource
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
@@ -94,10 +94,6 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
 
     @property
-    def random_source(self) -> RandomSource:
-        return self.request.random_source or SystemSource()
-
-    @property
     def settings(self) -> HCeiling:
         settings = self.bound.policy.method
         assert isinstance(settings, HCeiling)
@@ -128,7 +124,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         return table
 
     def search(self, table: EncodedTable, stages: Stages) -> FilledNode:
-        engine = self.engine
+        engine, source = self.engine, self.request.random_source or SystemSource()
         with stages.stage("search"):
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
             allowed = degrees <= (1 if self.settings.h is None else self.settings.h) + WITHIN
@@ -140,21 +136,21 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
             outcome, nodes = self._checked(table, allowed, errors, stages)
             candidate = None
             if self.settings.has_catalog_of_values:
-                candidate = catalogs.best_with_catalog(engine, table, nodes, self.random_source, self.stopped)
+                candidate = catalogs.best_with_catalog(engine, table, nodes, source, self.stopped)
                 filled = candidate.filled
             else:
-                filled = counterfeits.fill(engine, table, nodes[0].levels, self.random_source)
+                filled = counterfeits.fill(engine, table, nodes[0].levels, source)
             (node,) = (node for node in nodes if node.levels == filled.levels)
             outcome = in_place_of(outcome, node, filled.added.count)
             stages.concluded(outcome)
         if filled.added.suppressed:
             degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
-        index = table.context.lattice.index(filled.levels)
-        groups, effective_k, error = None, None, errors[index]
-        if candidate is not None and candidate.catalog is not None:
-            groups, (effective_k, _), error = len(candidate.catalog.groups), candidate.effective_k, candidate.error
-        of_node = float(degrees[index]), float(error), int(allowed.sum())
-        return FilledNode(filled, outcome, groups, effective_k, *of_node)
+        index, allowed_nodes = table.context.lattice.index(filled.levels), int(allowed.sum())
+        degree = float(degrees[index])
+        if candidate is None or candidate.catalog is None:
+            return FilledNode(filled, outcome, None, None, degree, float(errors[index]), allowed_nodes)
+        groups, (effective_k, _) = len(candidate.catalog.groups), candidate.effective_k
+        return FilledNode(filled, outcome, groups, effective_k, degree, candidate.error, allowed_nodes)
 
     def _checked(
         self, table: EncodedTable, allowed: Mask, errors: Bounds, stages: Stages

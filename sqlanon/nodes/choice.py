@@ -157,17 +157,7 @@ def _answered(
 
 def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
     """The outcome where one node was looked at, and no other."""
-    return SearchOutcome(
-        best=node,
-        loss=loss,
-        ties=(node.levels,),
-        checked_nodes=1,
-        closest=None,
-        proven_optimal=False,
-        lower_bound=None,
-        unsatisfiable=False,
-        searched=False,
-    )
+    return SearchOutcome(node, loss, ties=(node.levels,), checked_nodes=1, searched=False)
 
 
 def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:

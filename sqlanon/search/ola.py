@@ -210,7 +210,6 @@ class _Acceptable:
             checked_nodes=self._knowledge.checked_nodes,
             closest=self._knowledge.closest,
             proven_optimal=over and bool(ties),
-            lower_bound=None,
             unsatisfiable=over and not ties,
             maximal_nodes=self.maximal,
         )

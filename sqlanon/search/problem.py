@@ -125,10 +125,10 @@ class SearchOutcome:
     loss: float | None
     ties: tuple[Levels, ...]
     checked_nodes: int
-    closest: NodeSummary | None
-    proven_optimal: bool
-    lower_bound: float | None
-    unsatisfiable: bool
+    closest: NodeSummary | None = None
+    proven_optimal: bool = False
+    lower_bound: float | None = None
+    unsatisfiable: bool = False
     minimal_nodes: tuple[Levels, ...] | None = None
     maximal_nodes: tuple[Levels, ...] | None = None
     least_suppressed_rows: int = 0

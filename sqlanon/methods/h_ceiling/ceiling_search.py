@@ -105,7 +105,6 @@ def choose_node(
         closest=best,
         proven_optimal=not search.open_nodes().any(),
         lower_bound=float(needs.counterfeits(search.fewest())),
-        unsatisfiable=False,
     )
     below = [index for index in filter(search.keeps_to_ceiling, found) if found[index].cost != OUT_OF_LIMIT]
     return outcome, [found[index].node for index in sorted(below, key=search.order)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands import environment
-from tests.full.test_event_lines import command, events, make_lake
+from tests.full.test_events import command, events, make_lake
 
 ENDLESS = "SELECT rows.* FROM 'rows.parquet' AS rows, range(1000000000)"
 LONGEST_CANCELLATION = 15.0

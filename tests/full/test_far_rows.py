@@ -15,6 +15,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.run import demo
+from tests.far_rows import FarRows
 from tests.far_stays import FEW, POLICIES, SEARCHED, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
 from tests.reports import alone
 
@@ -202,3 +203,18 @@ def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
         sides.released(POLICIES["masks"])
     assert sides.there.fetchall() == rows
     assert [path.name for path in sides.folder.parent.iterdir()] == ["released"]
+
+
+NEED_THEM = ("local", "relocation", "h-ceiling", "histogram", "ipa", "epsilon-safe", "diffgen", "top-down")
+"""One policy of each method that counts on cells which are near; those of full domains are in test_far_rows."""
+
+
+def test_a_method_that_needs_the_cells_is_refused(tmp_path: Path) -> None:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        open_stays(connection)
+        sides = with_far_rows(connection, tmp_path, "visits", *TABLES.values(), far=FarRows(max_cells=5))
+        before = sides.far.relations
+        for name in NEED_THEM:
+            with pytest.raises(sa.EngineError, match="more than max_cells"):
+                sides.released(POLICIES[name], table=TABLES.get(name, "visits"))
+            assert sides.far.relations == before, name

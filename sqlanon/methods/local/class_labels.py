@@ -64,14 +64,9 @@ class PerClass(Recoding):
     earlier: EarlierClasses | None = None  # what earlier releases show of the persons, which keys have beside labels
 
     @property
-    def words(self) -> list[str]:
-        """The columns of :data:`CLASS_KEYS` with the words of keys."""
-        return [*self.encoding.word_columns]
-
-    @property
     def class_list(self) -> exp.Query:
         """The list of the classes: by class and quasi-identifier (``position``) the level and the label."""
-        return SQL.query("class_list", levels=LEVELS, labels=self.encoding.labels, keys=self.words)
+        return SQL.query("class_list", levels=LEVELS, labels=self.encoding.labels, keys=self.encoding.word_columns)
 
     def find_classes(self, engine: Compute, policy: Policy, listed: Relation | exp.Expr) -> None:
         """Make the tables of the recoding for cells that go to listed classes: each to the one of the least loss.
@@ -103,13 +98,14 @@ class PerClass(Recoding):
 
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
         """Join codes (:meth:`Recoding.join_codes`); cells that are left out are in no class and in no row."""
-        keys = [column(word, table) for word in self.words]
+        keys = [column(word, table) for word in self.encoding.word_columns]
         joined = query.join(OF_KEY.copy(), on=self._has_key(keys), copy=False)
         return joined.select(column(CLASS, "anon_of_key"), copy=False)
 
     def join_classes(self, query: exp.Select, table: str) -> exp.Select:
         """The query of a table with the keys of cells, joined with ``anon_of_key``, which has their classes if any."""
-        return left_join(query, OF_KEY.copy(), self._has_key([column(word, table) for word in self.words]))
+        keys = [column(word, table) for word in self.encoding.word_columns]
+        return left_join(query, OF_KEY.copy(), self._has_key(keys))
 
     def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
         return self.join_codes(query, table)
@@ -122,11 +118,12 @@ class PerClass(Recoding):
         """The query of a table with the rows of the source, joined as by :meth:`join_classes`."""
         encoding = replace(self.encoding, spec=replace(self.encoding.spec, earlier=self.earlier))
         query = with_persons(self.earlier, with_leaves(encoding, query, table), table)
-        keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.words))]
+        keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.encoding.word_columns))]
         return left_join(query, OF_KEY.copy(), self._has_key(keys))
 
     def _has_key(self, keys: Sequence[exp.Expr]) -> exp.Expr:
-        return all_of([column(word, "anon_of_key").eq(key) for word, key in zip(self.words, keys, strict=True)])
+        words = zip(self.encoding.word_columns, keys, strict=True)
+        return all_of([column(word, "anon_of_key").eq(key) for word, key in words])
 
     def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
         query = left_join(query, OF_CLASS.copy(), column(CLASS, "anon_of_class").eq(column(CLASS, table)))
@@ -180,9 +177,9 @@ def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: b
     listed.set("order", None)  # which grouped rows do not need
     labels = recoding.labels_of(listed)
     engine.run(SQL.step(CLASS_LABELS, "class_labels", classes=labels, texts=texts, mask=string(MASK)))
-    is_masked = masks and left_out > 0
+    is_masked, words = masks and left_out > 0, recoding.encoding.word_columns
     while True:
-        query = SQL.query("published_keys", parts=PARTS, keys=recoding.words, first=0 if is_masked else 1)
+        query = SQL.query("published_keys", parts=PARTS, keys=words, first=0 if is_masked else 1)
         engine.run(Step(CLASS_KEYS, query, "classes of keys"))
         keep_classes(engine, recoding)
         masked_class = SQL.query("masked_class", kept=KEPT_CLASSES)

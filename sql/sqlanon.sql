@@ -3122,12 +3122,13 @@ anon_classes AS (
                 'the lattice has ', format('{:,}', CAST((SELECT anon_node_count FROM anon_lattice) AS HUGEINT)),
                 ' nodes, and no more than 100,000 are counted: take fewer quasi-identifiers or levels'
             ))
-            ELSE CAST(0 AS BIGINT)
+            ELSE CAST(0 AS UTINYINT)
         END AS anon_depth,
-        CAST(0 AS BIGINT) AS anon_number,
-        CAST(0 AS UHUGEINT) AS anon_labels_code,
+        -- Small types: there are many classes. Labels that are taken for the same give up fewer levels, no more.
+        CAST(0 AS UINTEGER) AS anon_number,
+        CAST(0 AS UBIGINT) AS anon_labels_code,
         bit_xor(anon_value_code) AS anon_code,
-        anon_cell,
+        CAST(anon_cell AS UINTEGER) AS anon_cell,
         CAST(any_value(anon_cell_rows) AS BIGINT) AS anon_class_size,
         CAST(0 AS DOUBLE) AS anon_lm,
         CAST(0 AS DOUBLE) AS anon_ncp,
@@ -3137,15 +3138,15 @@ anon_classes AS (
     GROUP BY anon_cell
     UNION ALL
     SELECT
-        any_value(anon_open.anon_depth) + 1,
-        anon_open.anon_number * (anon_steps.anon_height + 1) + anon_steps.anon_level AS anon_next_number,
-        any_value(xor(anon_open.anon_labels_code, anon_steps.anon_label_code)),
+        CAST(anon_open.anon_depth + 1 AS UTINYINT) AS anon_next_depth,
+        CAST(anon_open.anon_number * (anon_steps.anon_height + 1) + anon_steps.anon_level AS UINTEGER) AS anon_next_number,
+        xor(anon_open.anon_labels_code, CAST(anon_steps.anon_label_code >> 64 AS UBIGINT)) AS anon_next_labels_code,
         xor(xor(anon_open.anon_code, anon_steps.anon_value_code), anon_steps.anon_label_code) AS anon_next_code,
         min(anon_open.anon_cell),
         CAST(sum(anon_open.anon_class_size) AS BIGINT),
-        any_value(anon_open.anon_lm + anon_steps.anon_lm),
-        any_value(anon_open.anon_ncp + anon_steps.anon_ncp),
-        any_value(anon_open.anon_information + anon_steps.anon_information)
+        anon_open.anon_lm + anon_steps.anon_lm AS anon_next_lm,
+        anon_open.anon_ncp + anon_steps.anon_ncp AS anon_next_ncp,
+        anon_open.anon_information + anon_steps.anon_information AS anon_next_information
     FROM (
         FROM anon_classes
         WHERE allowed_rows IS NULL
@@ -3165,7 +3166,10 @@ anon_classes AS (
     ) AS anon_open
     INNER JOIN anon_steps
         ON anon_steps.anon_cell = anon_open.anon_cell AND anon_steps.anon_place = anon_open.anon_depth + 1
-    GROUP BY anon_next_number, anon_next_code
+    -- Number and code make the class, and all of these follow from them; to group by them is faster than to pick any value.
+    GROUP BY
+        anon_next_depth, anon_next_number, anon_next_labels_code, anon_next_code, anon_next_lm, anon_next_ncp,
+        anon_next_information
 ),
 anon_levels AS (
     SELECT

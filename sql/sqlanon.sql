@@ -732,7 +732,7 @@ SELECT
         WHEN anon_level > len(widths) OR value IS NULL THEN '*'
         -- A list has one type: of [0.5, 2] the 2 has a decimal, which the labels would show.
         WHEN widths[anon_level] = floor(widths[anon_level])
-            THEN anon.interval_label(value, CAST(widths[anon_level] AS BIGINT), 0, NULL, NULL)
+            THEN anon.interval_label(value, greatest(CAST(widths[anon_level] AS BIGINT), 1), 0, NULL, NULL)
         ELSE anon.interval_label(value, widths[anon_level], 0, NULL, NULL)
     END AS label
 FROM (
@@ -747,7 +747,11 @@ CROSS JOIN range(
             THEN error('give both ends of the domain, the first not above the last, or NULL for both')
         WHEN len(widths) = 0 OR list_min(widths) <= 0
             OR widths <> list_sort(list_distinct(widths))
-            OR len(list_filter(range(2, len(widths) + 1), lambda anon_place: widths[anon_place] % widths[anon_place - 1] > 0)) > 0
+            OR len(list_filter(
+                range(2, len(widths) + 1),
+                lambda anon_place:
+                    CAST(widths[anon_place] AS DECIMAL(38, 9)) % CAST(widths[anon_place - 1] AS DECIMAL(38, 9)) > 0
+            )) > 0
             THEN error('widths are above 0, and each divides the next, wider one')
         ELSE len(widths) + 2
     END
@@ -780,7 +784,8 @@ CROSS JOIN range(
 ) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
--- month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
+-- month, quarter, year, decade; then *. The domain is every day from first to last, for a column of dates, or what the column
+-- has if both are NULL.
 --
 -- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a date.
@@ -807,6 +812,19 @@ CROSS JOIN range(
     CASE
         WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
             THEN error('give both ends of the domain, the first not after the last, or NULL for both')
+        WHEN len(anon.listed(units)) = 0
+            OR NOT (
+                list_has_all(['day', 'month', 'quarter', 'year', 'decade'], anon.listed(units))
+                OR list_has_all(['day', 'week', 'isoyear'], anon.listed(units))
+            )
+            OR list_transform(
+                anon.listed(units),
+                lambda anon_unit: list_position(['day', 'week', 'isoyear', 'month', 'quarter', 'year', 'decade'], anon_unit)
+            ) <> list_sort(list_distinct(list_transform(
+                anon.listed(units),
+                lambda anon_unit: list_position(['day', 'week', 'isoyear', 'month', 'quarter', 'year', 'decade'], anon_unit)
+            )))
+            THEN error('units are among day, month, quarter, year, decade, or among day, week, isoyear, from fine to coarse')
         ELSE len(anon.listed(units)) + 2
     END
 ) AS anon_levels (anon_level);
@@ -822,7 +840,10 @@ CREATE OR REPLACE MACRO anon.hierarchy_file(path, attribute) AS TABLE
 SELECT DISTINCT
     attribute AS attribute,
     CAST(anon_place - 1 AS INTEGER) AS level,
-    nullif(anon_labels[1], '') AS value,
+    CASE
+        WHEN len(anon_labels) > 1 THEN nullif(anon_labels[1], '')
+        ELSE error('the file has one field in each line: are fields missing in some of them, or is it no hierarchy?')
+    END AS value,
     CASE anon_place WHEN 1 THEN nullif(anon_labels[1], '') ELSE anon_labels[anon_place] END AS label
 FROM (
     SELECT list_value(*COLUMNS(*)) AS anon_labels
@@ -1414,6 +1435,13 @@ FROM (
 CREATE OR REPLACE MACRO anon.generalize(source, node) AS TABLE
 FROM anon.generalize_columns(source, map_keys(node), node);
 
+-- k as it is, if it is a number of rows; otherwise an error, since a comparison with NULL would drop or keep all of them.
+--
+-- Returns: k.
+-- Example:
+--   SELECT anon.checked_k(5) AS k;
+CREATE OR REPLACE MACRO anon.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error('k is a number of rows, 1 or more') END;
+
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --
 -- Job: release.
@@ -1423,7 +1451,7 @@ FROM anon.generalize_columns(source, map_keys(node), node);
 CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
 FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k);
 
 -- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 -- is a value.
@@ -1439,7 +1467,7 @@ FROM (
     SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
     FROM query_table(anon.as_source(source))
 )
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= k
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k)
     AND count(DISTINCT anon_sensitive) OVER (PARTITION BY anon_class) >= l;
 
 -- Longitudinal data: from a row per event to the sequence of the first events of every individual.
@@ -3024,7 +3052,7 @@ CAST(md5_number(concat(strlen(attribute), ':', attribute, CASE WHEN label IS NOT
 -- place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 -- far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
 -- where these are too small for too many rows, no levels of the others help, and these levels are given up. A node has a
--- number, whose digits are its levels.
+-- number, whose digits are its levels. The classes of all levels that were not given up are in memory.
 --
 -- Returns: as anon.node_counts.
 -- Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
@@ -3073,6 +3101,9 @@ anon_labels AS MATERIALIZED (
         anon_taxonomy.level AS anon_level,
         anon_taxonomy.leaf_count AS anon_leaf_count,
         count(*) OVER (PARTITION BY anon_attribute, anon_value) AS anon_label_count,
+        count(DISTINCT anon_taxonomy.level) OVER (PARTITION BY anon_attribute, anon_value) AS anon_level_count,
+        bool_or(anon_taxonomy.label IS NULL AND anon_value IS NOT NULL)
+            OVER (PARTITION BY anon_attribute, anon_value) AS anon_lacks_label,
         sum(anon_value_rows) OVER (PARTITION BY anon_attribute, anon_taxonomy.level, anon_taxonomy.label) AS anon_label_rows,
         anon.label_code(anon_attribute, anon_value) AS anon_value_code,
         anon.label_code(anon_attribute, anon_taxonomy.label) AS anon_label_code
@@ -3086,38 +3117,40 @@ anon_lattice AS MATERIALIZED (
     SELECT product(anon_height + 1) AS anon_node_count
     FROM (SELECT DISTINCT anon_attribute, anon_height FROM anon_labels)
 ),
--- What each level of each quasi-identifier puts in the place of the value of a cell.
+-- The values of each cell by their codes, and what each level puts in the place of a value.
+anon_cell_codes AS MATERIALIZED (
+    SELECT CAST(anon_cell AS UINTEGER) AS anon_cell, anon_cell_rows, anon_place, anon_value_code
+    FROM anon_cell_values
+    INNER JOIN (SELECT DISTINCT anon_attribute, anon_value, anon_place, anon_value_code FROM anon_labels) AS anon_coded
+        ON anon_coded.anon_attribute = anon_cell_values.anon_attribute
+        AND anon_coded.anon_value IS NOT DISTINCT FROM anon_cell_values.anon_value
+),
 anon_steps AS MATERIALIZED (
     SELECT
-        anon_cell_values.anon_cell,
-        anon_cell_values.anon_cell_rows,
-        anon_place,
+        anon_value_code,
         anon_height,
         CASE
-            WHEN anon_label_count = anon_height + 1 THEN anon_level
+            WHEN anon_label_count = anon_height + 1 AND anon_level_count = anon_label_count AND NOT anon_lacks_label
+                THEN anon_level
             WHEN anon_height IS NULL
-                THEN error(concat('attribute "', anon_labels.anon_attribute, '" has no taxonomy: see anon.taxonomy_heights'))
+                THEN error(concat('attribute "', anon_attribute, '" has no taxonomy: see anon.taxonomy_heights'))
             ELSE error(concat(
-                'attribute "', anon_labels.anon_attribute, '" has a value without one label at each level: ',
+                'attribute "', anon_attribute, '" has a value without one label at each level: ',
                 'see anon.unmapped_values and anon.malformed_taxonomies'
             ))
         END AS anon_level,
-        anon_value_code,
         anon_label_code,
         anon.lm_share_of(anon_leaf_count, anon_domain_size) AS anon_lm,
         anon.ncp_share_of(anon_leaf_count, anon_domain_size) AS anon_ncp,
         anon.label_information(anon_label_rows, anon_row_count) AS anon_information
-    FROM anon_cell_values
-    INNER JOIN anon_labels
-        ON anon_labels.anon_attribute = anon_cell_values.anon_attribute
-        AND anon_labels.anon_value IS NOT DISTINCT FROM anon_cell_values.anon_value
+    FROM anon_labels
 ),
 anon_classes AS (
     SELECT
         CASE
-            WHEN k IS NULL OR k < 1 THEN error('k is a number of rows, 1 or more')
+            WHEN anon.checked_k(k) IS NULL THEN NULL
             WHEN len(list_distinct(quasi_identifiers)) < len(quasi_identifiers)
-                THEN error('a quasi-identifier is listed twice: leave it out once')
+                THEN error('a quasi-identifier is listed twice')
             WHEN (SELECT anon_node_count FROM anon_lattice) > 100000 THEN error(concat(
                 'the lattice has ', format('{:,}', CAST((SELECT anon_node_count FROM anon_lattice) AS HUGEINT)),
                 ' nodes, and no more than 100,000 are counted: take fewer quasi-identifiers or levels'
@@ -3128,13 +3161,12 @@ anon_classes AS (
         CAST(0 AS UINTEGER) AS anon_number,
         CAST(0 AS UBIGINT) AS anon_labels_code,
         bit_xor(anon_value_code) AS anon_code,
-        CAST(anon_cell AS UINTEGER) AS anon_cell,
+        anon_cell,
         CAST(any_value(anon_cell_rows) AS BIGINT) AS anon_class_size,
         CAST(0 AS DOUBLE) AS anon_lm,
         CAST(0 AS DOUBLE) AS anon_ncp,
         CAST(0 AS DOUBLE) AS anon_information
-    FROM anon_steps
-    WHERE anon_level = 0
+    FROM anon_cell_codes
     GROUP BY anon_cell
     UNION ALL
     SELECT
@@ -3164,8 +3196,9 @@ anon_classes AS (
             HAVING anon.suppressed_rows_of(anon_size, anon_size >= k) <= allowed_rows
         )
     ) AS anon_open
-    INNER JOIN anon_steps
-        ON anon_steps.anon_cell = anon_open.anon_cell AND anon_steps.anon_place = anon_open.anon_depth + 1
+    INNER JOIN anon_cell_codes
+        ON anon_cell_codes.anon_cell = anon_open.anon_cell AND anon_cell_codes.anon_place = anon_open.anon_depth + 1
+    INNER JOIN anon_steps ON anon_steps.anon_value_code = anon_cell_codes.anon_value_code
     -- Number and code make the class, and all of these follow from them; to group by them is faster than to pick any value.
     GROUP BY
         anon_next_depth, anon_next_number, anon_next_labels_code, anon_next_code, anon_next_lm, anon_next_ncp,
@@ -3295,12 +3328,20 @@ ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_v
 CREATE OR REPLACE MACRO anon.release(source, quasi_identifiers, k, suppression_limit) AS TABLE
 WITH anon_best AS MATERIALIZED (
     SELECT coalesce(
-        first(node), error('no node leaves so few rows in classes of fewer than k: take a smaller k or a larger suppression_limit')
+        first(node),
+        error(
+            'no node leaves so few rows in classes of fewer than k, or there are no rows: take a smaller k or a larger '
+            'suppression limit'
+        )
     ) AS anon_node
     FROM (FROM anon.best_nodes(source, quasi_identifiers, k, suppression_limit) LIMIT 1)
 ),
+-- OFFSET 0 keeps DuckDB 1.5 from looking through to a CSV file, where it fails to plan what follows.
+anon_source AS (
+    FROM query_table(anon.as_source(source)) OFFSET 0
+),
 anon_generalized AS (
-    FROM anon.generalize_columns(source, quasi_identifiers, (SELECT anon_node FROM anon_best))
+    FROM anon.generalize_columns('anon_source', quasi_identifiers, (SELECT anon_node FROM anon_best))
 )
 FROM anon.suppress('anon_generalized', quasi_identifiers, k)
 ORDER BY ALL ASC;
@@ -3860,7 +3901,7 @@ WITH anon_values AS (
 SELECT
     anon_column AS column_name,
     count(anon_value) AS value_count,
-    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < k), 0) AS BIGINT) AS rare_rows,
+    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < anon.checked_k(k)), 0) AS BIGINT) AS rare_rows,
     rare_rows / sum(anon_value_rows) AS rare_share
 FROM anon_values
 GROUP BY anon_column
@@ -5475,14 +5516,14 @@ SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS added_rows
 FROM anon_counts
 WHERE anon_difference > 0;
 
--- Whether a release is what anon.release makes of a source: k-anonymous, with labels of the taxonomies, and rows that the
--- source has.
+-- Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
+-- in the source.
 --
--- Labels may be of any level, as in local recoding. A row was added if its values in the columns that are no
--- quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
--- anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
+-- Classes are counted by the texts of the labels, which may be of any level, as in local recoding. A row was added if its
+-- values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
+-- compare as text, by anon.text_in_utc, and rows by anon.label_code. A CSV file has no types, so that a value may be read
+-- back as another text. Whether rows have the labels of their own values cannot be seen.
 --
--- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 -- Example:
@@ -5490,8 +5531,15 @@ WHERE anon_difference > 0;
 --   SELECT holds, k, foreign_labels, added_rows FROM anon.verify('released', 'visits', ['age', 'sex'], 2);
 CREATE OR REPLACE MACRO anon.verify(release, source, quasi_identifiers, k) AS TABLE
 WITH anon_classes AS (
-    SELECT min(class_size) AS anon_k, CAST(coalesce(sum(class_size), 0) AS BIGINT) AS anon_row_count
-    FROM anon.class_sizes(release, quasi_identifiers)
+    SELECT min(anon_class_size) AS anon_k, CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_row_count
+    FROM (
+        SELECT *, count(*) AS anon_class_size
+        FROM (
+            SELECT encode(anon.text_of(COLUMNS(anon.listed(quasi_identifiers))))
+            FROM query_table(anon.as_source(release))
+        )
+        GROUP BY ALL
+    )
 ),
 anon_foreign AS (
     SELECT count(*) AS anon_foreign_labels
@@ -5543,7 +5591,7 @@ anon_added AS (
     WHERE anon_difference > 0
 )
 SELECT
-    coalesce(anon_k >= k AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
+    coalesce(anon_k >= anon.checked_k(k) AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
     anon_row_count AS row_count,
     anon_k AS k,
     anon_foreign_labels AS foreign_labels,
@@ -5782,7 +5830,8 @@ Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR.
 Example:
   FROM anon.prefix_taxonomy(''visits'', ''zip'', [3, 1]) WHERE value = ''10115'' ORDER BY level;';
 COMMENT ON MACRO TABLE anon.date_taxonomy IS 'The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
-month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
+month, quarter, year, decade; then *. The domain is every day from first to last, for a column of dates, or what the column
+has if both are NULL.
 
 Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a date.
@@ -5951,6 +6000,11 @@ Job: release.
 Source: full-domain generalization, Samarati 2001, definition 3.
 Example:
   FROM anon.generalize(''visits'', MAP {''age'': 1, ''sex'': 0}) ORDER BY id LIMIT 3;';
+COMMENT ON MACRO anon.checked_k IS 'k as it is, if it is a number of rows; otherwise an error, since a comparison with NULL would drop or keep all of them.
+
+Returns: k.
+Example:
+  SELECT anon.checked_k(5) AS k;';
 COMMENT ON MACRO TABLE anon.suppress IS 'The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 
 Job: release.
@@ -6699,7 +6753,7 @@ quasi-identifier after the other, that of most values first, gets each of its le
 place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
 where these are too small for too many rows, no levels of the others help, and these levels are given up. A node has a
-number, whose digits are its levels.
+number, whose digits are its levels. The classes of all levels that were not given up are in memory.
 
 Returns: as anon.node_counts.
 Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
@@ -7481,14 +7535,14 @@ Job: verify.
 Returns: added_rows BIGINT, one row.
 Example:
   FROM anon.added_values(''visits'', ''visits'', [''diagnosis'']);';
-COMMENT ON MACRO TABLE anon.verify IS 'Whether a release is what anon.release makes of a source: k-anonymous, with labels of the taxonomies, and rows that the
-source has.
+COMMENT ON MACRO TABLE anon.verify IS 'Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
+in the source.
 
-Labels may be of any level, as in local recoding. A row was added if its values in the columns that are no
-quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
-anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
+Classes are counted by the texts of the labels, which may be of any level, as in local recoding. A row was added if its
+values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
+compare as text, by anon.text_in_utc, and rows by anon.label_code. A CSV file has no types, so that a value may be read
+back as another text. Whether rows have the labels of their own values cannot be seen.
 
-Job: verify.
 Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 Example:

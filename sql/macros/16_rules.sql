@@ -40,7 +40,7 @@ SELECT
         WHEN anon_level > len(widths) OR value IS NULL THEN '*'
         -- A list has one type: of [0.5, 2] the 2 has a decimal, which the labels would show.
         WHEN widths[anon_level] = floor(widths[anon_level])
-            THEN anon.interval_label(value, CAST(widths[anon_level] AS BIGINT), 0, NULL, NULL)
+            THEN anon.interval_label(value, greatest(CAST(widths[anon_level] AS BIGINT), 1), 0, NULL, NULL)
         ELSE anon.interval_label(value, widths[anon_level], 0, NULL, NULL)
     END AS label
 FROM (
@@ -55,7 +55,11 @@ CROSS JOIN range(
             THEN error('give both ends of the domain, the first not above the last, or NULL for both')
         WHEN len(widths) = 0 OR list_min(widths) <= 0
             OR widths <> list_sort(list_distinct(widths))
-            OR len(list_filter(range(2, len(widths) + 1), lambda anon_place: widths[anon_place] % widths[anon_place - 1] > 0)) > 0
+            OR len(list_filter(
+                range(2, len(widths) + 1),
+                lambda anon_place:
+                    CAST(widths[anon_place] AS DECIMAL(38, 9)) % CAST(widths[anon_place - 1] AS DECIMAL(38, 9)) > 0
+            )) > 0
             THEN error('widths are above 0, and each divides the next, wider one')
         ELSE len(widths) + 2
     END
@@ -88,7 +92,8 @@ CROSS JOIN range(
 ) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of dates or timestamps: a level for each unit of anon.date_label, from fine to coarse, such as
--- month, quarter, year, decade; then *. The domain is every day from first to last, or what the column has if both are NULL.
+-- month, quarter, year, decade; then *. The domain is every day from first to last, for a column of dates, or what the column
+-- has if both are NULL.
 --
 -- Job: taxonomies.
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; a label of NULL for what is not a date.
@@ -115,6 +120,19 @@ CROSS JOIN range(
     CASE
         WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
             THEN error('give both ends of the domain, the first not after the last, or NULL for both')
+        WHEN len(anon.listed(units)) = 0
+            OR NOT (
+                list_has_all(['day', 'month', 'quarter', 'year', 'decade'], anon.listed(units))
+                OR list_has_all(['day', 'week', 'isoyear'], anon.listed(units))
+            )
+            OR list_transform(
+                anon.listed(units),
+                lambda anon_unit: list_position(['day', 'week', 'isoyear', 'month', 'quarter', 'year', 'decade'], anon_unit)
+            ) <> list_sort(list_distinct(list_transform(
+                anon.listed(units),
+                lambda anon_unit: list_position(['day', 'week', 'isoyear', 'month', 'quarter', 'year', 'decade'], anon_unit)
+            )))
+            THEN error('units are among day, month, quarter, year, decade, or among day, week, isoyear, from fine to coarse')
         ELSE len(anon.listed(units)) + 2
     END
 ) AS anon_levels (anon_level);
@@ -130,7 +148,10 @@ CREATE OR REPLACE MACRO anon.hierarchy_file(path, attribute) AS TABLE
 SELECT DISTINCT
     attribute AS attribute,
     CAST(anon_place - 1 AS INTEGER) AS level,
-    nullif(anon_labels[1], '') AS value,
+    CASE
+        WHEN len(anon_labels) > 1 THEN nullif(anon_labels[1], '')
+        ELSE error('the file has one field in each line: are fields missing in some of them, or is it no hierarchy?')
+    END AS value,
     CASE anon_place WHEN 1 THEN nullif(anon_labels[1], '') ELSE anon_labels[anon_place] END AS label
 FROM (
     SELECT list_value(*COLUMNS(*)) AS anon_labels

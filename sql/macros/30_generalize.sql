@@ -186,6 +186,13 @@ FROM (
 CREATE OR REPLACE MACRO anon.generalize(source, node) AS TABLE
 FROM anon.generalize_columns(source, map_keys(node), node);
 
+-- k as it is, if it is a number of rows; otherwise an error, since a comparison with NULL would drop or keep all of them.
+--
+-- Returns: k.
+-- Example:
+--   SELECT anon.checked_k(5) AS k;
+CREATE OR REPLACE MACRO anon.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error('k is a number of rows, 1 or more') END;
+
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --
 -- Job: release.
@@ -195,7 +202,7 @@ FROM anon.generalize_columns(source, map_keys(node), node);
 CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
 FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k);
 
 -- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 -- is a value.
@@ -211,5 +218,5 @@ FROM (
     SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
     FROM query_table(anon.as_source(source))
 )
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= k
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k)
     AND count(DISTINCT anon_sensitive) OVER (PARTITION BY anon_class) >= l;

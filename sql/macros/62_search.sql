@@ -19,7 +19,7 @@ CAST(md5_number(concat(strlen(attribute), ':', attribute, CASE WHEN label IS NOT
 -- place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 -- far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
 -- where these are too small for too many rows, no levels of the others help, and these levels are given up. A node has a
--- number, whose digits are its levels.
+-- number, whose digits are its levels. The classes of all levels that were not given up are in memory.
 --
 -- Returns: as anon.node_counts.
 -- Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
@@ -68,6 +68,9 @@ anon_labels AS MATERIALIZED (
         anon_taxonomy.level AS anon_level,
         anon_taxonomy.leaf_count AS anon_leaf_count,
         count(*) OVER (PARTITION BY anon_attribute, anon_value) AS anon_label_count,
+        count(DISTINCT anon_taxonomy.level) OVER (PARTITION BY anon_attribute, anon_value) AS anon_level_count,
+        bool_or(anon_taxonomy.label IS NULL AND anon_value IS NOT NULL)
+            OVER (PARTITION BY anon_attribute, anon_value) AS anon_lacks_label,
         sum(anon_value_rows) OVER (PARTITION BY anon_attribute, anon_taxonomy.level, anon_taxonomy.label) AS anon_label_rows,
         anon.label_code(anon_attribute, anon_value) AS anon_value_code,
         anon.label_code(anon_attribute, anon_taxonomy.label) AS anon_label_code
@@ -81,38 +84,40 @@ anon_lattice AS MATERIALIZED (
     SELECT product(anon_height + 1) AS anon_node_count
     FROM (SELECT DISTINCT anon_attribute, anon_height FROM anon_labels)
 ),
--- What each level of each quasi-identifier puts in the place of the value of a cell.
+-- The values of each cell by their codes, and what each level puts in the place of a value.
+anon_cell_codes AS MATERIALIZED (
+    SELECT CAST(anon_cell AS UINTEGER) AS anon_cell, anon_cell_rows, anon_place, anon_value_code
+    FROM anon_cell_values
+    INNER JOIN (SELECT DISTINCT anon_attribute, anon_value, anon_place, anon_value_code FROM anon_labels) AS anon_coded
+        ON anon_coded.anon_attribute = anon_cell_values.anon_attribute
+        AND anon_coded.anon_value IS NOT DISTINCT FROM anon_cell_values.anon_value
+),
 anon_steps AS MATERIALIZED (
     SELECT
-        anon_cell_values.anon_cell,
-        anon_cell_values.anon_cell_rows,
-        anon_place,
+        anon_value_code,
         anon_height,
         CASE
-            WHEN anon_label_count = anon_height + 1 THEN anon_level
+            WHEN anon_label_count = anon_height + 1 AND anon_level_count = anon_label_count AND NOT anon_lacks_label
+                THEN anon_level
             WHEN anon_height IS NULL
-                THEN error(concat('attribute "', anon_labels.anon_attribute, '" has no taxonomy: see anon.taxonomy_heights'))
+                THEN error(concat('attribute "', anon_attribute, '" has no taxonomy: see anon.taxonomy_heights'))
             ELSE error(concat(
-                'attribute "', anon_labels.anon_attribute, '" has a value without one label at each level: ',
+                'attribute "', anon_attribute, '" has a value without one label at each level: ',
                 'see anon.unmapped_values and anon.malformed_taxonomies'
             ))
         END AS anon_level,
-        anon_value_code,
         anon_label_code,
         anon.lm_share_of(anon_leaf_count, anon_domain_size) AS anon_lm,
         anon.ncp_share_of(anon_leaf_count, anon_domain_size) AS anon_ncp,
         anon.label_information(anon_label_rows, anon_row_count) AS anon_information
-    FROM anon_cell_values
-    INNER JOIN anon_labels
-        ON anon_labels.anon_attribute = anon_cell_values.anon_attribute
-        AND anon_labels.anon_value IS NOT DISTINCT FROM anon_cell_values.anon_value
+    FROM anon_labels
 ),
 anon_classes AS (
     SELECT
         CASE
-            WHEN k IS NULL OR k < 1 THEN error('k is a number of rows, 1 or more')
+            WHEN anon.checked_k(k) IS NULL THEN NULL
             WHEN len(list_distinct(quasi_identifiers)) < len(quasi_identifiers)
-                THEN error('a quasi-identifier is listed twice: leave it out once')
+                THEN error('a quasi-identifier is listed twice')
             WHEN (SELECT anon_node_count FROM anon_lattice) > 100000 THEN error(concat(
                 'the lattice has ', format('{:,}', CAST((SELECT anon_node_count FROM anon_lattice) AS HUGEINT)),
                 ' nodes, and no more than 100,000 are counted: take fewer quasi-identifiers or levels'
@@ -123,13 +128,12 @@ anon_classes AS (
         CAST(0 AS UINTEGER) AS anon_number,
         CAST(0 AS UBIGINT) AS anon_labels_code,
         bit_xor(anon_value_code) AS anon_code,
-        CAST(anon_cell AS UINTEGER) AS anon_cell,
+        anon_cell,
         CAST(any_value(anon_cell_rows) AS BIGINT) AS anon_class_size,
         CAST(0 AS DOUBLE) AS anon_lm,
         CAST(0 AS DOUBLE) AS anon_ncp,
         CAST(0 AS DOUBLE) AS anon_information
-    FROM anon_steps
-    WHERE anon_level = 0
+    FROM anon_cell_codes
     GROUP BY anon_cell
     UNION ALL
     SELECT
@@ -159,8 +163,9 @@ anon_classes AS (
             HAVING anon.suppressed_rows_of(anon_size, anon_size >= k) <= allowed_rows
         )
     ) AS anon_open
-    INNER JOIN anon_steps
-        ON anon_steps.anon_cell = anon_open.anon_cell AND anon_steps.anon_place = anon_open.anon_depth + 1
+    INNER JOIN anon_cell_codes
+        ON anon_cell_codes.anon_cell = anon_open.anon_cell AND anon_cell_codes.anon_place = anon_open.anon_depth + 1
+    INNER JOIN anon_steps ON anon_steps.anon_value_code = anon_cell_codes.anon_value_code
     -- Number and code make the class, and all of these follow from them; to group by them is faster than to pick any value.
     GROUP BY
         anon_next_depth, anon_next_number, anon_next_labels_code, anon_next_code, anon_next_lm, anon_next_ncp,
@@ -290,12 +295,20 @@ ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_v
 CREATE OR REPLACE MACRO anon.release(source, quasi_identifiers, k, suppression_limit) AS TABLE
 WITH anon_best AS MATERIALIZED (
     SELECT coalesce(
-        first(node), error('no node leaves so few rows in classes of fewer than k: take a smaller k or a larger suppression_limit')
+        first(node),
+        error(
+            'no node leaves so few rows in classes of fewer than k, or there are no rows: take a smaller k or a larger '
+            'suppression limit'
+        )
     ) AS anon_node
     FROM (FROM anon.best_nodes(source, quasi_identifiers, k, suppression_limit) LIMIT 1)
 ),
+-- OFFSET 0 keeps DuckDB 1.5 from looking through to a CSV file, where it fails to plan what follows.
+anon_source AS (
+    FROM query_table(anon.as_source(source)) OFFSET 0
+),
 anon_generalized AS (
-    FROM anon.generalize_columns(source, quasi_identifiers, (SELECT anon_node FROM anon_best))
+    FROM anon.generalize_columns('anon_source', quasi_identifiers, (SELECT anon_node FROM anon_best))
 )
 FROM anon.suppress('anon_generalized', quasi_identifiers, k)
 ORDER BY ALL ASC;

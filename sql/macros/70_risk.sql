@@ -184,7 +184,7 @@ WITH anon_values AS (
 SELECT
     anon_column AS column_name,
     count(anon_value) AS value_count,
-    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < k), 0) AS BIGINT) AS rare_rows,
+    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < anon.checked_k(k)), 0) AS BIGINT) AS rare_rows,
     rare_rows / sum(anon_value_rows) AS rare_share
 FROM anon_values
 GROUP BY anon_column

@@ -82,14 +82,14 @@ SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS added_rows
 FROM anon_counts
 WHERE anon_difference > 0;
 
--- Whether a release is what anon.release makes of a source: k-anonymous, with labels of the taxonomies, and rows that the
--- source has.
+-- Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
+-- in the source.
 --
--- Labels may be of any level, as in local recoding. A row was added if its values in the columns that are no
--- quasi-identifiers stand together in more rows of the release than of the source; values compare as text, by
--- anon.text_in_utc, and rows by anon.label_code. Whether the labels are those of the values of their rows is not asked.
+-- Classes are counted by the texts of the labels, which may be of any level, as in local recoding. A row was added if its
+-- values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
+-- compare as text, by anon.text_in_utc, and rows by anon.label_code. A CSV file has no types, so that a value may be read
+-- back as another text. Whether rows have the labels of their own values cannot be seen.
 --
--- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 -- Example:
@@ -97,8 +97,15 @@ WHERE anon_difference > 0;
 --   SELECT holds, k, foreign_labels, added_rows FROM anon.verify('released', 'visits', ['age', 'sex'], 2);
 CREATE OR REPLACE MACRO anon.verify(release, source, quasi_identifiers, k) AS TABLE
 WITH anon_classes AS (
-    SELECT min(class_size) AS anon_k, CAST(coalesce(sum(class_size), 0) AS BIGINT) AS anon_row_count
-    FROM anon.class_sizes(release, quasi_identifiers)
+    SELECT min(anon_class_size) AS anon_k, CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_row_count
+    FROM (
+        SELECT *, count(*) AS anon_class_size
+        FROM (
+            SELECT encode(anon.text_of(COLUMNS(anon.listed(quasi_identifiers))))
+            FROM query_table(anon.as_source(release))
+        )
+        GROUP BY ALL
+    )
 ),
 anon_foreign AS (
     SELECT count(*) AS anon_foreign_labels
@@ -150,7 +157,7 @@ anon_added AS (
     WHERE anon_difference > 0
 )
 SELECT
-    coalesce(anon_k >= k AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
+    coalesce(anon_k >= anon.checked_k(k) AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
     anon_row_count AS row_count,
     anon_k AS k,
     anon_foreign_labels AS foreign_labels,

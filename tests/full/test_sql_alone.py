@@ -97,6 +97,17 @@ def test_folder_of_parquet_files(alone: duckdb.DuckDBPyConnection, tmp_path: Pat
     assert counted(alone, "k5", ["age", quoted]) == counted(alone, f"'{tmp_path / 'k5.parquet'}'", ["age", quoted])
 
 
+def test_csv_file(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """As it is, without a table of it: DuckDB 1.5 has to be kept from looking through to it."""
+    path = tmp_path / "people.csv"
+    path.write_text("age,sex,diagnosis\n34,f,flu\n34,f,gout\n35,m,flu\n", encoding="utf-8")
+    for name in ("age", "sex"):
+        alone.execute(f"INSERT INTO anon.taxonomy FROM anon.flat_taxonomy('{path}', '{name}')")
+    release = f"anon.release('{path}', ['age', 'sex'], 2, {{}})"
+    assert alone.execute(f"FROM {release.format(0.5)}").fetchall() == [("34", "f", "flu"), ("34", "f", "gout")]
+    assert alone.execute(f"SELECT DISTINCT age, sex FROM {release.format(0)}").fetchall() == [("*", "*")]
+
+
 @pytest.mark.adult
 def test_adult_with_seven_quasi_identifiers(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     columns, folder = list(ARX_COLUMNS[:7]), DATA / "adult_arx"

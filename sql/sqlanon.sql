@@ -3044,25 +3044,76 @@ CREATE OR REPLACE MACRO anon.weighted_precision_loss(node, weights) AS (
 CREATE OR REPLACE MACRO anon.label_code(attribute, label) AS
 CAST(md5_number(concat(strlen(attribute), ':', attribute, CASE WHEN label IS NOT NULL THEN '=' || label END)) AS UHUGEINT);
 
--- The nodes of a lattice with their classes, counted, and what they lose. Every node is counted if allowed_rows is NULL.
--- Otherwise nodes that leave more rows than that in classes of fewer than k may be missing.
+-- The columns that some models look at; models are a list of structs, see anon.best_nodes_where, or NULL.
+--
+-- Returns: VARCHAR[].
+-- Example:
+--   SELECT anon.model_columns([{'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}]) AS columns;
+CREATE OR REPLACE MACRO anon.model_columns(models) AS
+list_distinct(coalesce(CAST(json_extract_string(to_json(models), '$[*].column') AS VARCHAR[]), CAST([] AS VARCHAR[])));
+
+-- Whether a class meets a model, from what anon.node_counts_within measures of the values of its column. Numbers are compared
+-- as by Python: a ratio of whole numbers exactly, another sum with a relative tolerance of 1e-9.
+--
+-- Returns: BOOLEAN; an error for another model, or one without its numbers.
+-- Example:
+--   SELECT anon.meets_model(
+--       {'model': 'distinct-l-diversity', 'l': 2},
+--       {'size': 3, 'counts': [2, 1], 'distance': 0.1, 'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2}
+--   ) AS meets;
+CREATE OR REPLACE MACRO anon.meets_model(model, class) AS
+coalesce(
+    CASE to_json(model) ->> 'model'
+        WHEN 'distinct-l-diversity' THEN len(class['counts']) >= CAST(to_json(model) ->> 'l' AS BIGINT)
+        WHEN 'alpha-k-anonymity'
+            THEN class['counts'][1] / class['size'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
+            AND class['size'] >= CAST(to_json(model) ->> 'k' AS BIGINT)
+        WHEN 'recursive-c-l-diversity'
+            THEN coalesce(
+                class['counts'][1] / list_sum(class['counts'][CAST(to_json(model) ->> 'l' AS BIGINT):]), CAST('infinity' AS DOUBLE)
+            ) < CAST(to_json(model) ->> 'c' AS DOUBLE)
+        WHEN 'entropy-l-diversity'
+            THEN exp(
+                ln(class['size']) - list_sum(list_transform(class['counts'], lambda anon_rows: anon_rows * ln(anon_rows))) / class['size']
+            ) >= CAST(to_json(model) ->> 'l' AS DOUBLE) * (1 - 1e-9)
+        WHEN 't-closeness'
+            THEN CASE coalesce(to_json(model) ->> 'distance', 'equal')
+                WHEN 'equal' THEN class['distance'] <= CAST(to_json(model) ->> 't' AS DOUBLE) * (1 + 1e-9)
+                ELSE error('t-closeness is counted for the equal distance alone: Python searches for the others')
+            END
+        WHEN 'delta-disclosure' THEN class['disclosure'] < CAST(to_json(model) ->> 'delta' AS DOUBLE) * (1 - 1e-9)
+        WHEN 'beta-likeness'
+            THEN CASE to_json(model) ->> 'variant' WHEN 'enhanced' THEN class['enhanced_likeness'] ELSE class['basic_likeness'] END
+            <= CAST(to_json(model) ->> 'beta' AS DOUBLE) * (1 + 1e-9)
+        ELSE error(concat(
+            'no model "', to_json(model) ->> 'model', '" is counted here with a column: take distinct-l-diversity, entropy-l-diversity, '
+            'recursive-c-l-diversity, alpha-k-anonymity, t-closeness, beta-likeness or delta-disclosure'
+        ))
+    END,
+    error(concat('the model "', to_json(model) ->> 'model', '" lacks a number'))
+);
+
+-- The nodes of a lattice with their classes, counted, and what they lose. Classes are kept that have k rows and meet the
+-- models, if any are given; see anon.best_nodes_where. Every node is counted if allowed_rows is NULL; otherwise nodes that leave
+-- more rows than that in classes of fewer than k may be missing.
 --
 -- How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see anon.label_code. One
 -- quasi-identifier after the other, that of most values first, gets each of its levels: the code of the label takes the
 -- place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 -- far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
 -- where these are too small for too many rows, no levels of the others help, and these levels are given up. A node has a
--- number, whose digits are its levels. The classes of all levels that were not given up are in memory.
+-- number, whose digits are its levels. The classes of all levels that were not given up are in memory. The columns of models
+-- take part in the codes, and get no level: at the end a class has a row for each combination of their values.
 --
 -- Returns: as anon.node_counts.
 -- Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
 -- Example:
---   SELECT node, suppressed_rows, lm FROM anon.node_counts_within('visits', ['age', 'sex'], 2, 3) ORDER BY lm, node;
-CREATE OR REPLACE MACRO anon.node_counts_within(source, quasi_identifiers, k, allowed_rows) AS TABLE
+--   SELECT node, suppressed_rows, lm FROM anon.node_counts_within('visits', ['age', 'sex'], NULL, 2, 3) ORDER BY lm, node;
+CREATE OR REPLACE MACRO anon.node_counts_within(source, quasi_identifiers, models, k, allowed_rows) AS TABLE
 WITH RECURSIVE anon_cells AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), count(*) AS anon_cell_rows
+        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers) || anon.model_columns(models))), count(*) AS anon_cell_rows
         FROM query_table(anon.as_source(source))
         GROUP BY ALL
     )
@@ -3073,8 +3124,10 @@ anon_cell_values AS MATERIALIZED (
         anon_cell_rows,
         CASE
             WHEN list_contains(quasi_identifiers, anon_column) THEN anon_column
+            WHEN list_contains(anon.model_columns(models), anon_column) THEN NULL
             ELSE error(concat('a column is called "', anon_column, '": spell it so among the quasi-identifiers'))
         END AS anon_attribute,
+        anon_column,
         anon_value
     FROM (
         FROM anon_cells UNPIVOT INCLUDE NULLS (
@@ -3090,6 +3143,7 @@ anon_values AS (
         sum(sum(anon_cell_rows)) OVER (PARTITION BY anon_attribute) AS anon_row_count,
         count(*) OVER (PARTITION BY anon_attribute) AS anon_value_count
     FROM anon_cell_values
+    WHERE anon_attribute IS NOT NULL
     GROUP BY anon_attribute, anon_value
 ),
 anon_labels AS MATERIALIZED (
@@ -3124,6 +3178,18 @@ anon_cell_codes AS MATERIALIZED (
     INNER JOIN (SELECT DISTINCT anon_attribute, anon_value, anon_place, anon_value_code FROM anon_labels) AS anon_coded
         ON anon_coded.anon_attribute = anon_cell_values.anon_attribute
         AND anon_coded.anon_value IS NOT DISTINCT FROM anon_cell_values.anon_value
+),
+-- The values of the columns of models stay what they are, in the place of a quasi-identifier that gets no level.
+anon_model_codes AS MATERIALIZED (
+    SELECT
+        CAST(anon_cell AS UINTEGER) AS anon_cell,
+        anon_column,
+        anon_value,
+        anon.label_code(anon_column, anon_value) AS anon_value_code,
+        sum(anon_cell_rows) OVER (PARTITION BY anon_column, anon_value)
+        / sum(anon_cell_rows) OVER (PARTITION BY anon_column) AS anon_reference_share
+    FROM anon_cell_values
+    WHERE anon_attribute IS NULL
 ),
 anon_steps AS MATERIALIZED (
     SELECT
@@ -3166,7 +3232,11 @@ anon_classes AS (
         CAST(0 AS DOUBLE) AS anon_lm,
         CAST(0 AS DOUBLE) AS anon_ncp,
         CAST(0 AS DOUBLE) AS anon_information
-    FROM anon_cell_codes
+    FROM (
+        SELECT anon_cell, anon_cell_rows, anon_value_code FROM anon_cell_codes
+        UNION ALL
+        SELECT anon_cell, NULL, anon_value_code FROM anon_model_codes
+    )
     GROUP BY anon_cell
     UNION ALL
     SELECT
@@ -3232,20 +3302,82 @@ anon_nodes AS (
     FROM anon_nodes
     INNER JOIN anon_levels ON anon_levels.anon_place = anon_nodes.anon_depth + 1
 ),
+-- A class is kept if it has k rows, and meets the models: each is held against the counts of the values of its column.
+anon_models AS MATERIALIZED (
+    SELECT unnest(CAST(to_json(models) AS JSON[])) AS anon_model
+),
+anon_class_values AS (
+    SELECT
+        anon_number,
+        anon_class,
+        anon_column,
+        anon_value,
+        any_value(anon_reference_share) AS anon_reference_share,
+        sum(anon_class_size) AS anon_rows,
+        sum(sum(anon_class_size)) OVER (PARTITION BY anon_number, anon_class, anon_column) AS anon_size,
+        any_value(anon_lm) AS anon_lm,
+        any_value(anon_ncp) AS anon_ncp,
+        any_value(anon_information) AS anon_information
+    FROM (
+        SELECT anon_classes.*, xor(anon_code, anon_all_values_code) AS anon_class
+        FROM anon_classes
+        INNER JOIN (
+            SELECT anon_cell, bit_xor(anon_value_code) AS anon_all_values_code FROM anon_model_codes GROUP BY anon_cell
+        ) AS anon_cell_models ON anon_cell_models.anon_cell = anon_classes.anon_cell
+        WHERE anon_depth = len(quasi_identifiers)
+    ) AS anon_valued
+    INNER JOIN anon_model_codes ON anon_model_codes.anon_cell = anon_valued.anon_cell
+    GROUP BY anon_number, anon_class, anon_column, anon_value
+),
+anon_judged AS (
+    SELECT anon_number, anon_class_size, anon_class_size >= k AS anon_kept, anon_lm, anon_ncp, anon_information
+    FROM anon_classes
+    WHERE anon_depth = len(quasi_identifiers) AND len(anon.model_columns(models)) = 0
+    UNION ALL
+    SELECT
+        anon_number,
+        any_value(anon_size),
+        any_value(anon_size) >= k AND bool_and(anon.meets_model(anon_model, anon_measures)),
+        any_value(anon_lm),
+        any_value(anon_ncp),
+        any_value(anon_information)
+    FROM (
+        SELECT
+            anon_number,
+            anon_class,
+            anon_column,
+            CAST(any_value(anon_size) AS BIGINT) AS anon_size,
+            {
+                'size': any_value(anon_size),
+                'counts': list(anon_rows ORDER BY anon_rows DESC),
+                'distance': anon.equal_distance_of(anon_rows, anon_size, anon_reference_share),
+                'disclosure': anon.disclosure_of(anon_rows, anon_reference_share),
+                'basic_likeness': anon.basic_likeness_of(anon_rows, anon_reference_share),
+                'enhanced_likeness': anon.enhanced_likeness_of(anon_rows, anon_reference_share)
+            } AS anon_measures,
+            any_value(anon_lm) AS anon_lm,
+            any_value(anon_ncp) AS anon_ncp,
+            any_value(anon_information) AS anon_information
+        FROM anon_class_values
+        GROUP BY anon_number, anon_class, anon_column
+    ) AS anon_measured
+    INNER JOIN anon_models ON anon_model ->> 'column' = anon_column
+    WHERE len(anon.model_columns(models)) > 0
+    GROUP BY anon_number, anon_class
+),
 anon_counts AS (
     SELECT
         anon_number,
         count(*) AS anon_class_count,
-        count(*) FILTER (WHERE anon_class_size >= k) AS anon_kept_class_count,
-        anon.suppressed_rows_of(anon_class_size, anon_class_size >= k) AS anon_suppressed_rows,
+        count(*) FILTER (WHERE anon_kept) AS anon_kept_class_count,
+        anon.suppressed_rows_of(anon_class_size, anon_kept) AS anon_suppressed_rows,
         min(anon_class_size) AS anon_smallest_class,
-        anon.mean_loss_of(anon_class_size, anon_class_size >= k, anon_lm / len(quasi_identifiers)) AS anon_lm,
-        anon.mean_loss_of(anon_class_size, anon_class_size >= k, anon_ncp / len(quasi_identifiers)) AS anon_ncp,
-        anon.suppressed_loss_of(anon_class_size, anon_class_size >= k, anon_information) AS anon_suppressed_information,
-        anon.dm_of(anon_class_size, anon_class_size >= k, (SELECT sum(anon_cell_rows) FROM anon_cells)) AS anon_dm,
-        anon.aecs_of(anon_class_size, anon_class_size >= k, k) AS anon_aecs
-    FROM anon_classes
-    WHERE anon_depth = len(quasi_identifiers)
+        anon.mean_loss_of(anon_class_size, anon_kept, anon_lm / len(quasi_identifiers)) AS anon_lm,
+        anon.mean_loss_of(anon_class_size, anon_kept, anon_ncp / len(quasi_identifiers)) AS anon_ncp,
+        anon.suppressed_loss_of(anon_class_size, anon_kept, anon_information) AS anon_suppressed_information,
+        anon.dm_of(anon_class_size, anon_kept, (SELECT sum(anon_cell_rows) FROM anon_cells)) AS anon_dm,
+        anon.aecs_of(anon_class_size, anon_kept, k) AS anon_aecs
+    FROM anon_judged
     GROUP BY anon_number
 )
 SELECT
@@ -3278,7 +3410,7 @@ WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 -- Example:
 --   SELECT node, class_count, suppressed_rows, lm FROM anon.node_counts('visits', ['age', 'sex'], 2) ORDER BY lm, node;
 CREATE OR REPLACE MACRO anon.node_counts(source, quasi_identifiers, k) AS TABLE
-FROM anon.node_counts_within(source, quasi_identifiers, k, NULL);
+FROM anon.node_counts_within(source, quasi_identifiers, NULL, k, NULL);
 
 -- How many of some rows may be suppressed: a share of them, taken as the decimal that it is written as, and rounded down.
 --
@@ -3292,6 +3424,26 @@ CASE
     ELSE error('a suppression limit is a share of the rows, from 0 to 1')
 END;
 
+-- The nodes of anon.node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
+-- loss; see anon.best_nodes.
+--
+-- Returns: as anon.best_nodes.
+-- Example:
+--   SELECT rank, node, lm FROM anon.ranked_nodes('visits', ['age', 'sex'], NULL, 2, 0.25) LIMIT 3;
+CREATE OR REPLACE MACRO anon.ranked_nodes(source, quasi_identifiers, models, k, suppression_limit) AS TABLE
+WITH anon_limit AS MATERIALIZED (
+    SELECT anon.allowed_rows(suppression_limit, count(*)) AS anon_allowed_rows FROM query_table(anon.as_source(source))
+),
+anon_found AS (
+    -- Sums of the same numbers in another order differ in their last digits.
+    SELECT lm - lag(lm) OVER (ORDER BY lm ASC) > 1e-12 AS anon_loses_more, *
+    FROM anon.node_counts_within(source, quasi_identifiers, models, k, (SELECT anon_allowed_rows FROM anon_limit))
+    WHERE suppressed_rows <= (SELECT anon_allowed_rows FROM anon_limit) AND kept_class_count > 0
+)
+SELECT 1 + count(*) FILTER (WHERE anon_loses_more) OVER (ORDER BY lm ASC) AS rank, * EXCLUDE (anon_loses_more)
+FROM anon_found
+ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_values(node) ASC;
+
 -- The nodes that leave at most a share of the rows of a source in classes of fewer than k, and not all of them; first the
 -- one to publish, which loses least in LM. Nodes of one rank lose the same: they stand in the order of their entropy,
 -- suppressed rows, height and levels.
@@ -3302,18 +3454,29 @@ END;
 -- Example:
 --   SELECT rank, node, suppressed_rows, lm FROM anon.best_nodes('visits', ['age', 'sex'], 2, 0.25) LIMIT 3;
 CREATE OR REPLACE MACRO anon.best_nodes(source, quasi_identifiers, k, suppression_limit) AS TABLE
-WITH anon_limit AS MATERIALIZED (
-    SELECT anon.allowed_rows(suppression_limit, count(*)) AS anon_allowed_rows FROM query_table(anon.as_source(source))
-),
-anon_found AS (
-    -- Sums of the same numbers in another order differ in their last digits.
-    SELECT lm - lag(lm) OVER (ORDER BY lm ASC) > 1e-12 AS anon_loses_more, *
-    FROM anon.node_counts_within(source, quasi_identifiers, k, (SELECT anon_allowed_rows FROM anon_limit))
-    WHERE suppressed_rows <= (SELECT anon_allowed_rows FROM anon_limit) AND kept_class_count > 0
-)
-SELECT 1 + count(*) FILTER (WHERE anon_loses_more) OVER (ORDER BY lm ASC) AS rank, * EXCLUDE (anon_loses_more)
-FROM anon_found
-ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_values(node) ASC;
+FROM anon.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
+
+-- The nodes that leave at most a share of the rows of a source in classes that do not meet some models, ranked as by
+-- anon.best_nodes. Models are a list of structs with the names of a policy: k-anonymity with k, and of a column
+-- distinct-l-diversity and entropy-l-diversity with l, recursive-c-l-diversity with c and l, alpha-k-anonymity with alpha and k,
+-- t-closeness with t (all values equally far apart), delta-disclosure with delta, beta-likeness with beta and its variant. The
+-- distributions that the last three compare with are those of the source. NULL is a value.
+--
+-- Job: search.
+-- Returns: as anon.best_nodes.
+-- Source: those of the macros that measure the models, such as anon.distinct_l_diversity.
+-- Example:
+--   SELECT rank, node, suppressed_rows FROM anon.best_nodes_where(
+--       'visits', ['age', 'sex'], [{'model': 'k-anonymity', 'k': 2}, {'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}], 0.25
+--   ) LIMIT 3;
+CREATE OR REPLACE MACRO anon.best_nodes_where(source, quasi_identifiers, models, suppression_limit) AS TABLE
+FROM anon.ranked_nodes(
+    source,
+    quasi_identifiers,
+    models,
+    coalesce(list_max(CAST(json_extract_string(to_json(models), '$[*].k') AS BIGINT[])), 1),
+    suppression_limit
+);
 
 -- A release of a source: its rows at the best node, without those in classes of fewer than k, in the order of their values.
 -- Identifiers and other columns that recipients must not have are left to the caller: SELECT * EXCLUDE (name, ssn).
@@ -6745,20 +6908,36 @@ a probability below 10^-20.
 Returns: UHUGEINT.
 Example:
   SELECT anon.label_code(''sex'', ''f'') <> anon.label_code(''age'', ''f'') AS differs;';
-COMMENT ON MACRO TABLE anon.node_counts_within IS 'The nodes of a lattice with their classes, counted, and what they lose. Every node is counted if allowed_rows is NULL.
-Otherwise nodes that leave more rows than that in classes of fewer than k may be missing.
+COMMENT ON MACRO anon.model_columns IS 'The columns that some models look at; models are a list of structs, see anon.best_nodes_where, or NULL.
+
+Returns: VARCHAR[].
+Example:
+  SELECT anon.model_columns([{''model'': ''distinct-l-diversity'', ''column'': ''diagnosis'', ''l'': 2}]) AS columns;';
+COMMENT ON MACRO anon.meets_model IS 'Whether a class meets a model, from what anon.node_counts_within measures of the values of its column. Numbers are compared
+as by Python: a ratio of whole numbers exactly, another sum with a relative tolerance of 1e-9.
+
+Returns: BOOLEAN; an error for another model, or one without its numbers.
+Example:
+  SELECT anon.meets_model(
+      {''model'': ''distinct-l-diversity'', ''l'': 2},
+      {''size'': 3, ''counts'': [2, 1], ''distance'': 0.1, ''disclosure'': 0.5, ''basic_likeness'': 0.2, ''enhanced_likeness'': 0.2}
+  ) AS meets;';
+COMMENT ON MACRO TABLE anon.node_counts_within IS 'The nodes of a lattice with their classes, counted, and what they lose. Classes are kept that have k rows and meet the
+models, if any are given; see anon.best_nodes_where. Every node is counted if allowed_rows is NULL; otherwise nodes that leave
+more rows than that in classes of fewer than k may be missing.
 
 How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see anon.label_code. One
 quasi-identifier after the other, that of most values first, gets each of its levels: the code of the label takes the
 place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
 where these are too small for too many rows, no levels of the others help, and these levels are given up. A node has a
-number, whose digits are its levels. The classes of all levels that were not given up are in memory.
+number, whose digits are its levels. The classes of all levels that were not given up are in memory. The columns of models
+take part in the codes, and get no level: at the end a class has a row for each combination of their values.
 
 Returns: as anon.node_counts.
 Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
 Example:
-  SELECT node, suppressed_rows, lm FROM anon.node_counts_within(''visits'', [''age'', ''sex''], 2, 3) ORDER BY lm, node;';
+  SELECT node, suppressed_rows, lm FROM anon.node_counts_within(''visits'', [''age'', ''sex''], NULL, 2, 3) ORDER BY lm, node;';
 COMMENT ON MACRO TABLE anon.node_counts IS 'Every node of the lattice of some quasi-identifiers with its classes, counted, and what it loses if its classes of fewer
 than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
 anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
@@ -6775,6 +6954,12 @@ COMMENT ON MACRO anon.allowed_rows IS 'How many of some rows may be suppressed: 
 Returns: BIGINT; an error for a share that is not from 0 to 1.
 Example:
   SELECT anon.allowed_rows(0.05, 119) AS allowed_rows;';
+COMMENT ON MACRO TABLE anon.ranked_nodes IS 'The nodes of anon.node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
+loss; see anon.best_nodes.
+
+Returns: as anon.best_nodes.
+Example:
+  SELECT rank, node, lm FROM anon.ranked_nodes(''visits'', [''age'', ''sex''], NULL, 2, 0.25) LIMIT 3;';
 COMMENT ON MACRO TABLE anon.best_nodes IS 'The nodes that leave at most a share of the rows of a source in classes of fewer than k, and not all of them; first the
 one to publish, which loses least in LM. Nodes of one rank lose the same: they stand in the order of their entropy,
 suppressed rows, height and levels.
@@ -6784,6 +6969,19 @@ Returns: rank BIGINT, and the columns of anon.node_counts, in order; no row if n
 Source: Iyengar 2002 for LM; El Emam et al. 2009 for entropy as what decides among nodes that lose the same.
 Example:
   SELECT rank, node, suppressed_rows, lm FROM anon.best_nodes(''visits'', [''age'', ''sex''], 2, 0.25) LIMIT 3;';
+COMMENT ON MACRO TABLE anon.best_nodes_where IS 'The nodes that leave at most a share of the rows of a source in classes that do not meet some models, ranked as by
+anon.best_nodes. Models are a list of structs with the names of a policy: k-anonymity with k, and of a column
+distinct-l-diversity and entropy-l-diversity with l, recursive-c-l-diversity with c and l, alpha-k-anonymity with alpha and k,
+t-closeness with t (all values equally far apart), delta-disclosure with delta, beta-likeness with beta and its variant. The
+distributions that the last three compare with are those of the source. NULL is a value.
+
+Job: search.
+Returns: as anon.best_nodes.
+Source: those of the macros that measure the models, such as anon.distinct_l_diversity.
+Example:
+  SELECT rank, node, suppressed_rows FROM anon.best_nodes_where(
+      ''visits'', [''age'', ''sex''], [{''model'': ''k-anonymity'', ''k'': 2}, {''model'': ''distinct-l-diversity'', ''column'': ''diagnosis'', ''l'': 2}], 0.25
+  ) LIMIT 3;';
 COMMENT ON MACRO TABLE anon.release IS 'A release of a source: its rows at the best node, without those in classes of fewer than k, in the order of their values.
 Identifiers and other columns that recipients must not have are left to the caller: SELECT * EXCLUDE (name, ssn).
 

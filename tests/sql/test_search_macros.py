@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 
 import sqlanon as sa
 from tests import brute_force, oracle
@@ -67,6 +69,61 @@ def test_best_nodes_satisfy_and_lose_least(case: Case, k: int, limit: float) -> 
     found = ask(table_call("best_nodes", "data", case.quasi_identifiers, k, limit))
     assert {tuple(row["node"].values()) for row in found} == {node.levels for node in nodes if node.satisfies}
     assert [row["rank"] for row in found] == sorted(row["rank"] for row in found)
+    if answer := brute_force.answer(nodes):
+        assert tuple(found[0]["node"].values()) == answer.best.levels
+        assert {tuple(row["node"].values()) for row in found if row["rank"] == 1} == answer.ties
+
+
+SENSITIVE_MODELS = (
+    lambda column: sa.DistinctLDiversity(column, 2),
+    lambda column: sa.EntropyLDiversity(column, 1.5),
+    lambda column: sa.RecursiveCLDiversity(column, c=3, l=2),
+    lambda column: sa.AlphaKAnonymity(column, alpha=0.6, k=2),
+    lambda column: sa.TCloseness(column, 0.4),
+    lambda column: sa.BetaLikeness(column, 1),
+    lambda column: sa.BetaLikeness(column, 1, variant="enhanced"),
+    lambda column: sa.DeltaDisclosure(column, 1.2),
+)
+
+
+def structs(models: Sequence[sa.PrivacyModel]) -> exp.Array:
+    """Models as a list of structs, with the names of a policy file."""
+    settings = [model.model_dump(mode="json", exclude_none=True) for model in models]
+    return exp.Array(
+        expressions=[
+            exp.Struct(
+                expressions=[
+                    exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=exp.convert(value))
+                    for name, value in each.items()
+                ]
+            )
+            for each in settings
+        ]
+    )
+
+
+@EXAMPLES
+@given(cases(min_rows=2), st.lists(st.sampled_from(SENSITIVE_MODELS), min_size=1, max_size=2), st.data())
+def test_best_nodes_meet_models_of_sensitive_values(
+    case: Case, makers: Sequence[Callable[[str], sa.PrivacyModel]], data: st.DataObject
+) -> None:
+    """Of one column or two, with k-anonymity or without."""
+    load(case)
+    other = next(name for name in case.columns if name not in (*case.quasi_identifiers, case.sensitive))
+    columns = data.draw(st.permutations([case.sensitive, other]))
+    models = [make(column) for make, column in zip(makers, columns, strict=False)]
+    if data.draw(st.booleans()):
+        models.append(sa.KAnonymity(2))
+    limit = data.draw(LIMITS)
+    policy = sa.Policy(
+        quasi_identifiers=case.quasi_identifiers,
+        sensitive=[*dict.fromkeys(model.column for model in models if not isinstance(model, sa.KAnonymity))],
+        privacy=models,
+        suppression_limit=limit,
+    )
+    nodes = brute_force.lattice(task_of(case, 2).under(policy))
+    found = ask(table_call("best_nodes_where", "data", case.quasi_identifiers, structs(models), limit))
+    assert {tuple(row["node"].values()) for row in found} == {node.levels for node in nodes if node.satisfies}
     if answer := brute_force.answer(nodes):
         assert tuple(found[0]["node"].values()) == answer.best.levels
         assert {tuple(row["node"].values()) for row in found if row["rank"] == 1} == answer.ties

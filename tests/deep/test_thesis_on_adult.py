@@ -66,7 +66,8 @@ class TestOla:
     """The numbers of spec/ola.md (d) that its runs have, at settings at which they check few nodes."""
 
     @pytest.fixture(scope="class")
-    def session(self) -> Iterator[sa.Session]:
+    @classmethod
+    def session(cls) -> Iterator[sa.Session]:
         folder = data_folder("adult_uci")
         with sa.connect(":memory:") as found:
             found.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(ola.SOURCE)
@@ -96,7 +97,8 @@ class TestAccuracy:
     """The losses of spec/ola.md (d), each within its tolerance; DM* has no target."""
 
     @pytest.fixture(scope="class")
-    def reproduced(self) -> Reproduced:
+    @classmethod
+    def reproduced(cls) -> Reproduced:
         few = {(25, 50): PUBLISHED[25, 50], (100, 0): PUBLISHED[100, 0]}
         folder = data_folder("adult_uci")
         with mock.patch.object(thesis_accuracy, "PUBLISHED", few), sa.connect(":memory:") as session:

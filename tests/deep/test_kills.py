@@ -300,18 +300,20 @@ def test_commands(folder: Path, command: str) -> None:
     rest = ["--fit", "f.fit"] if verb == "apply" else ["--policy", "p.toml"]
     program = [sys.executable, "-m", "sqlanon", verb, SOURCE, "--db", "w.duckdb", *rest, "--into", into]
     own = str(folder / "f.fit") if verb == "apply" else into if into == "out" else f"{folder}/{into}"
-    moments, killed, published = random.Random(8), 0, 0  # noqa: S311
+    moments, killed, published, runs = random.Random(8), 0, 0, 0  # noqa: S311
     with sa.connect("w.duckdb") as session:
         session.partitions.fit(SOURCE, OLD, "f.fit", accept_observed_domain=True)
     fit = (folder / "f.fit").read_bytes()
-    seconds = 0.0
+    seconds: list[float] = []  # of two runs that nobody kills: the first one may be slower
     while killed < COMMAND_KILLS:
+        runs += 1
         start = time.perf_counter()
         with subprocess.Popen(program, env=environment(), stdout=subprocess.DEVNULL) as process:
-            if seconds:
-                time.sleep(moments.uniform(0.5, 1) * seconds)
+            if len(seconds) == 2:
+                time.sleep(moments.uniform(0.5, 1) * min(seconds))
                 process.kill()
-        seconds = seconds or time.perf_counter() - start
+        if len(seconds) < 2:
+            seconds.append(time.perf_counter() - start)
         killed += process.returncode != 0
         with sa.connect("w.duckdb") as session:
             listed = session.releases.list().releases
@@ -330,7 +332,7 @@ def test_commands(folder: Path, command: str) -> None:
         for path in folder.glob(f"{into.rstrip('/')}*"):
             path.unlink()
         (folder / "f.fit").write_bytes(fit)
-    assert 0 < published < killed + 1
+    assert 0 < published < runs
 
 
 def test_two_tables(folder: Path) -> None:

@@ -813,17 +813,10 @@ CROSS JOIN range(
         WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
             THEN error('give both ends of the domain, the first not after the last, or NULL for both')
         WHEN len(anon.listed(units)) = 0
-            OR NOT (
-                list_has_all(['day', 'month', 'quarter', 'year', 'decade'], anon.listed(units))
-                OR list_has_all(['day', 'week', 'isoyear'], anon.listed(units))
+            OR anon.listed(units) NOT IN (
+                list_filter(['day', 'month', 'quarter', 'year', 'decade'], lambda anon_unit: list_contains(anon.listed(units), anon_unit)),
+                list_filter(['day', 'week', 'isoyear'], lambda anon_unit: list_contains(anon.listed(units), anon_unit))
             )
-            OR list_transform(
-                anon.listed(units),
-                lambda anon_unit: list_position(['day', 'week', 'isoyear', 'month', 'quarter', 'year', 'decade'], anon_unit)
-            ) <> list_sort(list_distinct(list_transform(
-                anon.listed(units),
-                lambda anon_unit: list_position(['day', 'week', 'isoyear', 'month', 'quarter', 'year', 'decade'], anon_unit)
-            )))
             THEN error('units are among day, month, quarter, year, decade, or among day, week, isoyear, from fine to coarse')
         ELSE len(anon.listed(units)) + 2
     END
@@ -3059,23 +3052,25 @@ list_distinct(coalesce(CAST(json_extract_string(to_json(models), '$[*].column') 
 -- Example:
 --   SELECT anon.meets_model(
 --       {'model': 'distinct-l-diversity', 'l': 2},
---       {'size': 3, 'counts': [2, 1], 'distance': 0.1, 'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2}
+--       {
+--           'size': 3, 'counts': [2, 1], 'distinct_diversity': 2, 'entropy_diversity': 1.9, 'largest_share': 0.67, 'distance': 0.1,
+--           'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2
+--       }
 --   ) AS meets;
 CREATE OR REPLACE MACRO anon.meets_model(model, class) AS
 coalesce(
     CASE to_json(model) ->> 'model'
-        WHEN 'distinct-l-diversity' THEN len(class['counts']) >= CAST(to_json(model) ->> 'l' AS BIGINT)
+        WHEN 'distinct-l-diversity' THEN class['distinct_diversity'] >= CAST(to_json(model) ->> 'l' AS BIGINT)
         WHEN 'alpha-k-anonymity'
-            THEN class['counts'][1] / class['size'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
+            THEN class['largest_share'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
             AND class['size'] >= CAST(to_json(model) ->> 'k' AS BIGINT)
         WHEN 'recursive-c-l-diversity'
+            -- anon.recursive_ratio_of takes a constant l.
             THEN coalesce(
                 class['counts'][1] / list_sum(class['counts'][CAST(to_json(model) ->> 'l' AS BIGINT):]), CAST('infinity' AS DOUBLE)
             ) < CAST(to_json(model) ->> 'c' AS DOUBLE)
         WHEN 'entropy-l-diversity'
-            THEN exp(
-                ln(class['size']) - list_sum(list_transform(class['counts'], lambda anon_rows: anon_rows * ln(anon_rows))) / class['size']
-            ) >= CAST(to_json(model) ->> 'l' AS DOUBLE) * (1 - 1e-9)
+            THEN class['entropy_diversity'] >= CAST(to_json(model) ->> 'l' AS DOUBLE) * (1 - 1e-9)
         WHEN 't-closeness'
             THEN CASE coalesce(to_json(model) ->> 'distance', 'equal')
                 WHEN 'equal' THEN class['distance'] <= CAST(to_json(model) ->> 't' AS DOUBLE) * (1 + 1e-9)
@@ -3350,6 +3345,9 @@ anon_judged AS (
             {
                 'size': any_value(anon_size),
                 'counts': list(anon_rows ORDER BY anon_rows DESC),
+                'distinct_diversity': anon.distinct_diversity_of(anon_rows),
+                'entropy_diversity': anon.entropy_diversity_of(anon_rows),
+                'largest_share': anon.largest_share_of(anon_rows),
                 'distance': anon.equal_distance_of(anon_rows, anon_size, anon_reference_share),
                 'disclosure': anon.disclosure_of(anon_rows, anon_reference_share),
                 'basic_likeness': anon.basic_likeness_of(anon_rows, anon_reference_share),
@@ -5679,6 +5677,28 @@ SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS added_rows
 FROM anon_counts
 WHERE anon_difference > 0;
 
+-- The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
+-- anon_other, which is NULL, for a source that has no others. Values are texts, by anon.text_in_utc.
+--
+-- Returns: row_number BIGINT, column_name VARCHAR, value VARCHAR.
+-- Example:
+--   FROM anon.other_values('visits', ['age', 'sex', 'zip']) ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon.other_values(source, quasi_identifiers) AS TABLE
+SELECT anon_row AS row_number, anon_column AS column_name, anon_value AS value
+FROM (
+    FROM (
+        SELECT row_number() OVER () AS anon_row, *
+        FROM (
+            SELECT anon.text_in_utc(COLUMNS(*))
+            FROM (
+                SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+                FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+            )
+        )
+    )
+    UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+);
+
 -- Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
 -- in the source.
 --
@@ -5711,42 +5731,19 @@ anon_foreign AS (
         ON anon_known.attribute = anon_found.attribute
         AND anon_known.label IS NOT DISTINCT FROM anon_found.value
 ),
--- A row of each, in pieces of one column: of the source those columns that the release has.
+-- Of the source those columns that the release has.
 anon_released AS (
-    SELECT row_number() OVER () AS anon_row, *
-    FROM (
-        SELECT anon.text_in_utc(COLUMNS(*))
-        FROM (
-            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
-            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(release)))
-        )
-    )
-),
-anon_originals AS (
-    SELECT row_number() OVER () AS anon_row, *
-    FROM (
-        SELECT anon.text_in_utc(COLUMNS(*))
-        FROM (
-            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
-            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
-        )
-    )
-),
-anon_released_values AS (
-    FROM anon_released UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
-),
-anon_original_values AS (
-    FROM anon_originals UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+    FROM anon.other_values(release, quasi_identifiers)
 ),
 anon_rows AS (
-    SELECT bit_xor(anon.label_code(anon_column, anon_value)) AS anon_code, 1 AS anon_times
-    FROM anon_released_values
-    GROUP BY anon_row
+    SELECT bit_xor(anon.label_code(column_name, value)) AS anon_code, 1 AS anon_times
+    FROM anon_released
+    GROUP BY row_number
     UNION ALL
-    SELECT bit_xor(anon.label_code(anon_column, anon_value)), -1
-    FROM anon_original_values
-    WHERE anon_column IN (SELECT anon_column FROM anon_released_values)
-    GROUP BY anon_row
+    SELECT bit_xor(anon.label_code(column_name, value)), -1
+    FROM anon.other_values(source, quasi_identifiers)
+    WHERE column_name IN (SELECT column_name FROM anon_released)
+    GROUP BY row_number
 ),
 anon_added AS (
     SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS anon_added_rows
@@ -6920,7 +6917,10 @@ Returns: BOOLEAN; an error for another model, or one without its numbers.
 Example:
   SELECT anon.meets_model(
       {''model'': ''distinct-l-diversity'', ''l'': 2},
-      {''size'': 3, ''counts'': [2, 1], ''distance'': 0.1, ''disclosure'': 0.5, ''basic_likeness'': 0.2, ''enhanced_likeness'': 0.2}
+      {
+          ''size'': 3, ''counts'': [2, 1], ''distinct_diversity'': 2, ''entropy_diversity'': 1.9, ''largest_share'': 0.67, ''distance'': 0.1,
+          ''disclosure'': 0.5, ''basic_likeness'': 0.2, ''enhanced_likeness'': 0.2
+      }
   ) AS meets;';
 COMMENT ON MACRO TABLE anon.node_counts_within IS 'The nodes of a lattice with their classes, counted, and what they lose. Classes are kept that have k rows and meet the
 models, if any are given; see anon.best_nodes_where. Every node is counted if allowed_rows is NULL; otherwise nodes that leave
@@ -7733,6 +7733,12 @@ Job: verify.
 Returns: added_rows BIGINT, one row.
 Example:
   FROM anon.added_values(''visits'', ''visits'', [''diagnosis'']);';
+COMMENT ON MACRO TABLE anon.other_values IS 'The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
+anon_other, which is NULL, for a source that has no others. Values are texts, by anon.text_in_utc.
+
+Returns: row_number BIGINT, column_name VARCHAR, value VARCHAR.
+Example:
+  FROM anon.other_values(''visits'', [''age'', ''sex'', ''zip'']) ORDER BY ALL LIMIT 3;';
 COMMENT ON MACRO TABLE anon.verify IS 'Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
 in the source.
 

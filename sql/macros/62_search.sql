@@ -26,23 +26,25 @@ list_distinct(coalesce(CAST(json_extract_string(to_json(models), '$[*].column') 
 -- Example:
 --   SELECT anon.meets_model(
 --       {'model': 'distinct-l-diversity', 'l': 2},
---       {'size': 3, 'counts': [2, 1], 'distance': 0.1, 'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2}
+--       {
+--           'size': 3, 'counts': [2, 1], 'distinct_diversity': 2, 'entropy_diversity': 1.9, 'largest_share': 0.67, 'distance': 0.1,
+--           'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2
+--       }
 --   ) AS meets;
 CREATE OR REPLACE MACRO anon.meets_model(model, class) AS
 coalesce(
     CASE to_json(model) ->> 'model'
-        WHEN 'distinct-l-diversity' THEN len(class['counts']) >= CAST(to_json(model) ->> 'l' AS BIGINT)
+        WHEN 'distinct-l-diversity' THEN class['distinct_diversity'] >= CAST(to_json(model) ->> 'l' AS BIGINT)
         WHEN 'alpha-k-anonymity'
-            THEN class['counts'][1] / class['size'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
+            THEN class['largest_share'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
             AND class['size'] >= CAST(to_json(model) ->> 'k' AS BIGINT)
         WHEN 'recursive-c-l-diversity'
+            -- anon.recursive_ratio_of takes a constant l.
             THEN coalesce(
                 class['counts'][1] / list_sum(class['counts'][CAST(to_json(model) ->> 'l' AS BIGINT):]), CAST('infinity' AS DOUBLE)
             ) < CAST(to_json(model) ->> 'c' AS DOUBLE)
         WHEN 'entropy-l-diversity'
-            THEN exp(
-                ln(class['size']) - list_sum(list_transform(class['counts'], lambda anon_rows: anon_rows * ln(anon_rows))) / class['size']
-            ) >= CAST(to_json(model) ->> 'l' AS DOUBLE) * (1 - 1e-9)
+            THEN class['entropy_diversity'] >= CAST(to_json(model) ->> 'l' AS DOUBLE) * (1 - 1e-9)
         WHEN 't-closeness'
             THEN CASE coalesce(to_json(model) ->> 'distance', 'equal')
                 WHEN 'equal' THEN class['distance'] <= CAST(to_json(model) ->> 't' AS DOUBLE) * (1 + 1e-9)
@@ -317,6 +319,9 @@ anon_judged AS (
             {
                 'size': any_value(anon_size),
                 'counts': list(anon_rows ORDER BY anon_rows DESC),
+                'distinct_diversity': anon.distinct_diversity_of(anon_rows),
+                'entropy_diversity': anon.entropy_diversity_of(anon_rows),
+                'largest_share': anon.largest_share_of(anon_rows),
                 'distance': anon.equal_distance_of(anon_rows, anon_size, anon_reference_share),
                 'disclosure': anon.disclosure_of(anon_rows, anon_reference_share),
                 'basic_likeness': anon.basic_likeness_of(anon_rows, anon_reference_share),

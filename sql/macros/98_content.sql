@@ -82,6 +82,28 @@ SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS added_rows
 FROM anon_counts
 WHERE anon_difference > 0;
 
+-- The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
+-- anon_other, which is NULL, for a source that has no others. Values are texts, by anon.text_in_utc.
+--
+-- Returns: row_number BIGINT, column_name VARCHAR, value VARCHAR.
+-- Example:
+--   FROM anon.other_values('visits', ['age', 'sex', 'zip']) ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon.other_values(source, quasi_identifiers) AS TABLE
+SELECT anon_row AS row_number, anon_column AS column_name, anon_value AS value
+FROM (
+    FROM (
+        SELECT row_number() OVER () AS anon_row, *
+        FROM (
+            SELECT anon.text_in_utc(COLUMNS(*))
+            FROM (
+                SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+                FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+            )
+        )
+    )
+    UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+);
+
 -- Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
 -- in the source.
 --
@@ -114,42 +136,19 @@ anon_foreign AS (
         ON anon_known.attribute = anon_found.attribute
         AND anon_known.label IS NOT DISTINCT FROM anon_found.value
 ),
--- A row of each, in pieces of one column: of the source those columns that the release has.
+-- Of the source those columns that the release has.
 anon_released AS (
-    SELECT row_number() OVER () AS anon_row, *
-    FROM (
-        SELECT anon.text_in_utc(COLUMNS(*))
-        FROM (
-            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
-            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(release)))
-        )
-    )
-),
-anon_originals AS (
-    SELECT row_number() OVER () AS anon_row, *
-    FROM (
-        SELECT anon.text_in_utc(COLUMNS(*))
-        FROM (
-            SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
-            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
-        )
-    )
-),
-anon_released_values AS (
-    FROM anon_released UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
-),
-anon_original_values AS (
-    FROM anon_originals UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_row))))
+    FROM anon.other_values(release, quasi_identifiers)
 ),
 anon_rows AS (
-    SELECT bit_xor(anon.label_code(anon_column, anon_value)) AS anon_code, 1 AS anon_times
-    FROM anon_released_values
-    GROUP BY anon_row
+    SELECT bit_xor(anon.label_code(column_name, value)) AS anon_code, 1 AS anon_times
+    FROM anon_released
+    GROUP BY row_number
     UNION ALL
-    SELECT bit_xor(anon.label_code(anon_column, anon_value)), -1
-    FROM anon_original_values
-    WHERE anon_column IN (SELECT anon_column FROM anon_released_values)
-    GROUP BY anon_row
+    SELECT bit_xor(anon.label_code(column_name, value)), -1
+    FROM anon.other_values(source, quasi_identifiers)
+    WHERE column_name IN (SELECT column_name FROM anon_released)
+    GROUP BY row_number
 ),
 anon_added AS (
     SELECT CAST(coalesce(sum(anon_difference), 0) AS BIGINT) AS anon_added_rows

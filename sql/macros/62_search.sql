@@ -19,6 +19,25 @@ CAST(md5_number(concat(strlen(attribute), ':', attribute, CASE WHEN label IS NOT
 CREATE OR REPLACE MACRO anon.model_columns(models) AS
 list_distinct(coalesce(CAST(json_extract_string(to_json(models), '$[*].column') AS VARCHAR[]), CAST([] AS VARCHAR[])));
 
+-- The k of some models: the largest that one has, 1 if none has any.
+--
+-- Returns: BIGINT; an error without models, and for one without its column, which every class would meet.
+-- Example:
+--   SELECT anon.models_k([{'model': 'k-anonymity', 'k': 5}]) AS k;
+CREATE OR REPLACE MACRO anon.models_k(models) AS
+coalesce(
+    list_max(list_transform(
+        CAST(to_json(models) AS JSON[]),
+        lambda anon_model: CASE
+            WHEN (anon_model ->> 'column') IS NOT NULL THEN coalesce(CAST(anon_model ->> 'k' AS BIGINT), 1)
+            WHEN (anon_model ->> 'model') = 'k-anonymity'
+                THEN coalesce(CAST(anon_model ->> 'k' AS BIGINT), error('the model "k-anonymity" lacks k'))
+            ELSE error(concat('the model "', anon_model ->> 'model', '" lacks its column'))
+        END
+    )),
+    error('give at least one model, such as {''model'': ''k-anonymity'', ''k'': 5}')
+);
+
 -- Whether a class meets a model, from what anon.node_counts_within measures of the values of its column. Numbers are compared
 -- as by Python: a ratio of whole numbers exactly, another sum with a relative tolerance of 1e-9.
 --
@@ -333,7 +352,7 @@ anon_judged AS (
         FROM anon_class_values
         GROUP BY anon_number, anon_class, anon_column
     ) AS anon_measured
-    INNER JOIN anon_models ON anon_model ->> 'column' = anon_column
+    INNER JOIN anon_models ON (anon_model ->> 'column') = anon_column
     WHERE len(anon.model_columns(models)) > 0
     GROUP BY anon_number, anon_class
 ),
@@ -446,7 +465,7 @@ FROM anon.ranked_nodes(
     source,
     quasi_identifiers,
     models,
-    coalesce(list_max(CAST(json_extract_string(to_json(models), '$[*].k') AS BIGINT[])), 1),
+    anon.models_k(models),
     suppression_limit
 );
 

@@ -88,7 +88,7 @@ CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
 CREATE OR REPLACE MACRO anon.recursive_ratio_of(row_count, l) AS
 coalesce(
-    -- max with a second argument is the list of the l largest; with fewer than l there is no element l.
+    -- max with a second argument returns the list of the l largest counts; element l is NULL if the class has fewer values.
     max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)),
     CAST('infinity' AS DOUBLE)
 );

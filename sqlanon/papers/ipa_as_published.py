@@ -121,7 +121,7 @@ class Perturbation:
 
     @classmethod
     def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:
-        """Draw for ``classes`` classes; with a threshold t of 1 there is no noise on it."""
+        """Draw the noise of ``classes`` classes; a threshold t of 1 gets none."""
         assert isinstance(draws.method, IPAAsPublished)
         t, size, scale = draws.method.threshold, runs * classes, 1 / _epsilon(draws, INSERTION)
         # Half of the noise is positive, and as large as its scale on average.

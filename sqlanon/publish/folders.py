@@ -251,7 +251,7 @@ def _refuse_changed(folder: Path, target: Path) -> None:
 
 
 def is_empty(folder: Path) -> bool:
-    """Return whether there is no such folder, or nothing in it."""
+    """Return whether a folder is missing or empty."""
     return not folder.exists() or not any(folder.iterdir())
 
 

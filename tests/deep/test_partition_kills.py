@@ -25,14 +25,14 @@ import sqlanon as sa
 
 database, sidecar, into, moment = sys.argv[1:]
 
-def tell(event):
+def report(event):
     if event.state == "started":
         print(event.stage, flush=True)
         if event.stage == moment:
             sys.stdin.readline()
 
 with sa.connect(database) as session:
-    session.partitions.apply("november", sidecar, into, progress=tell)
+    session.partitions.apply("november", sidecar, into, progress=report)
 """
 
 

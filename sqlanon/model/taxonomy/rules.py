@@ -270,7 +270,7 @@ RULES: dict[str, type[_Rule]] = {
 
 
 def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
-    """Return the taxonomy that a rule makes; a TaxonomyError if there is no such kind, or it has other settings."""
+    """Return the taxonomy that a rule makes; raise TaxonomyError for an unknown kind or setting."""
     if kind not in RULES:
         raise TaxonomyError(
             f'"{kind}" is not a kind of taxonomy{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'

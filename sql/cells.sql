@@ -17,8 +17,8 @@ WITH anon_coded AS (
             PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
             ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
         ) AS code,
-        anon.lm_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS lm,
-        anon.ncp_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS ncp
+        anon_helpers.lm_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS lm,
+        anon_helpers.ncp_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS ncp
     FROM :taxonomies AS anon_taxonomies
     INNER JOIN :taxonomy_labels AS anon_taxonomy_labels ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
     QUALIFY
@@ -155,7 +155,7 @@ INNER JOIN :labels AS anon_labels
 SELECT
     anon_labels.*,
     coalesce(
-        anon.label_information(
+        anon_helpers.label_information(
             sum(anon_values.anon_value_rows)
                 OVER (PARTITION BY anon_labels.position, anon_labels.depth, anon_labels.code),
             sum(anon_values.anon_value_rows) OVER (PARTITION BY anon_labels.position, anon_labels.depth)
@@ -249,12 +249,12 @@ FROM (
 SELECT
     position,
     depth,
-    coalesce(anon.entropy_loss_of(anon_value_rows, anon_label_rows), 0.0) AS entropy,
-    anon.mean_loss_of(anon_value_rows, TRUE, anon_lm) AS lm,
-    anon.mean_loss_of(anon_value_rows, TRUE, anon_ncp) AS ncp,
+    coalesce(anon_helpers.entropy_loss_of(anon_value_rows, anon_label_rows), 0.0) AS entropy,
+    anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_lm) AS lm,
+    anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_ncp) AS ncp,
     max(anon_lm) AS largest_lm,
     max(anon_ncp) AS largest_ncp,
-    min(anon.label_information(anon_label_rows, anon_row_count)) AS least_information,
+    min(anon_helpers.label_information(anon_label_rows, anon_row_count)) AS least_information,
     count(DISTINCT anon_label) AS distinct_labels
 FROM (
     SELECT
@@ -406,13 +406,13 @@ SELECT
     count(*) AS class_count,
     min(anon_class_size) AS min_class_size,
     count(*) FILTER (WHERE anon_kept) AS kept_class_count,
-    anon.suppressed_rows_of(anon_class_size, anon_kept) AS suppressed_rows,
-    anon.suppressed_rows_of(anon_class_size, anon_certainly_kept) AS certain_suppressed_rows,
+    anon_helpers.suppressed_rows_of(anon_class_size, anon_kept) AS suppressed_rows,
+    anon_helpers.suppressed_rows_of(anon_class_size, anon_certainly_kept) AS certain_suppressed_rows,
     coalesce(bool_or(anon_out_of_bounds) FILTER (WHERE anon_kept), FALSE) AS rejected,
-    anon.mean_loss_of(anon_class_weight, anon_kept, anon_lm) AS lm,
-    anon.mean_loss_of(anon_class_weight, anon_kept, anon_ncp) AS ncp,
-    anon.mean_loss_of(anon_class_weight, anon_kept, 0.0) AS suppressed_share,
-    anon.suppressed_loss_of(anon_class_weight, anon_kept, anon_information) AS suppressed_information,
-    anon.best_k_of(anon_strictness, anon_rows_up_to, anon_allowed_rows) AS attainable
+    anon_helpers.mean_loss_of(anon_class_weight, anon_kept, anon_lm) AS lm,
+    anon_helpers.mean_loss_of(anon_class_weight, anon_kept, anon_ncp) AS ncp,
+    anon_helpers.mean_loss_of(anon_class_weight, anon_kept, 0.0) AS suppressed_share,
+    anon_helpers.suppressed_loss_of(anon_class_weight, anon_kept, anon_information) AS suppressed_information,
+    anon_helpers.best_k_of(anon_strictness, anon_rows_up_to, anon_allowed_rows) AS attainable
 FROM :classes AS anon_classes
 GROUP BY anon_node;

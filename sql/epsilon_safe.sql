@@ -7,14 +7,14 @@
 -- name: unsure_rows
 -- rows at risk of not being shown
 -- By node of a batch, from the sizes of its classes.
-SELECT anon_node AS node, CAST(sum(anon.unsure_rows_of(anon_rows, :threshold)) AS BIGINT) AS unsure_rows
+SELECT anon_node AS node, CAST(sum(anon_helpers.unsure_rows_of(anon_rows, :threshold)) AS BIGINT) AS unsure_rows
 FROM :classes
 GROUP BY anon_node;
 
 -- name: suppressed_rows
 -- rows in classes below the threshold
 -- By node of a batch.
-SELECT anon_node AS node, anon.suppressed_rows_of(anon_rows, anon_rows >= :threshold) AS suppressed_rows
+SELECT anon_node AS node, anon_helpers.suppressed_rows_of(anon_rows, anon_rows >= :threshold) AS suppressed_rows
 FROM :classes
 GROUP BY anon_node;
 

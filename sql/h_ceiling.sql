@@ -73,7 +73,7 @@ SELECT coalesce(CAST(sum(anon_row_count) AS BIGINT), 0) AS rows FROM :cells;
 -- How many rows each class lacks of k, and how many all those before it do.
 SELECT *, CAST((sum(anon_missing) OVER (ORDER BY :keys ASC) - anon_missing) AS BIGINT) AS anon_missing_before
 FROM (
-    SELECT *, anon.missing_rows(anon_class_size, :k) AS anon_missing
+    SELECT *, anon_helpers.missing_rows(anon_class_size, :k) AS anon_missing
     FROM (SELECT :keys, CAST(sum(anon_row_count) AS BIGINT) AS anon_class_size FROM :cells GROUP BY :keys) AS anon_sizes
 ) AS anon_classes
 WHERE anon_missing > 0;
@@ -232,7 +232,7 @@ SELECT
     anon_levels.depth,
     sum(
         anon_levels.anon_value_rows
-        * anon.reconstruction_error((1 + anon_levels.anon_lm * (anon_domains.domain_size - 1)), 1)
+        * anon_helpers.reconstruction_error((1 + anon_levels.anon_lm * (anon_domains.domain_size - 1)), 1)
     ) / sum(anon_levels.anon_value_rows) AS error
 FROM :levels AS anon_levels
 INNER JOIN :domains AS anon_domains ON anon_domains.position = anon_levels.position
@@ -241,7 +241,7 @@ GROUP BY anon_levels.position, anon_levels.depth;
 -- name: true_cells
 -- cells with their true rows
 -- The true rows of each class and value, and how true each row is by the catalog, which is NULL beyond its groups.
-SELECT *, anon.row_truth(anon_counterfeit_count, anon_group_rows) AS anon_truth
+SELECT *, anon_helpers.row_truth(anon_counterfeit_count, anon_group_rows) AS anon_truth
 FROM (
     SELECT
         anon_filled.:keys,
@@ -274,7 +274,7 @@ FROM (
         anon_node,
         :keys,
         CAST(sum(anon_row_count) AS BIGINT) AS anon_class_size,
-        ln(anon.entropy_diversity_of(anon_row_count)) AS entropy
+        ln(anon_helpers.entropy_diversity_of(anon_row_count)) AS entropy
     FROM :label_values
     GROUP BY anon_node, :keys
 ) AS anon_labels_of_node

@@ -178,8 +178,8 @@ FROM (
         anon_high,
         anon_value,
         anon_largest_share AS anon_share,
-        anon.score_excess(
-            anon.largest_share_score(anon_rows, anon_class_size, anon_largest_share),
+        anon_helpers.score_excess(
+            anon_helpers.largest_share_score(anon_rows, anon_class_size, anon_largest_share),
             anon_class_size
         ) AS anon_excess
     FROM :values AS anon_values
@@ -200,7 +200,9 @@ SELECT
     anon_class_size,
     row_number() OVER () AS anon_place
 FROM :values AS anon_values
-WHERE anon.score_excess(anon.least_share_score(anon_rows, anon_class_size, anon_least_share), anon_class_size) > 0;
+WHERE anon_helpers.score_excess(
+    anon_helpers.least_share_score(anon_rows, anon_class_size, anon_least_share), anon_class_size
+) > 0;
 
 -- name: failing_classes
 -- classes that fail a model
@@ -223,7 +225,7 @@ INNER JOIN :classes AS anon_classes
 -- it is too large, which is never beyond a price.
 -- :cells (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_rows BIGINT, anon_cell_size BIGINT)
 -- :excesses (anon_interval BIGINT, anon_high BIGINT, anon_value UINTEGER, anon_share DOUBLE, anon_place BIGINT)
--- :score anon.largest_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_share)
+-- :score anon_helpers.largest_share_score(anon_cells.anon_rows, anon_cells.anon_cell_size, anon_excesses.anon_share)
 SELECT anon_excesses.anon_place, anon_cells.anon_cell_size, :score AS anon_score
 FROM :cells AS anon_cells
 INNER JOIN :excesses AS anon_excesses
@@ -269,8 +271,8 @@ FROM (
         anon_distance,
         sum(anon_weight * anon_set_share) AS anon_reference_potential,
         any_value(anon_t) AS anon_t,
-        anon.score_excess(
-            anon.distance_score_of(
+        anon_helpers.score_excess(
+            anon_helpers.distance_score_of(
                 anon_set_rows,
                 anon_weight,
                 any_value(anon_class_size),
@@ -309,7 +311,7 @@ GROUP BY anon_excesses.anon_place, anon_sets.anon_value;
 SELECT
     anon_excesses.anon_place,
     any_value(anon_cells.anon_cell_size) AS anon_cell_size,
-    anon.distance_score_of(
+    anon_helpers.distance_score_of(
         anon_cells.anon_rows,
         anon_potentials.anon_potential,
         any_value(anon_cells.anon_cell_size),
@@ -334,10 +336,10 @@ SELECT
     anon_excesses.anon_interval,
     anon_excesses.anon_high,
     greatest(
-        anon.excess_rows(:excess, anon_beyond.anon_price, 0e0),
-        anon.excess_rows(:excess, anon_beyond.anon_price / 2, anon_beyond.anon_beyond_half),
-        anon.excess_rows(:excess, anon_beyond.anon_price / 4, anon_beyond.anon_beyond_quarter),
-        anon.excess_rows(:excess, anon_beyond.anon_price / 8, anon_beyond.anon_beyond_eighth)
+        anon_helpers.excess_rows(:excess, anon_beyond.anon_price, 0e0),
+        anon_helpers.excess_rows(:excess, anon_beyond.anon_price / 2, anon_beyond.anon_beyond_half),
+        anon_helpers.excess_rows(:excess, anon_beyond.anon_price / 4, anon_beyond.anon_beyond_quarter),
+        anon_helpers.excess_rows(:excess, anon_beyond.anon_price / 8, anon_beyond.anon_beyond_eighth)
     ) AS anon_least_rows
 FROM (
     SELECT

@@ -28,8 +28,8 @@ SELECT
     max(anon_start + anon_weight) AS anon_present_weight,
     any_value(anon_value_count - anon_class_values) AS anon_absent_values,
     any_value(
-        anon.value_weight_of(
-            anon.value_score_of(0, anon_class_size, anon_value_count, anon_class_values), anon_value_epsilon
+        anon_helpers.value_weight_of(
+            anon_helpers.value_score_of(0, anon_class_size, anon_value_count, anon_class_values), anon_value_epsilon
         )
     ) AS anon_absent_weight
 FROM :present
@@ -150,8 +150,8 @@ SELECT
 FROM (
     SELECT
         *,
-        anon.value_weight_of(
-            anon.value_score_of(anon_row_count, anon_class_size, anon_value_count, anon_class_values), anon_value_epsilon
+        anon_helpers.value_weight_of(
+            anon_helpers.value_score_of(anon_row_count, anon_class_size, anon_value_count, anon_class_values), anon_value_epsilon
         ) AS anon_weight
     FROM (
         SELECT
@@ -180,7 +180,7 @@ anon_totals AS (
         sum(anon_class_size) AS anon_rows,
         sum(anon_released_rows) AS anon_released_rows,
         fsum(CASE WHEN anon_is_kept THEN anon_released_rows * anon_ncp ELSE anon_released_rows END) AS anon_lost_rows,
-        coalesce(fsum(anon.counterfeit_share_of(anon_class_size, anon_released_rows)), 0.0)
+        coalesce(fsum(anon_helpers.counterfeit_share_of(anon_class_size, anon_released_rows)), 0.0)
         / (count(*) FILTER (WHERE anon_is_kept) + CAST(bool_or(NOT anon_is_kept) AS INTEGER)) AS anon_rate
     FROM (
         SELECT
@@ -196,7 +196,7 @@ anon_distances AS (
     SELECT
         anon_added.anon_run,
         anon_added.anon_node,
-        anon.equal_distance_of(
+        anon_helpers.equal_distance_of(
             anon_values.anon_row_count + anon_added.anon_counterfeits,
             anon_totals.anon_released_rows,
             anon_values.anon_row_count / anon_totals.anon_rows

@@ -113,7 +113,7 @@ anon_values AS (
         anon_labels.value,
         count(DISTINCT anon_labels.label) AS anon_label_count,
         any_value(anon_held.rows) AS anon_rows,
-        any_value(TRY_CAST(anon.as_read(anon_labels.value) AS DOUBLE)) AS anon_number
+        any_value(TRY_CAST(anon_helpers.as_read(anon_labels.value) AS DOUBLE)) AS anon_number
     FROM anon_labels
     LEFT JOIN :held AS anon_held
         ON list_position([:attributes], anon_labels.attribute) = anon_held.position + 1

@@ -149,7 +149,7 @@ GROUP BY position, depth;
 SELECT
     anon_node AS node,
     CAST(sum(anon_rows) AS BIGINT) AS row_count,
-    anon.node_score_of(anon_rows, anon_ncp, anon_whole, anon_threshold) AS score
+    anon_helpers.node_score_of(anon_rows, anon_ncp, anon_whole, anon_threshold) AS score
 FROM (SELECT *, :whole AS anon_whole, :threshold AS anon_threshold FROM :scored) AS anon_combinations
 GROUP BY anon_node;
 

@@ -56,7 +56,7 @@ FROM (SELECT CAST(sum(anon_row_count) AS BIGINT) AS anon_class_rows FROM :cells 
 SELECT
     :place AS place,
     coalesce(sum(anon_value_rows), 0) AS counted,
-    anon.rare_rows_of(anon_value_rows, :fewer_than) AS rare
+    anon_helpers.rare_rows_of(anon_value_rows, :fewer_than) AS rare
 FROM (
     SELECT sum(anon_row_count) AS anon_value_rows FROM :groups WHERE :is_sampled GROUP BY :values
 ) AS anon_values;
@@ -70,7 +70,7 @@ FROM (
 SELECT
     anon_place AS place,
     sum(anon_value_rows) AS counted,
-    anon.rare_rows_of(anon_value_rows, :fewer_than) AS rare
+    anon_helpers.rare_rows_of(anon_value_rows, :fewer_than) AS rare
 FROM (
     SELECT anon_place, sum(anon_row_count) AS anon_value_rows
     FROM :cells AS anon_cells
@@ -111,7 +111,7 @@ SELECT coalesce(sum(anon_row_count), 0) AS rows, count(*) AS groups FROM :groups
 -- :are anon_0
 -- :hold holds_0
 SELECT :position AS position, coalesce(bool_and(:are), TRUE) AS :hold
-FROM (SELECT anon.is_homogeneous(:names) AS :are FROM :rows GROUP BY :key) AS anon_groups;
+FROM (SELECT anon_helpers.is_homogeneous(:names) AS :are FROM :rows GROUP BY :key) AS anon_groups;
 
 -- name: pairs
 -- pairs of values of quasi-identifiers and kept columns
@@ -138,5 +138,5 @@ SELECT
     coalesce(sum(anon_class_rows) FILTER (WHERE :are), 0) AS :homogeneous,
     coalesce(sum(anon_class_rows), 0) AS rows
 FROM (
-    SELECT anon.is_homogeneous(:values) AS :are, sum(anon_row_count) AS anon_class_rows FROM :groups GROUP BY :labels
+    SELECT anon_helpers.is_homogeneous(:values) AS :are, sum(anon_row_count) AS anon_class_rows FROM :groups GROUP BY :labels
 ) AS anon_classes;

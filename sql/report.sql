@@ -47,7 +47,7 @@ SELECT
     level,
     label,
     count(*) AS leaves,
-    anon.lm_share_of(count(*), any_value(anon_domain_size)) AS lost
+    anon_helpers.lm_share_of(count(*), any_value(anon_domain_size)) AS lost
 FROM (
     SELECT
         level,
@@ -63,7 +63,7 @@ FROM (
             level,
             value,
             label,
-            min(TRY_CAST(anon.as_read(value) AS DOUBLE)) OVER (PARTITION BY level, label) AS anon_number
+            min(TRY_CAST(anon_helpers.as_read(value) AS DOUBLE)) OVER (PARTITION BY level, label) AS anon_number
         FROM :labels AS anon_labels
     ) AS anon_numbered
 ) AS anon_placed

@@ -24,13 +24,15 @@ FROM (
         unnest(list_concat(
             CASE WHEN is_text THEN anon.identifiers_in(anon_text) END,
             [
-                CASE WHEN is_age THEN CASE WHEN anon.shows_old_age(anon_text, is_top_coded) THEN 'age' END END,
+                CASE WHEN is_age THEN CASE WHEN anon_helpers.shows_old_age(anon_text, is_top_coded) THEN 'age' END END,
                 CASE WHEN is_birth THEN
-                    CASE WHEN anon.shows_early_year(anon_text, first_year, is_bottom_coded) THEN 'birth' END
+                    CASE WHEN anon_helpers.shows_early_year(anon_text, first_year, is_bottom_coded) THEN 'birth' END
                 END,
-                CASE WHEN is_text THEN CASE WHEN list_min(anon.birth_years_in(anon_text)) < first_year THEN 'birth' END END,
-                CASE WHEN is_date THEN CASE WHEN anon.shows_part_of_date(anon_text, is_part) THEN 'date' END END,
-                CASE WHEN is_zip THEN CASE WHEN anon.shows_small_area(anon_text) THEN 'postcode' END END,
+                CASE WHEN is_text THEN
+                    CASE WHEN list_min(anon_helpers.birth_years_in(anon_text)) < first_year THEN 'birth' END
+                END,
+                CASE WHEN is_date THEN CASE WHEN anon_helpers.shows_part_of_date(anon_text, is_part) THEN 'date' END END,
+                CASE WHEN is_zip THEN CASE WHEN anon_helpers.shows_small_area(anon_text) THEN 'postcode' END END,
                 CASE WHEN is_number AND regexp_matches(anon_text, '([0-9][^A-Za-z]{0,2}){6}') THEN 'number' END,
                 CASE WHEN is_coordinate AND regexp_matches(anon_text, '[0-9][.][0-9]*[1-9]') THEN 'coordinates' END
             ]
@@ -49,7 +51,7 @@ FROM (
     SELECT
         place,
         unnest([
-            CASE WHEN 2 * count(*) FILTER (WHERE anon.is_day_number(anon_number)) >= count(*) THEN 'date' END,
+            CASE WHEN 2 * count(*) FILTER (WHERE anon_helpers.is_day_number(anon_number)) >= count(*) THEN 'date' END,
             CASE
                 WHEN is_unnamed AND count(*) >= 5 AND min(anon_number) >= 32874 AND max(anon_number) <= 51135 THEN 'date'
             END,
@@ -59,8 +61,8 @@ FROM (
         SELECT DISTINCT
             place,
             is_unnamed,
-            anon.is_card_number(anon_text) AS anon_is_card,
-            unnest(anon.number_range(anon_text)) AS anon_number
+            anon_helpers.is_card_number(anon_text) AS anon_is_card,
+            unnest(anon_helpers.number_range(anon_text)) AS anon_number
         FROM :values AS anon_values
         INNER JOIN :meanings AS anon_meanings USING (place)
     ) AS anon_numbers
@@ -90,11 +92,11 @@ FROM (
             unnest([
                 CASE
                     WHEN
-                        is_age AND anon.number_range(value)[2] > 89
-                        AND NOT (is_top_coded AND anon.number_range(value)[1] > 90)
+                        is_age AND anon_helpers.number_range(value)[2] > 89
+                        AND NOT (is_top_coded AND anon_helpers.number_range(value)[1] > 90)
                         THEN ['age', '']
                 END,
-                ['date', CAST(year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR)],
+                ['date', CAST(year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) AS VARCHAR)],
                 CASE
                     WHEN is_zip AND regexp_matches(value, '^[0-9]{3}')
                         THEN ['postcode', left(lpad(regexp_extract(value, '^[0-9]+'), 5, '0'), 3)]

@@ -36,6 +36,9 @@ CREATE TABLE IF NOT EXISTS anon.taxonomy_origin (
 
 -- Values of a source as their column has them.
 
+-- The macros of schema anon are for people; those of this schema are what these are made of.
+CREATE SCHEMA IF NOT EXISTS anon_helpers;
+
 -- The value itself, in a form whose casts stay in the query.
 --
 -- DuckDB 2.0 hands the cast of a bare column to the reader of a CSV file, which casts the text in the file instead of the
@@ -43,18 +46,20 @@ CREATE TABLE IF NOT EXISTS anon.taxonomy_origin (
 -- It does so before it knows that this is the value, and casts of other sources take no longer.
 --
 -- Example:
---   SELECT DISTINCT CAST(anon.as_read(age) AS DOUBLE) AS age FROM visits ORDER BY age ASC;
-CREATE OR REPLACE MACRO anon.as_read(value) AS coalesce(value, NULL);
+--   SELECT DISTINCT CAST(anon_helpers.as_read(age) AS DOUBLE) AS age FROM visits ORDER BY age ASC;
+CREATE OR REPLACE MACRO anon_helpers.as_read(value) AS coalesce(value, NULL);
 
 -- A value as text, the form in which taxonomies have values; the same whether a table, a Parquet or a CSV file holds it.
 --
+-- Job: labels.
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.text_of(DATE '2016-01-01') AS text, anon.text_of(20.50::DOUBLE) AS number;
-CREATE OR REPLACE MACRO anon.text_of(value) AS CAST(anon.as_read(value) AS VARCHAR);
+CREATE OR REPLACE MACRO anon.text_of(value) AS CAST(anon_helpers.as_read(value) AS VARCHAR);
 
 -- A number, or the bottom if it is below that; NULL stays NULL.
 --
+-- Job: labels.
 -- Returns: a number of the type that holds both.
 -- Example:
 --   SELECT income, anon.bottom_coded(income, 0) AS coded FROM (VALUES (-300), (1200), (NULL)) AS people(income);
@@ -62,6 +67,7 @@ CREATE OR REPLACE MACRO anon.bottom_coded(value, bottom) AS CASE WHEN value < bo
 
 -- A number, or the top if it is above that; NULL stays NULL.
 --
+-- Job: labels.
 -- Returns: a number of the type that holds both.
 -- Example:
 --   SELECT age, anon.top_coded(age, 89) AS coded FROM (VALUES (34), (97), (NULL)) AS people(age) ORDER BY age;
@@ -72,11 +78,11 @@ CREATE OR REPLACE MACRO anon.top_coded(value, top) AS CASE WHEN value > top THEN
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.text_in_utc(TIMESTAMPTZ '2024-10-27 01:30:00+02') AS instant, anon.text_in_utc(20.50) AS number;
-CREATE OR REPLACE MACRO anon.text_in_utc(value) AS
+--   SELECT anon_helpers.text_in_utc(TIMESTAMPTZ '2024-10-27 01:30:00+02') AS instant, anon_helpers.text_in_utc(20.50) AS number;
+CREATE OR REPLACE MACRO anon_helpers.text_in_utc(value) AS
 CASE
     WHEN typeof(value) = 'TIMESTAMP WITH TIME ZONE' THEN coalesce(
-        CAST(make_timestamp(epoch_us(TRY_CAST(anon.as_read(value) AS TIMESTAMPTZ))) AS VARCHAR) || '+00',
+        CAST(make_timestamp(epoch_us(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMPTZ))) AS VARCHAR) || '+00',
         -- Infinity is in no time zone.
         anon.text_of(value)
     )
@@ -93,8 +99,8 @@ END;
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.as_name('./visits.csv') AS path, anon.as_name('main.visits') AS table_name;
-CREATE OR REPLACE MACRO anon.as_name(name) AS
+--   SELECT anon_helpers.as_name('./visits.csv') AS path, anon_helpers.as_name('main.visits') AS table_name;
+CREATE OR REPLACE MACRO anon_helpers.as_name(name) AS
 CASE
     WHEN regexp_full_match(name, '("([^"]|"")*"|[^"./]+)([.]("([^"]|"")*"|[^"./]+))*') OR NOT regexp_matches(name, '["/]')
         THEN name
@@ -109,14 +115,14 @@ END;
 -- A source as query_table takes it: the name of a table or a path, or a list of them.
 --
 -- Example:
---   SELECT anon.as_source('./visits.csv') AS path, anon.as_source(['main.visits', '../visits.csv']) AS listed;
-CREATE OR REPLACE MACRO anon.as_source(source_name) AS
+--   SELECT anon_helpers.as_source('./visits.csv') AS path, anon_helpers.as_source(['main.visits', '../visits.csv']) AS listed;
+CREATE OR REPLACE MACRO anon_helpers.as_source(source_name) AS
 CASE
     -- Each branch has the type of the source.
-    WHEN typeof(source_name) = 'VARCHAR' THEN cast_to_type(anon.as_name(CAST(source_name AS VARCHAR)), source_name)
+    WHEN typeof(source_name) = 'VARCHAR' THEN cast_to_type(anon_helpers.as_name(CAST(source_name AS VARCHAR)), source_name)
     WHEN typeof(source_name) LIKE 'VARCHAR[%'
         THEN cast_to_type(
-            list_transform(CAST(source_name AS VARCHAR[]), lambda anon_name: anon.as_name(anon_name)), source_name
+            list_transform(CAST(source_name AS VARCHAR[]), lambda anon_name: anon_helpers.as_name(anon_name)), source_name
         )
     ELSE source_name
 END;
@@ -128,8 +134,8 @@ END;
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon.listed(['age', 'sex']) AS columns;
-CREATE OR REPLACE MACRO anon.listed(column_names) AS
+--   SELECT anon_helpers.listed(['age', 'sex']) AS columns;
+CREATE OR REPLACE MACRO anon_helpers.listed(column_names) AS
 CASE
     -- An array is a list of a fixed length.
     WHEN typeof(column_names) LIKE '%]' THEN CAST(column_names AS VARCHAR[])
@@ -147,9 +153,9 @@ END;
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.listed_at(['age', 'sex'], 1) AS column_1, anon.listed_at(['age', 'sex'], 3) AS column_3;
-CREATE OR REPLACE MACRO anon.listed_at(column_names, place) AS
-anon.listed(column_names)[least(place, len(anon.listed(column_names)))];
+--   SELECT anon_helpers.listed_at(['age', 'sex'], 1) AS column_1, anon_helpers.listed_at(['age', 'sex'], 3) AS column_3;
+CREATE OR REPLACE MACRO anon_helpers.listed_at(column_names, place) AS
+anon_helpers.listed(column_names)[least(place, len(anon_helpers.listed(column_names)))];
 
 -- Taxonomies as relations: one level, all heights, and what is wrong with them.
 
@@ -160,8 +166,8 @@ anon.listed(column_names)[least(place, len(anon.listed(column_names)))];
 --
 -- Returns: value VARCHAR, label VARCHAR.
 -- Example:
---   FROM anon.taxonomy_level('sex', 1) ORDER BY value;
-CREATE OR REPLACE MACRO anon.taxonomy_level(attribute, level) AS TABLE
+--   FROM anon_helpers.taxonomy_level('sex', 1) ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_level(attribute, level) AS TABLE
 SELECT anon_taxonomy.anon_value AS value, anon_taxonomy.anon_label AS label
 FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
 WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = level
@@ -180,13 +186,13 @@ FROM (
 ) AS anon_null
 WHERE anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0;
 
--- The labels of all levels of some taxonomies: a row per attribute, level and value, as anon.taxonomy_level has them, with
--- the number of leaves under the label, as anon.label_leaves has it.
+-- The labels of all levels of some taxonomies: a row per attribute, level and value, as taxonomy_level has them, with
+-- the number of leaves under the label, as label_leaves has it.
 --
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_labels(['age', 'sex']) ORDER BY attribute, level, value;
-CREATE OR REPLACE MACRO anon.taxonomy_labels(attributes) AS TABLE
+--   FROM anon_helpers.taxonomy_labels(['age', 'sex']) ORDER BY attribute, level, value;
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_labels(attributes) AS TABLE
 WITH anon_labels AS (
     SELECT
         anon_attribute,
@@ -196,7 +202,7 @@ WITH anon_labels AS (
         count(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
         anon_level > 0 AND anon_level = max(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
     FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
-    WHERE list_contains(anon.listed(attributes), anon_taxonomy.anon_attribute)
+    WHERE list_contains(anon_helpers.listed(attributes), anon_taxonomy.anon_attribute)
 )
 SELECT
     anon_attribute AS attribute,
@@ -217,13 +223,13 @@ FROM anon_labels
 GROUP BY anon_attribute, anon_level, anon_is_top
 HAVING count(*) FILTER (WHERE anon_value IS NULL) = 0;
 
--- The labels of all levels of one taxonomy: a row per level and value, as anon.taxonomy_labels has them.
+-- The labels of all levels of one taxonomy: a row per level and value, as taxonomy_labels has them.
 --
 -- Returns: level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_levels('sex') ORDER BY level, value;
-CREATE OR REPLACE MACRO anon.taxonomy_levels(attribute) AS TABLE
-SELECT level, value, label, leaf_count FROM anon.taxonomy_labels([attribute]);
+--   FROM anon_helpers.taxonomy_levels('sex') ORDER BY level, value;
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_levels(attribute) AS TABLE
+SELECT level, value, label, leaf_count FROM anon_helpers.taxonomy_labels([attribute]);
 
 -- The number of leaves, that is of values of level 0, under each label of one level.
 --
@@ -232,8 +238,8 @@ SELECT level, value, label, leaf_count FROM anon.taxonomy_labels([attribute]);
 --
 -- Returns: label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.label_leaves('age', 2) ORDER BY label;
-CREATE OR REPLACE MACRO anon.label_leaves(attribute, level) AS TABLE
+--   FROM anon_helpers.label_leaves('age', 2) ORDER BY label;
+CREATE OR REPLACE MACRO anon_helpers.label_leaves(attribute, level) AS TABLE
 SELECT anon_taxonomy.anon_label AS label, count(*) AS leaf_count
 FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
 WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = level
@@ -266,10 +272,10 @@ GROUP BY anon_taxonomy.attribute;
 --
 -- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_problems('anon.taxonomy');
-CREATE OR REPLACE MACRO anon.taxonomy_problems(taxonomies) AS TABLE
+--   FROM anon_helpers.taxonomy_problems('anon.taxonomy');
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_problems(taxonomies) AS TABLE
 WITH anon_rows AS (
-    SELECT attribute, level, value, label FROM query_table(anon.as_source(taxonomies))
+    SELECT attribute, level, value, label FROM query_table(anon_helpers.as_source(taxonomies))
 ),
 -- Values with the same levels are counted together: joins of all rows take three times the memory and the time.
 anon_level_sets AS (
@@ -350,7 +356,7 @@ SELECT attribute, CAST(level AS INTEGER) AS level, problem, CAST(problem_count A
 -- Example:
 --   FROM anon.malformed_taxonomies();
 CREATE OR REPLACE MACRO anon.malformed_taxonomies() AS TABLE
-FROM anon.taxonomy_problems('anon.taxonomy');
+FROM anon_helpers.taxonomy_problems('anon.taxonomy');
 
 -- How many labels of some taxonomies are also values of level 0 that have another label at the same level: who reads such
 -- a label may take it for the value. A value that is its own group is none of them, nor is the label of the top.
@@ -363,7 +369,7 @@ CREATE OR REPLACE MACRO anon.ambiguous_labels(attributes) AS TABLE
 WITH anon_rows AS (
     SELECT anon_attribute, anon_level, anon_value, anon_label
     FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
-    WHERE list_contains(anon.listed(attributes), anon_taxonomy.anon_attribute)
+    WHERE list_contains(anon_helpers.listed(attributes), anon_taxonomy.anon_attribute)
 ),
 anon_tops AS (
     SELECT anon_attribute, arg_max(anon_label, anon_level) AS anon_label FROM anon_rows GROUP BY anon_attribute
@@ -385,7 +391,7 @@ anon_ambiguous AS (
     WHERE anon_rows.anon_label <> anon_labels.anon_label
 )
 SELECT anon_wanted.anon_name AS attribute, count(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM unnest(anon.listed(attributes)) AS anon_wanted (anon_name)
+FROM unnest(anon_helpers.listed(attributes)) AS anon_wanted (anon_name)
 LEFT JOIN anon_ambiguous ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
 GROUP BY anon_wanted.anon_name;
 
@@ -394,8 +400,8 @@ GROUP BY anon_wanted.anon_name;
 --
 -- Returns: attribute VARCHAR, value VARCHAR, row_count BIGINT.
 -- Example:
---   FROM anon.column_values('visits', ['sex', 'zip']) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.column_values(source, column_names) AS TABLE
+--   FROM anon_helpers.column_values('visits', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.column_values(source, column_names) AS TABLE
 SELECT
     CASE WHEN list_contains(column_names, anon_attribute) THEN anon_attribute
         ELSE list_filter(column_names, lambda anon_name: lower(anon_name) = lower(anon_attribute))[1]
@@ -411,8 +417,8 @@ FROM (
         unnest(map_values(anon_rows_by_value)) AS anon_rows
     FROM (
         UNPIVOT (
-            SELECT histogram(coalesce('=' || anon.text_of(COLUMNS(anon.listed(column_names))), '') COLLATE "binary")
-            FROM query_table(anon.as_source(source))
+            SELECT histogram(coalesce('=' || anon.text_of(COLUMNS(anon_helpers.listed(column_names))), '') COLLATE "binary")
+            FROM query_table(anon_helpers.as_source(source))
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_value
     )
@@ -420,7 +426,7 @@ FROM (
 
 -- How many distinct values of each quasi-identifier its taxonomy does not know, and in how many rows
 -- they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
--- always covered (see anon.taxonomy_level).
+-- always covered (see taxonomy_level).
 --
 -- Job: taxonomies.
 -- Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
@@ -436,7 +442,10 @@ WITH anon_values AS (
         anon_value,
         count(*) AS anon_rows
     FROM (
-        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) FROM query_table(anon.as_source(source)))
+        UNPIVOT (
+            SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers)))
+            FROM query_table(anon_helpers.as_source(source))
+        )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
     GROUP BY ALL
@@ -453,14 +462,14 @@ SELECT
     anon_wanted.anon_name AS attribute,
     count(anon_gaps.anon_rows) AS unmapped_values,
     CAST(coalesce(sum(anon_gaps.anon_rows), 0) AS BIGINT) AS unmapped_rows
-FROM unnest(anon.listed(quasi_identifiers)) AS anon_wanted (anon_name)
+FROM unnest(anon_helpers.listed(quasi_identifiers)) AS anon_wanted (anon_name)
 LEFT JOIN anon_gaps ON anon_gaps.anon_name = anon_wanted.anon_name
 GROUP BY anon_wanted.anon_name;
 
 -- How many distinct labels of each quasi-identifier are none of its taxonomy at the level that the node gives it, and
 -- in how many rows they stand; compared as text. A table is generalized to a node where both counts are 0.
 --
--- NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
+-- NULL is a label where taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
 -- label there: leave them out first.
 --
 -- Job: verify.
@@ -475,11 +484,12 @@ WITH anon_wanted AS (
 anon_labels AS (
     SELECT anon_wanted.anon_name, anon_taxonomy.anon_label
     FROM anon_wanted
-    CROSS JOIN anon.taxonomy_level(anon_wanted.anon_name, anon_wanted.anon_level) AS anon_taxonomy (anon_value, anon_label)
+    CROSS JOIN anon_helpers.taxonomy_level(anon_wanted.anon_name, anon_wanted.anon_level)
+        AS anon_taxonomy (anon_value, anon_label)
 ),
 anon_found AS (
     SELECT attribute AS anon_name, value AS anon_label, row_count AS anon_rows
-    FROM anon.column_values(source, map_keys(node))
+    FROM anon_helpers.column_values(source, map_keys(node))
 ),
 anon_foreign AS (
     SELECT anon_name, anon_rows
@@ -502,6 +512,7 @@ GROUP BY anon_wanted.anon_name;
 -- The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 -- below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a number below 1e28.
 -- Example:
 --   SELECT anon.interval_label(34, 10, 0, NULL, 90) AS decade, anon.interval_label(93, 10, 0, NULL, 90) AS old;
@@ -540,7 +551,7 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
                 FROM (
                     -- DuckDB 1.5 takes 100 times as long for the larger type, into which it casts floats with other digits.
                     SELECT coalesce(
-                        TRY_CAST(anon.as_read(value) AS DECIMAL(18, 9)), TRY_CAST(anon.text_of(value) AS DECIMAL(37, 9))
+                        TRY_CAST(anon_helpers.as_read(value) AS DECIMAL(18, 9)), TRY_CAST(anon.text_of(value) AS DECIMAL(37, 9))
                     ) AS anon_number
                 ) AS anon_exact
             ) AS anon_rough
@@ -552,6 +563,7 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
 -- beyond them. The bounds are numbers in ascending order, or their texts, which labels show as they are. Exact to nine
 -- decimals.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a number.
 -- Example:
 --   SELECT anon.bin_label(34, [18, 25, 65]) AS adult, anon.bin_label(71, [18, 25, 65]) AS old;
@@ -572,25 +584,28 @@ list_transform(
 -- The day, month, quarter, year or decade of a date or timestamp: 2024-03-31, 2024-03, 2024-Q1, 2024, 2020s; or its week and
 -- the year of that by ISO 8601: 2024-W13, ISO 2024. Weeks do not nest in months or calendar years.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a date, an error for another unit.
 -- Example:
 --   SELECT anon.date_label('2024-03-31', 'month') AS month, anon.date_label('2024-03-31', 'quarter') AS quarter;
 CREATE OR REPLACE MACRO anon.date_label(value, unit) AS CASE unit
-    WHEN 'day' THEN strftime(TRY_CAST(anon.as_read(value) AS TIMESTAMP), '%Y-%m-%d')
+    WHEN 'day' THEN strftime(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP), '%Y-%m-%d')
     WHEN 'week' THEN
-        isoyear(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) || '-W'
-        || lpad(CAST(week(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR), 2, '0')
-    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(anon.as_read(value) AS TIMESTAMP))
-    WHEN 'month' THEN strftime(TRY_CAST(anon.as_read(value) AS TIMESTAMP), '%Y-%m')
+        isoyear(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) || '-W'
+        || lpad(CAST(week(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) AS VARCHAR), 2, '0')
+    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP))
+    WHEN 'month' THEN strftime(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP), '%Y-%m')
     WHEN 'quarter' THEN
-        year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) || '-Q' || quarter(TRY_CAST(anon.as_read(value) AS TIMESTAMP))
-    WHEN 'year' THEN CAST(year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR)
-    WHEN 'decade' THEN (year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) // 10 * 10) || 's'
+        year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP))
+        || '-Q' || quarter(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP))
+    WHEN 'year' THEN CAST(year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) AS VARCHAR)
+    WHEN 'decade' THEN (year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) // 10 * 10) || 's'
     ELSE error(concat('anon.date_label: no unit ', unit, '; take day, week, isoyear, month, quarter, year or decade'))
 END;
 
 -- The first `kept` characters of a value, each other one masked by *.
 --
+-- Job: labels.
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.prefix_label('10115', 3) AS label;
@@ -599,6 +614,7 @@ left(anon.text_of(value), kept) || repeat('*', greatest(length(anon.text_of(valu
 
 -- The three-character category (E11) or the chapter (E00-E90) of an ICD-10 code, with or without its dot.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not an ICD-10 code, an error for another rank.
 -- Source: WHO, ICD-10 volume 1; the ranges also hold the codes of ICD-10-CM and ICD-10-GM.
 -- Example:
@@ -634,6 +650,7 @@ END;
 -- The category (250, V10, E950) or the chapter (240-279, V01-V91, E000-E999) of an ICD-9 diagnosis code, with or
 -- without its dot.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not an ICD-9 code, an error for another rank.
 -- Source: CDC, ICD-9-CM tabular list of diseases.
 -- Example:
@@ -665,6 +682,7 @@ END;
 
 -- The IPv4 network of an address: its first `bits` bits, in CIDR notation.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not an IPv4 address.
 -- Example:
 --   SELECT anon.ipv4_label('192.168.17.4', 24) AS network, anon.ipv4_label('192.168.17.4', 12) AS wider;
@@ -696,11 +714,11 @@ CREATE OR REPLACE MACRO anon.ipv4_label(value, bits) AS (
 --
 -- Returns: value VARCHAR.
 -- Example:
---   FROM anon.domain_of('visits', 'sex') ORDER BY value;
-CREATE OR REPLACE MACRO anon.domain_of(source, attribute) AS TABLE
+--   FROM anon_helpers.domain_of('visits', 'sex') ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.domain_of(source, attribute) AS TABLE
 SELECT value
 FROM (
-    SELECT value, count(value) OVER () AS anon_value_count FROM anon.column_values(source, [attribute])
+    SELECT value, count(value) OVER () AS anon_value_count FROM anon_helpers.column_values(source, [attribute])
 ) AS anon_values
 WHERE value IS NOT NULL OR anon_value_count = 0;
 
@@ -712,7 +730,7 @@ WHERE value IS NOT NULL OR anon_value_count = 0;
 --   FROM anon.flat_taxonomy('visits', 'diagnosis') ORDER BY level, value;
 CREATE OR REPLACE MACRO anon.flat_taxonomy(source, attribute) AS TABLE
 SELECT attribute AS attribute, CAST(anon_level AS INTEGER) AS level, value, CASE anon_level WHEN 0 THEN value ELSE '*' END AS label
-FROM anon.domain_of(source, attribute)
+FROM anon_helpers.domain_of(source, attribute)
 CROSS JOIN range(2) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of numbers: a level of half-open intervals for each width, from narrow to wide, then *. Each
@@ -736,7 +754,7 @@ SELECT
         ELSE anon.interval_label(value, widths[anon_level], 0, NULL, NULL)
     END AS label
 FROM (
-    SELECT value FROM anon.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
+    SELECT value FROM anon_helpers.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
     UNION ALL
     SELECT anon.text_of(anon_number)
     FROM range(first, last + 1) AS anon_domain (anon_number)
@@ -774,7 +792,7 @@ SELECT
         WHEN anon_level > len(keep) OR value IS NULL THEN '*'
         ELSE anon.prefix_label(value, keep[anon_level])
     END AS label
-FROM anon.domain_of(source, attribute)
+FROM anon_helpers.domain_of(source, attribute)
 CROSS JOIN range(
     CASE
         WHEN len(keep) = 0 OR list_min(keep) < 0 OR keep <> list_reverse_sort(list_distinct(keep))
@@ -799,11 +817,11 @@ SELECT
     value,
     CASE
         WHEN anon_level = 0 THEN value
-        WHEN anon_level > len(anon.listed(units)) OR value IS NULL THEN '*'
-        ELSE anon.date_label(value, anon.listed(units)[anon_level])
+        WHEN anon_level > len(anon_helpers.listed(units)) OR value IS NULL THEN '*'
+        ELSE anon.date_label(value, anon_helpers.listed(units)[anon_level])
     END AS label
 FROM (
-    SELECT value FROM anon.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
+    SELECT value FROM anon_helpers.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
     UNION ALL
     SELECT anon.text_of(CAST(anon_day AS DATE))
     FROM generate_series(CAST(first AS DATE), CAST(last AS DATE), INTERVAL '1' DAY) AS anon_domain (anon_day)
@@ -812,13 +830,16 @@ CROSS JOIN range(
     CASE
         WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
             THEN error('give both ends of the domain, the first not after the last, or NULL for both')
-        WHEN len(anon.listed(units)) = 0
-            OR anon.listed(units) NOT IN (
-                list_filter(['day', 'month', 'quarter', 'year', 'decade'], lambda anon_unit: list_contains(anon.listed(units), anon_unit)),
-                list_filter(['day', 'week', 'isoyear'], lambda anon_unit: list_contains(anon.listed(units), anon_unit))
+        WHEN len(anon_helpers.listed(units)) = 0
+            OR anon_helpers.listed(units) NOT IN (
+                list_filter(
+                    ['day', 'month', 'quarter', 'year', 'decade'],
+                    lambda anon_unit: list_contains(anon_helpers.listed(units), anon_unit)
+                ),
+                list_filter(['day', 'week', 'isoyear'], lambda anon_unit: list_contains(anon_helpers.listed(units), anon_unit))
             )
             THEN error('units are among day, month, quarter, year, decade, or among day, week, isoyear, from fine to coarse')
-        ELSE len(anon.listed(units)) + 2
+        ELSE len(anon_helpers.listed(units)) + 2
     END
 ) AS anon_levels (anon_level);
 
@@ -851,8 +872,8 @@ CROSS JOIN unnest(range(1, len(anon_labels) + 1)) AS anon_fields (anon_place);
 -- Returns: BOOLEAN.
 -- Source: ISO 13616; the checksum is MOD 97-10 of ISO 7064.
 -- Example:
---   SELECT anon.is_iban('GB82 WEST 1234 5698 7654 32') AS is_iban;
-CREATE OR REPLACE MACRO anon.is_iban(value) AS
+--   SELECT anon_helpers.is_iban('GB82 WEST 1234 5698 7654 32') AS is_iban;
+CREATE OR REPLACE MACRO anon_helpers.is_iban(value) AS
 regexp_full_match(upper(replace(value, ' ', '')), '[A-Z]{2}[0-9]{2}[A-Z0-9]{10,30}')
 AND list_reduce(
     -- Each letter stands for a number from 10 to 35; the remainder so far comes before the next digits.
@@ -868,8 +889,8 @@ AND list_reduce(
 -- Returns: BOOLEAN.
 -- Source: ISO/IEC 7812-1, annex B (Luhn).
 -- Example:
---   SELECT anon.is_card_number('4111 1111 1111 1111') AS is_card_number;
-CREATE OR REPLACE MACRO anon.is_card_number(value) AS
+--   SELECT anon_helpers.is_card_number('4111 1111 1111 1111') AS is_card_number;
+CREATE OR REPLACE MACRO anon_helpers.is_card_number(value) AS
 regexp_full_match(value, '[1-9]([ -]?[0-9]){12,18}')
 AND list_sum(
     list_transform(
@@ -886,6 +907,7 @@ AND list_sum(
 -- or week of a year), phone, card, street, icd10 (with its dot), postcode (of more than digits), decimal_comma (a
 -- number; three digits behind its comma may be thousands, and have no shape), or text (four words or more).
 --
+-- Job: columns.
 -- Returns: VARCHAR; NULL for what looks like none of these.
 -- Example:
 --   SELECT anon.shape_of('ada@example.org') AS email, anon.shape_of('E11.65') AS icd10;
@@ -897,7 +919,7 @@ CASE
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{2}([:-][0-9a-f]{2}){5}') THEN 'mac'
     WHEN regexp_full_match(value, '((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])([.]|$)){4}') THEN 'ip'
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,7}') AND regexp_matches(value, '(?i)::|(:.*){7}') THEN 'ip'
-    WHEN anon.is_iban(value) THEN 'iban'
+    WHEN anon_helpers.is_iban(value) THEN 'iban'
     WHEN regexp_full_match(value, '[0-9]{3}-[0-9]{2}-[0-9]{4}') THEN 'ssn'
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}') THEN 'hash'
     WHEN regexp_full_match(value, '[0-9]{4}-[01][0-9]-[0-3][0-9]([ T][0-9:.]+(Z|[+-][0-9:]+)?)?') THEN 'date'
@@ -906,7 +928,7 @@ CASE
         value,
         '[+][0-9][0-9 ()./-]{6,18}[0-9]|(1[ .-])?[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}|0[0-9]{1,4}[ /-][0-9][0-9 -]{4,}'
     ) THEN 'phone'
-    WHEN anon.is_card_number(value) THEN 'card'
+    WHEN anon_helpers.is_card_number(value) THEN 'card'
     WHEN regexp_full_match(
         value,
         '(?i)[0-9]+[a-z]? .*\b(street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way)\b.*'
@@ -930,8 +952,8 @@ END;
 --
 -- Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 -- Example:
---   SELECT anon.number_range('[90, 95)') AS halfopen, anon.number_range('90 years and older') AS from_90_on;
-CREATE OR REPLACE MACRO anon.number_range(label) AS
+--   SELECT anon_helpers.number_range('[90, 95)') AS halfopen, anon_helpers.number_range('90 years and older') AS from_90_on;
+CREATE OR REPLACE MACRO anon_helpers.number_range(label) AS
 list_transform(
     [trim(regexp_replace(
         regexp_replace(lower(label), '\b(years?|yrs?|jahren?|ans|años|old|aged?|ages|alter|edad|âge)\b[.:]?', ' ', 'g'), '\s+', ' ', 'g'
@@ -980,8 +1002,11 @@ list_transform(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.is_day_number(20240305) AS day, anon.is_day_number(1709596800) AS moment, anon.is_day_number(2024) AS year;
-CREATE OR REPLACE MACRO anon.is_day_number(number) AS
+--   SELECT
+--       anon_helpers.is_day_number(20240305) AS day,
+--       anon_helpers.is_day_number(1709596800) AS moment,
+--       anon_helpers.is_day_number(2024) AS year;
+CREATE OR REPLACE MACRO anon_helpers.is_day_number(number) AS
 regexp_full_match(
     CAST(CAST(floor(number) AS HUGEINT) AS VARCHAR),
     '(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])?([0-2][0-9]([0-5][0-9]){1,2})?'
@@ -998,8 +1023,11 @@ OR number BETWEEN 631152000000000000 AND 2208988799999999999;
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.has_date('seen on 5 March 2024') AS day, anon.has_date('Q1 2024') AS quarter, anon.has_date('2024') AS year;
-CREATE OR REPLACE MACRO anon.has_date(value) AS
+--   SELECT
+--       anon_helpers.has_date('seen on 5 March 2024') AS day,
+--       anon_helpers.has_date('Q1 2024') AS quarter,
+--       anon_helpers.has_date('2024') AS year;
+CREATE OR REPLACE MACRO anon_helpers.has_date(value) AS
 regexp_matches(
     value,
     -- 2024-03-05, 2024/3/5, 2024.03.05, 2024-03; 20240305, with or without a time.
@@ -1031,8 +1059,8 @@ OR regexp_matches(
 --
 -- Returns: INTEGER[].
 -- Example:
---   SELECT anon.birth_years_in('born 1931, moved in 1950') AS years;
-CREATE OR REPLACE MACRO anon.birth_years_in(value) AS
+--   SELECT anon_helpers.birth_years_in('born 1931, moved in 1950') AS years;
+CREATE OR REPLACE MACRO anon_helpers.birth_years_in(value) AS
 CAST(regexp_extract_all(
     value, '(?i)\b(?:born|birth|birthday|dob|yob|geb|geboren|geburt\w*|naissance|née?|nacid[oa]|nacimiento)\b[^0-9]{0,20}(1[89][0-9]{2}|20[0-9]{2})', 1
 ) AS INTEGER[]);
@@ -1041,6 +1069,7 @@ CAST(regexp_extract_all(
 -- name (with a title), street, postcode, coordinates, date, age (above 89), phone, email, ssn, member, number (behind the word
 -- for one), iban, card, vehicle, mac, url, ip, picture, guid, hash.
 --
+-- Job: columns.
 -- Returns: VARCHAR[], empty without any.
 -- Example:
 --   SELECT anon.identifiers_in('see http://example.org/7, or write to ada@example.org') AS kinds;
@@ -1068,7 +1097,7 @@ list_filter(
         CASE WHEN regexp_matches(
             value, '(^|[^\[0-9.-])-?[0-9]{1,2}[.][0-9]{3,}°? ?[NS]?, ?-?[0-9]{1,3}[.][0-9]{3,}'
         ) THEN 'coordinates' END,
-        CASE WHEN anon.has_date(value) THEN 'date' END,
+        CASE WHEN anon_helpers.has_date(value) THEN 'date' END,
         -- Ages of 90 or older may stay as one.
         CASE WHEN regexp_matches(
             regexp_replace(value, '(?i)\b90[ -]?(years?|yrs?)?([ -]old)? ?([+]|(and|or|&) (older|over|above|more))', '', 'g'),
@@ -1097,12 +1126,12 @@ list_filter(
             '(?i)\b(mrn|medical record|record|chart|account|acct|license|licence|passport|policy|member|beneficiary|medicare|medicaid|insurance|certificate|plate|vin|serial|device|imei|udi|dea|npi|patient|case)( ?(id|no|number|num|nr|#)\b)?[.:#= ]{0,3}[A-Z]{0,4}-?[0-9-]*[0-9]{5,}'
         ) THEN 'number' END,
         CASE WHEN
-            anon.is_iban(value)
+            anon_helpers.is_iban(value)
             OR regexp_matches(value, '\b[A-Z]{2}[0-9]{2} ?[0-9A-Z]{4} ?([0-9]{4} ?){2,6}')
             THEN 'iban' END,
         CASE WHEN len(list_filter(
             regexp_extract_all(value, '(?:^|[^0-9])([1-9][0-9]{3}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}(?:[ -]?[0-9]{1,4})?)', 1),
-            lambda anon_digits: anon.is_card_number(anon_digits)
+            lambda anon_digits: anon_helpers.is_card_number(anon_digits)
         )) > 0 THEN 'card' END,
         CASE WHEN regexp_matches(regexp_extract(value, '\b[A-HJ-NPR-Z0-9]{12}[0-9]{5}\b'), '[A-Z]') THEN 'vehicle' END,
         CASE WHEN regexp_matches(value, '(?i)\b[0-9a-f]{2}([:-][0-9a-f]{2}){5}\b') THEN 'mac' END,
@@ -1129,12 +1158,14 @@ list_filter(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_old_age('[95, 100)', FALSE) AS interval_of_five, anon.shows_old_age('>= 90', FALSE) AS from_90_on;
-CREATE OR REPLACE MACRO anon.shows_old_age(label, is_coded) AS
+--   SELECT
+--       anon_helpers.shows_old_age('[95, 100)', FALSE) AS interval_of_five,
+--       anon_helpers.shows_old_age('>= 90', FALSE) AS from_90_on;
+CREATE OR REPLACE MACRO anon_helpers.shows_old_age(label, is_coded) AS
 list_transform(
     -- Of another text, its greatest number.
     [coalesce(
-        anon.number_range(label),
+        anon_helpers.number_range(label),
         list_transform([1, 2], lambda anon_end: list_max(CAST(regexp_extract_all(label, '[0-9]{1,15}') AS DOUBLE[])))
     )],
     lambda anon_ages: anon_ages[2] > 89
@@ -1146,11 +1177,13 @@ list_transform(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_early_year('1930s', 1937, FALSE) AS decade, anon.shows_early_year('< 1940', 1937, FALSE) AS before;
-CREATE OR REPLACE MACRO anon.shows_early_year(label, year, is_coded) AS
+--   SELECT
+--       anon_helpers.shows_early_year('1930s', 1937, FALSE) AS decade,
+--       anon_helpers.shows_early_year('< 1940', 1937, FALSE) AS before;
+CREATE OR REPLACE MACRO anon_helpers.shows_early_year(label, year, is_coded) AS
 list_transform(
     -- Of a date, the year.
-    [anon.number_range(CASE
+    [anon_helpers.number_range(CASE
         WHEN regexp_matches(label, '^[12][0-9*]{3}[-/][0-9*]{1,2}([^0-9*]|$)') THEN left(label, 4)
         ELSE regexp_replace(label, '^ISO ', '')
     END)],
@@ -1163,13 +1196,13 @@ list_transform(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_part_of_date('43831', FALSE) AS day, anon.shows_part_of_date('2020s', FALSE) AS decade;
-CREATE OR REPLACE MACRO anon.shows_part_of_date(label, is_part) AS
+--   SELECT anon_helpers.shows_part_of_date('43831', FALSE) AS day, anon_helpers.shows_part_of_date('2020s', FALSE) AS decade;
+CREATE OR REPLACE MACRO anon_helpers.shows_part_of_date(label, is_part) AS
 CASE
     WHEN regexp_full_match(label, '(ISO )?[12][0-9]{3}([-/][*]+)*|[12][0-9*]{3}[*/-]*') THEN FALSE
-    WHEN anon.number_range(label) IS NULL THEN regexp_matches(label, '[0-9]')
+    WHEN anon_helpers.number_range(label) IS NULL THEN regexp_matches(label, '[0-9]')
     ELSE len(list_filter(
-        anon.number_range(label),
+        anon_helpers.number_range(label),
         lambda anon_number: isfinite(anon_number) AND anon_number NOT BETWEEN 1000 AND 2999
             AND (is_part OR abs(anon_number) >= 1000)
     )) > 0
@@ -1180,8 +1213,8 @@ END;
 -- Returns: BOOLEAN.
 -- Source: Office for Civil Rights, guidance on de-identification of November 26, 2012.
 -- Example:
---   SELECT anon.is_sparse_area('036') AS few_people, anon.is_sparse_area('021') AS many_people;
-CREATE OR REPLACE MACRO anon.is_sparse_area(area) AS
+--   SELECT anon_helpers.is_sparse_area('036') AS few_people, anon_helpers.is_sparse_area('021') AS many_people;
+CREATE OR REPLACE MACRO anon_helpers.is_sparse_area(area) AS
 area IN (
     '036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', '879', '884', '890', '893'
 );
@@ -1191,18 +1224,22 @@ area IN (
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_small_area('0213*') AS four_digits, anon.shows_small_area('036') AS few_people;
-CREATE OR REPLACE MACRO anon.shows_small_area(label) AS
+--   SELECT anon_helpers.shows_small_area('0213*') AS four_digits, anon_helpers.shows_small_area('036') AS few_people;
+CREATE OR REPLACE MACRO anon_helpers.shows_small_area(label) AS
 CASE
-    WHEN regexp_full_match(label, '\s*[0-9]{1,3}[*xX#]+\s*') THEN anon.is_sparse_area(regexp_extract(label, '[0-9]+'))
+    WHEN regexp_full_match(label, '\s*[0-9]{1,3}[*xX#]+\s*') THEN anon_helpers.is_sparse_area(regexp_extract(label, '[0-9]+'))
     -- A number has lost the zeros at its beginning.
     WHEN regexp_full_match(label, '\s*[0-9]{1,3}([.]0)?\s*')
-        THEN anon.is_sparse_area(lpad(regexp_extract(label, '[0-9]+'), 3, '0'))
+        THEN anon_helpers.is_sparse_area(lpad(regexp_extract(label, '[0-9]+'), 3, '0'))
     -- An area has a hundred codes of five digits.
-    WHEN anon.number_range(label)[1] < anon.number_range(label)[2] THEN
-        anon.number_range(label)[2] > 999 AND anon.number_range(label)[2] - anon.number_range(label)[1] < 199 AND (
-            anon.number_range(label)[2] - anon.number_range(label)[1] < 99
-            OR anon.is_sparse_area(lpad(CAST(CAST(floor(anon.number_range(label)[1] / 100) AS BIGINT) AS VARCHAR), 3, '0'))
+    WHEN anon_helpers.number_range(label)[1] < anon_helpers.number_range(label)[2] THEN
+        anon_helpers.number_range(label)[2] > 999
+        AND anon_helpers.number_range(label)[2] - anon_helpers.number_range(label)[1] < 199
+        AND (
+            anon_helpers.number_range(label)[2] - anon_helpers.number_range(label)[1] < 99
+            OR anon_helpers.is_sparse_area(
+                lpad(CAST(CAST(floor(anon_helpers.number_range(label)[1] / 100) AS BIGINT) AS VARCHAR), 3, '0')
+            )
         )
     ELSE regexp_matches(label, '[0-9]') AND length(regexp_replace(label, '[^0-9A-Za-z]', '', 'g')) > 3
 END;
@@ -1220,7 +1257,7 @@ END;
 CREATE OR REPLACE MACRO anon.lattice(quasi_identifiers) AS TABLE
 WITH RECURSIVE anon_levels AS (
     SELECT anon_name AS anon_attribute, anon_position, unnest(range(0, anon_height.height + 1)) AS anon_level
-    FROM unnest(anon.listed(quasi_identifiers)) WITH ORDINALITY AS anon_wanted (anon_name, anon_position)
+    FROM unnest(anon_helpers.listed(quasi_identifiers)) WITH ORDINALITY AS anon_wanted (anon_name, anon_position)
     INNER JOIN anon.taxonomy_heights() AS anon_height ON anon_height.attribute = anon_name
 ),
 anon_nodes AS (
@@ -1249,8 +1286,8 @@ WHERE anon_depth = len(quasi_identifiers);
 --
 -- Returns: VARCHAR, never NULL.
 -- Example:
---   SELECT anon.marked_label('f', 1) AS label, ascii(anon.marked_label(NULL, 1)) AS mark;
-CREATE OR REPLACE MACRO anon.marked_label(label, label_rows) AS
+--   SELECT anon_helpers.marked_label('f', 1) AS label, ascii(anon_helpers.marked_label(NULL, 1)) AS mark;
+CREATE OR REPLACE MACRO anon_helpers.marked_label(label, label_rows) AS
 CASE
     WHEN label_rows > 1 THEN chr(1)
     WHEN label IS NULL THEN chr(2)
@@ -1258,8 +1295,8 @@ CASE
     ELSE label
 END;
 
--- The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in anon.taxonomy_level;
--- labels are marked, see anon.marked_label.
+-- The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in taxonomy_level;
+-- labels are marked, see marked_label.
 --
 -- There is no WHERE in it, so that anon.generalize joins it as it is: before a relation that is filtered, DuckDB 1.5 would
 -- look for the values that are there.
@@ -1267,12 +1304,12 @@ END;
 -- Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value; NULL where a value has no label
 -- at the level, and for other attributes.
 -- Example:
---   FROM anon.node_labels(MAP {'sex': 1}) WHERE label IS NOT NULL ORDER BY value;
-CREATE OR REPLACE MACRO anon.node_labels(node) AS TABLE
+--   FROM anon_helpers.node_labels(MAP {'sex': 1}) WHERE label IS NOT NULL ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.node_labels(node) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_value AS value,
-    CASE WHEN sum(anon_rows) > 0 THEN anon.marked_label(max(anon_label), sum(anon_rows)) END AS label
+    CASE WHEN sum(anon_rows) > 0 THEN anon_helpers.marked_label(max(anon_label), sum(anon_rows)) END AS label
 FROM (
     SELECT
         attribute AS anon_attribute,
@@ -1308,22 +1345,22 @@ GROUP BY anon_attribute, anon_value;
 -- Returns: VARCHAR.
 -- Example:
 --   WITH labels AS (SELECT 'f' AS anon_value, '*' AS sex)
---   SELECT id, anon.found_label('labels', sex) AS found FROM visits AS anon_rows ORDER BY id;
-CREATE OR REPLACE MACRO anon.found_label(labels, attribute) AS (
+--   SELECT id, anon_helpers.found_label('labels', sex) AS found FROM visits AS anon_rows ORDER BY id;
+CREATE OR REPLACE MACRO anon_helpers.found_label(labels, attribute) AS (
     SELECT anon_found.anon_label
     FROM (
-        SELECT anon_value, attribute AS anon_label FROM query_table(anon.as_source(labels)) AS anon_rows
+        SELECT anon_value, attribute AS anon_label FROM query_table(anon_helpers.as_source(labels)) AS anon_rows
     ) AS anon_found
     -- IS NOT DISTINCT FROM, since = would be no hash join on DuckDB 1.5, and NULL is a value.
     WHERE anon_found.anon_value IS NOT DISTINCT FROM attribute
 );
 
--- The label of a marked one, see anon.marked_label; several and none are errors, with a text for each.
+-- The label of a marked one, see marked_label; several and none are errors, with a text for each.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.unmarked_label(anon.marked_label('*', 1), 'several labels', 'no label') AS label;
-CREATE OR REPLACE MACRO anon.unmarked_label(marked, of_several, of_none) AS
+--   SELECT anon_helpers.unmarked_label(anon_helpers.marked_label('*', 1), 'several labels', 'no label') AS label;
+CREATE OR REPLACE MACRO anon_helpers.unmarked_label(marked, of_several, of_none) AS
 CASE
     WHEN ascii(marked) > 3 THEN marked
     WHEN ascii(marked) = 3 THEN substr(marked, 2)
@@ -1332,13 +1369,13 @@ CASE
     ELSE error(of_none)
 END;
 
--- The label that was found, see anon.found_label; none and more than one are errors, as in anon.label_of.
+-- The label that was found, see found_label; none and more than one are errors, as in anon.label_of.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.checked_label('sex', 1, anon.marked_label('*', 1)) AS label;
-CREATE OR REPLACE MACRO anon.checked_label(attribute, level, found) AS
-anon.unmarked_label(
+--   SELECT anon_helpers.checked_label('sex', 1, anon_helpers.marked_label('*', 1)) AS label;
+CREATE OR REPLACE MACRO anon_helpers.checked_label(attribute, level, found) AS
+anon_helpers.unmarked_label(
     found,
     concat(
         'attribute "', attribute, '" has a value with several labels at level ', level,
@@ -1355,6 +1392,7 @@ anon.unmarked_label(
 -- Level 0 is the value itself. A value that the taxonomy does not know, a level that it does not have and
 -- a value with more than one label are errors, because a raw value must never pass for a label.
 --
+-- Job: labels.
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.label_of('age', 1, 34) AS label;
@@ -1363,11 +1401,11 @@ CREATE OR REPLACE MACRO anon.label_of(attribute, level, value) AS
 -- on its own.
 list_transform(
     [(
-        SELECT CASE WHEN count(*) > 0 THEN anon.marked_label(max(anon_labels.anon_label), count(*)) END
-        FROM anon.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
+        SELECT CASE WHEN count(*) > 0 THEN anon_helpers.marked_label(max(anon_labels.anon_label), count(*)) END
+        FROM anon_helpers.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
         WHERE anon_labels.anon_value IS NOT DISTINCT FROM anon.text_of(value)
     )],
-    lambda anon_found: anon.checked_label(attribute, level, anon_found)
+    lambda anon_found: anon_helpers.checked_label(attribute, level, anon_found)
 )[1];
 
 -- The rows of a source with some columns replaced by their labels at the levels of a node, as anon.generalize has them. The
@@ -1381,37 +1419,38 @@ list_transform(
 -- It takes 0.7 to 1.5 times as long as joins written by hand (tests/benchmarks/macros.py, 1, 2 and 8 quasi-identifiers of a
 -- million rows, written to a table or counted). Whether a label is checked that a query leaves out depends on the planner.
 --
+-- Job: release.
 -- Example:
 --   FROM anon.generalize_columns('visits', ['age', 'sex'], (SELECT MAP {'age': 1, 'sex': 0})) ORDER BY id LIMIT 3;
 CREATE OR REPLACE MACRO anon.generalize_columns(source, quasi_identifiers, node) AS TABLE
 WITH anon_node_labels AS NOT MATERIALIZED (
-    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(quasi_identifiers))) THEN anon_label END)
-    FROM anon.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
+    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(quasi_identifiers))) THEN anon_label END)
+    FROM anon_helpers.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
     -- No rows, but the names of the columns.
     LEFT JOIN (
-        SELECT COLUMNS(anon.listed(quasi_identifiers)) FROM query_table(anon.as_source(source)) LIMIT 0
+        SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)) FROM query_table(anon_helpers.as_source(source)) LIMIT 0
     ) AS anon_named ON TRUE
     GROUP BY anon_value
 )
 SELECT * EXCLUDE (anon_other)
 FROM (
     SELECT
-        anon.checked_label(
-            alias(COLUMNS(anon.listed(quasi_identifiers))),
-            node[alias(COLUMNS(anon.listed(quasi_identifiers)))],
-            COLUMNS(anon.listed(quasi_identifiers))
+        anon_helpers.checked_label(
+            alias(COLUMNS(anon_helpers.listed(quasi_identifiers))),
+            node[alias(COLUMNS(anon_helpers.listed(quasi_identifiers)))],
+            COLUMNS(anon_helpers.listed(quasi_identifiers))
         ),
-        COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+        COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
     FROM (
         SELECT
-            anon.found_label('anon_node_labels', COLUMNS(anon.listed(quasi_identifiers))),
-            COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+            anon_helpers.found_label('anon_node_labels', COLUMNS(anon_helpers.listed(quasi_identifiers))),
+            COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
         FROM (
             SELECT
-                anon.text_of(COLUMNS(anon.listed(quasi_identifiers))),
-                COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+                anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))),
+                COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
             -- COLUMNS that match nothing are an error: there is always one column beside the quasi-identifiers.
-            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon_helpers.as_source(source)))
         ) AS anon_rows
     )
 );
@@ -1432,8 +1471,8 @@ FROM anon.generalize_columns(source, map_keys(node), node);
 --
 -- Returns: k.
 -- Example:
---   SELECT anon.checked_k(5) AS k;
-CREATE OR REPLACE MACRO anon.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error('k is a number of rows, 1 or more') END;
+--   SELECT anon_helpers.checked_k(5) AS k;
+CREATE OR REPLACE MACRO anon_helpers.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error('k is a number of rows, 1 or more') END;
 
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --
@@ -1443,8 +1482,11 @@ CREATE OR REPLACE MACRO anon.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error(
 --   FROM anon.suppress('generalized', ['age', 'sex'], 3);
 CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
-FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k);
+FROM (
+    SELECT *, row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS anon_class
+    FROM query_table(anon_helpers.as_source(source))
+)
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon_helpers.checked_k(k);
 
 -- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 -- is a value.
@@ -1457,10 +1499,10 @@ QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k);
 CREATE OR REPLACE MACRO anon.suppress_where(source, quasi_identifiers, k, sensitive, l) AS TABLE
 SELECT * EXCLUDE (anon_class, anon_sensitive)
 FROM (
-    SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
-    FROM query_table(anon.as_source(source))
+    SELECT *, row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
+    FROM query_table(anon_helpers.as_source(source))
 )
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k)
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon_helpers.checked_k(k)
     AND count(DISTINCT anon_sensitive) OVER (PARTITION BY anon_class) >= l;
 
 -- Longitudinal data: from a row per event to the sequence of the first events of every individual.
@@ -1512,21 +1554,21 @@ FROM (
             anon_key_1,
             anon_key_2,
             anon_key_3,
-            map_from_entries(list_value(*COLUMNS(anon.listed(ordering)))) AS anon_keys
+            map_from_entries(list_value(*COLUMNS(anon_helpers.listed(ordering)))) AS anon_keys
         FROM (
             SELECT
                 COLUMNS([individual]) AS anon_individual,
                 COLUMNS([event]) AS anon_event,
-                COLUMNS([anon.listed_at(ordering, 1)]) AS anon_key_1,
-                COLUMNS([anon.listed_at(ordering, 2)]) AS anon_key_2,
-                COLUMNS([anon.listed_at(ordering, 3)]) AS anon_key_3,
+                COLUMNS([anon_helpers.listed_at(ordering, 1)]) AS anon_key_1,
+                COLUMNS([anon_helpers.listed_at(ordering, 2)]) AS anon_key_2,
+                COLUMNS([anon_helpers.listed_at(ordering, 3)]) AS anon_key_3,
                 -- COLUMNS follows the order of the table, so keys are looked up by name. A key is made of a list,
                 -- because keys of bare values differ in type.
                 struct_pack(
-                    anon_name := lower(alias(COLUMNS(anon.listed(ordering)))),
-                    anon_key := create_sort_key([COLUMNS(anon.listed(ordering))], 'ASC NULLS LAST')
+                    anon_name := lower(alias(COLUMNS(anon_helpers.listed(ordering)))),
+                    anon_key := create_sort_key([COLUMNS(anon_helpers.listed(ordering))], 'ASC NULLS LAST')
                 )
-            FROM query_table(anon.as_source(source))
+            FROM query_table(anon_helpers.as_source(source))
         )
         WHERE anon_individual IS NOT NULL
     )
@@ -1544,8 +1586,8 @@ WHERE anon_position <= n;
 -- Returns: BLOB.
 -- Source: RFC 2104, section 2.
 -- Example:
---   SELECT anon.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)) AS block;
-CREATE OR REPLACE MACRO anon.hmac_block(key, pad) AS
+--   SELECT anon_helpers.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)) AS block;
+CREATE OR REPLACE MACRO anon_helpers.hmac_block(key, pad) AS
 CAST(
     xor(
         CAST(
@@ -1557,18 +1599,18 @@ CAST(
     ) AS BLOB
 );
 
--- HMAC-SHA-256 of a message by the two blocks of its key (anon.hmac_block), as 64 hexadecimal digits.
+-- HMAC-SHA-256 of a message by the two blocks of its key (hmac_block), as 64 hexadecimal digits.
 --
 -- inner_block, outer_block, message: BLOB.
 -- Returns: VARCHAR; NULL for NULL.
 -- Source: RFC 2104, section 2.
 -- Example:
---   SELECT anon.hmac_of_blocks(
---       anon.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)),
---       anon.hmac_block(CAST('Jefe' AS BLOB), CAST('\x5C' AS BLOB)),
+--   SELECT anon_helpers.hmac_of_blocks(
+--       anon_helpers.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)),
+--       anon_helpers.hmac_block(CAST('Jefe' AS BLOB), CAST('\x5C' AS BLOB)),
 --       encode('what do ya want for nothing?')
 --   ) AS hash;
-CREATE OR REPLACE MACRO anon.hmac_of_blocks(inner_block, outer_block, message) AS
+CREATE OR REPLACE MACRO anon_helpers.hmac_of_blocks(inner_block, outer_block, message) AS
 sha256(outer_block || unhex(sha256(inner_block || message)));
 
 -- HMAC-SHA-256 of a message under a key, as 64 hexadecimal digits.
@@ -1577,13 +1619,13 @@ sha256(outer_block || unhex(sha256(inner_block || message)));
 -- Returns: VARCHAR; NULL for NULL.
 -- Source: RFC 2104, section 2; test vectors in RFC 4231.
 -- Example:
---   SELECT anon.hmac_sha256(CAST('Jefe' AS BLOB), encode('what do ya want for nothing?')) AS hash;
-CREATE OR REPLACE MACRO anon.hmac_sha256(key, message) AS
-anon.hmac_of_blocks(
-    anon.hmac_block(key, CAST('\x36' AS BLOB)), anon.hmac_block(key, CAST('\x5C' AS BLOB)), message
+--   SELECT anon_helpers.hmac_sha256(CAST('Jefe' AS BLOB), encode('what do ya want for nothing?')) AS hash;
+CREATE OR REPLACE MACRO anon_helpers.hmac_sha256(key, message) AS
+anon_helpers.hmac_of_blocks(
+    anon_helpers.hmac_block(key, CAST('\x36' AS BLOB)), anon_helpers.hmac_block(key, CAST('\x5C' AS BLOB)), message
 );
 
--- The pseudonym of a value: HMAC-SHA-256 of its text (anon.text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
+-- The pseudonym of a value: HMAC-SHA-256 of its text (text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
 -- has the same pseudonym wherever the key is the same. Who has the key can find the value of a pseudonym by trying values.
 --
 -- key: BLOB, a secret of 32 random bytes or more. Keep it in a variable: a statement that spells it shows it to whoever can
@@ -1595,7 +1637,7 @@ anon.hmac_of_blocks(
 -- Example:
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;
 CREATE OR REPLACE MACRO anon.pseudonym(value, key) AS
-anon.hmac_sha256(key, encode(anon.text_in_utc(value)));
+anon_helpers.hmac_sha256(key, encode(anon_helpers.text_in_utc(value)));
 
 -- guarded: tests/sql/37_pseudonyms.test
 
@@ -1605,14 +1647,14 @@ anon.hmac_sha256(key, encode(anon.text_in_utc(value)));
 --
 -- Returns: attribute VARCHAR, malformed_rows BIGINT, repeated_values BIGINT, repeated_rows BIGINT, one row per column.
 -- Example:
---   FROM anon.pseudonym_problems('visits', ['zip']);
-CREATE OR REPLACE MACRO anon.pseudonym_problems(source, column_names) AS TABLE
+--   FROM anon_helpers.pseudonym_problems('visits', ['zip']);
+CREATE OR REPLACE MACRO anon_helpers.pseudonym_problems(source, column_names) AS TABLE
 WITH anon_values AS (
     SELECT lower(anon_attribute) AS anon_attribute, anon_value
     FROM (
         UNPIVOT (
-            SELECT anon.text_of(COLUMNS(anon.listed(column_names))) COLLATE "binary"
-            FROM query_table(anon.as_source(source))
+            SELECT anon.text_of(COLUMNS(anon_helpers.listed(column_names))) COLLATE "binary"
+            FROM query_table(anon_helpers.as_source(source))
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
@@ -1635,7 +1677,7 @@ SELECT
     coalesce(anon_counts.anon_malformed_rows, 0) AS malformed_rows,
     coalesce(anon_counts.anon_repeated_values, 0) AS repeated_values,
     coalesce(anon_counts.anon_repeated_rows, 0) AS repeated_rows
-FROM unnest(anon.listed(column_names)) AS anon_wanted (anon_name)
+FROM unnest(anon_helpers.listed(column_names)) AS anon_wanted (anon_name)
 LEFT JOIN anon_counts ON anon_counts.anon_attribute = lower(anon_wanted.anon_name);
 
 -- From rows to counts: cells, and the equivalence classes that generalization merges them into.
@@ -1644,10 +1686,10 @@ LEFT JOIN anon_counts ON anon_counts.anon_attribute = lower(anon_wanted.anon_nam
 --
 -- Returns: the quasi-identifiers as they are, row_count BIGINT.
 -- Example:
---   FROM anon.cells('visits', ['age', 'sex']) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.cells(source, quasi_identifiers) AS TABLE
-SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS row_count
-FROM query_table(anon.as_source(source))
+--   FROM anon_helpers.cells('visits', ['age', 'sex']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.cells(source, quasi_identifiers) AS TABLE
+SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)), count(*) AS row_count
+FROM query_table(anon_helpers.as_source(source))
 GROUP BY ALL;
 
 -- Cells generalized to a node and merged: the equivalence classes at that node, counted without
@@ -1655,9 +1697,9 @@ GROUP BY ALL;
 --
 -- Returns: the quasi-identifiers of the node as labels, row_count BIGINT.
 -- Example:
---   WITH cells AS (FROM anon.cells('visits', ['age', 'sex']))
---   FROM anon.roll_up('cells', MAP {'age': 2, 'sex': 1});
-CREATE OR REPLACE MACRO anon.roll_up(cells, node) AS TABLE
+--   WITH cells AS (FROM anon_helpers.cells('visits', ['age', 'sex']))
+--   FROM anon_helpers.roll_up('cells', MAP {'age': 2, 'sex': 1});
+CREATE OR REPLACE MACRO anon_helpers.roll_up(cells, node) AS TABLE
 SELECT COLUMNS(map_keys(node)), CAST(sum(row_count) AS BIGINT) AS row_count
 FROM anon.generalize(cells, node)
 GROUP BY ALL;
@@ -1665,36 +1707,39 @@ GROUP BY ALL;
 -- The equivalence classes of a source as it is: rows that agree on every quasi-identifier. NULL agrees
 -- with NULL.
 --
+-- Job: classes.
 -- Returns: the quasi-identifiers, class_size BIGINT.
 -- Source: Samarati 2001, definition 2.
 -- Example:
 --   FROM anon.equivalence_classes('visits', ['sex']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.equivalence_classes(source, quasi_identifiers) AS TABLE
-SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS class_size
-FROM query_table(anon.as_source(source))
+SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)), count(*) AS class_size
+FROM query_table(anon_helpers.as_source(source))
 GROUP BY ALL;
 
 -- The size of every equivalence class, without its labels.
 --
+-- Job: classes.
 -- Returns: class_size BIGINT.
 -- Example:
 --   FROM anon.class_sizes('visits', ['sex']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_sizes(source, quasi_identifiers) AS TABLE
 SELECT anon_class_size AS class_size
 FROM (
-    SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS anon_class_size
-    FROM query_table(anon.as_source(source))
+    SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)), count(*) AS anon_class_size
+    FROM query_table(anon_helpers.as_source(source))
     GROUP BY ALL
 ) AS anon_classes;
 
 -- How often each sensitive value stands in each equivalence class. NULL is a value.
 --
+-- Job: classes.
 -- Returns: the quasi-identifiers, sensitive_value with the sensitive column's type, row_count BIGINT.
 -- Example:
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_values(source, quasi_identifiers, sensitive) AS TABLE
-SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
-FROM query_table(anon.as_source(source))
+SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)), COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
+FROM query_table(anon_helpers.as_source(source))
 GROUP BY ALL;
 
 -- The same without the labels, so that no quasi-identifier's name can clash: a row per class and sensitive value.
@@ -1702,10 +1747,13 @@ GROUP BY ALL;
 -- Returns: class STRUCT of the quasi-identifiers' values, sensitive_value with the sensitive column's type, row_count
 -- BIGINT.
 -- Example:
---   SELECT count(DISTINCT class) AS class_count FROM anon.value_counts('visits', ['sex'], 'diagnosis');
-CREATE OR REPLACE MACRO anon.value_counts(source, quasi_identifiers, sensitive) AS TABLE
-SELECT row(*COLUMNS(anon.listed(quasi_identifiers))) AS class, COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
-FROM query_table(anon.as_source(source))
+--   SELECT count(DISTINCT class) AS class_count FROM anon_helpers.value_counts('visits', ['sex'], 'diagnosis');
+CREATE OR REPLACE MACRO anon_helpers.value_counts(source, quasi_identifiers, sensitive) AS TABLE
+SELECT
+    row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS class,
+    COLUMNS([sensitive]) AS sensitive_value,
+    count(*) AS row_count
+FROM query_table(anon_helpers.as_source(source))
 GROUP BY ALL;
 
 -- Privacy models as measures. Each returns what a table attains; the caller compares it with what it wants.
@@ -1733,9 +1781,9 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Returns: the type of class_size; all rows if all may be suppressed.
 -- Source: Mazzone 2019, section 4.4 (Inverse OLA).
 -- Example:
---   SELECT anon.best_k_of(class_size, rows_up_to, 2) AS k
+--   SELECT anon_helpers.best_k_of(class_size, rows_up_to, 2) AS k
 --   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS rows_up_to FROM anon.class_sizes('visits', ['sex']));
-CREATE OR REPLACE MACRO anon.best_k_of(class_size, rows_up_to, allowed_rows) AS
+CREATE OR REPLACE MACRO anon_helpers.best_k_of(class_size, rows_up_to, allowed_rows) AS
 coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_to));
 
 -- The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
@@ -1746,7 +1794,7 @@ coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_t
 -- Example:
 --   FROM anon.best_k('visits', ['sex'], 2);
 CREATE OR REPLACE MACRO anon.best_k(source, quasi_identifiers, allowed_rows) AS TABLE
-SELECT CAST(anon.best_k_of(class_size, anon_rows_up_to, anon_allowed) AS BIGINT) AS k
+SELECT CAST(anon_helpers.best_k_of(class_size, anon_rows_up_to, anon_allowed) AS BIGINT) AS k
 FROM (
     SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS anon_rows_up_to, allowed_rows AS anon_allowed
     FROM anon.class_sizes(source, quasi_identifiers)
@@ -1757,8 +1805,9 @@ FROM (
 -- Returns: BIGINT.
 -- Source: Machanavajjhala et al. 2007, section 4.1.
 -- Example:
---   SELECT anon.distinct_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count);
+--   SELECT anon_helpers.distinct_diversity_of(row_count) AS l
+--   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.distinct_diversity_of(row_count) AS count(row_count);
 
 -- guarded: tests/sql/50_privacy.test
 
@@ -1768,8 +1817,8 @@ CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count
 -- Returns: DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.1: a class is entropy l-diverse if H >= log(l).
 -- Example:
---   SELECT anon.entropy_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.entropy_diversity_of(row_count) AS
+--   SELECT anon_helpers.entropy_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.entropy_diversity_of(row_count) AS
 exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 
 -- guarded: tests/sql/50_privacy.test
@@ -1779,9 +1828,9 @@ exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 -- Returns: DOUBLE in (0, 1].
 -- Source: Wong et al. 2006, alpha-deassociation: a class is within alpha if no value has a larger share.
 -- Example:
---   SELECT anon.largest_share_of(row_count) AS alpha
+--   SELECT anon_helpers.largest_share_of(row_count) AS alpha
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum(row_count);
+CREATE OR REPLACE MACRO anon_helpers.largest_share_of(row_count) AS max(row_count) / sum(row_count);
 
 -- guarded: tests/sql/50_privacy.test
 
@@ -1794,9 +1843,9 @@ CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum
 -- Returns: DOUBLE. l must be a constant of at least 1.
 -- Source: Machanavajjhala et al. 2007, definition 4.2.
 -- Example:
---   SELECT anon.recursive_ratio_of(row_count, 2) AS c
+--   SELECT anon_helpers.recursive_ratio_of(row_count, 2) AS c
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.recursive_ratio_of(row_count, l) AS
+CREATE OR REPLACE MACRO anon_helpers.recursive_ratio_of(row_count, l) AS
 coalesce(
     -- max with a second argument returns the list of the l largest counts; element l is NULL if the class has fewer values.
     max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)),
@@ -1810,11 +1859,11 @@ coalesce(
 --
 -- Returns: BIGINT, at least 1.
 -- Example:
---   SELECT sex, anon.individuals_of(zip) AS households FROM visits GROUP BY sex;
-CREATE OR REPLACE MACRO anon.individuals_of(individual) AS greatest(count(DISTINCT individual), 1);
+--   SELECT sex, anon_helpers.individuals_of(zip) AS households FROM visits GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.individuals_of(individual) AS greatest(count(DISTINCT individual), 1);
 
 -- k-anonymity of individuals attained, for tables in which an individual may own several rows: the smallest number of
--- distinct individuals in any equivalence class, see anon.individuals_of; NULL for a table without rows.
+-- distinct individuals in any equivalence class, see individuals_of; NULL for a table without rows.
 --
 -- It takes 1.5 to 3.4 times as long as count(DISTINCT) by columns that are named: its classes are structs, so that no name of
 -- a column can clash.
@@ -1829,23 +1878,24 @@ SELECT
     count(*) AS class_count,
     CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count
 FROM (
-    SELECT anon.individuals_of(sensitive_value) AS anon_individuals, sum(row_count) AS anon_rows
-    FROM anon.value_counts(source, quasi_identifiers, individual)
+    SELECT anon_helpers.individuals_of(sensitive_value) AS anon_individuals, sum(row_count) AS anon_rows
+    FROM anon_helpers.value_counts(source, quasi_identifiers, individual)
     GROUP BY class
 );
 
 -- The diversity of one sensitive column in every equivalence class, without the class's labels.
 --
+-- Job: classes.
 -- Returns: class_size BIGINT, distinct_diversity BIGINT, entropy_diversity DOUBLE, largest_share DOUBLE.
 -- Example:
 --   FROM anon.class_diversity('visits', ['sex'], 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_diversity(source, quasi_identifiers, sensitive) AS TABLE
 SELECT
     CAST(sum(row_count) AS BIGINT) AS class_size,
-    anon.distinct_diversity_of(row_count) AS distinct_diversity,
-    anon.entropy_diversity_of(row_count) AS entropy_diversity,
-    anon.largest_share_of(row_count) AS largest_share
-FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    anon_helpers.distinct_diversity_of(row_count) AS distinct_diversity,
+    anon_helpers.entropy_diversity_of(row_count) AS entropy_diversity,
+    anon_helpers.largest_share_of(row_count) AS largest_share
+FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive)
 GROUP BY class;
 
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
@@ -1873,7 +1923,7 @@ SELECT round(min(entropy_diversity), 12) AS l
 FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 
 -- Recursive (c, l)-diversity attained: the largest r_1 / (r_l + ... + r_m) of any equivalence class, see
--- anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
+-- recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
 -- value. The table is (c, l)-diverse for every greater c.
 --
 -- Job: privacy.
@@ -1884,8 +1934,8 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 CREATE OR REPLACE MACRO anon.recursive_cl_diversity(source, quasi_identifiers, sensitive, l) AS TABLE
 SELECT max(anon_ratio) AS c
 FROM (
-    SELECT anon.recursive_ratio_of(row_count, l) AS anon_ratio
-    FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    SELECT anon_helpers.recursive_ratio_of(row_count, l) AS anon_ratio
+    FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
 );
 
@@ -1917,8 +1967,8 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 -- Returns: value_text VARCHAR, sensitive_value VARCHAR, value with the type that both columns fit in, reference_rows BIGINT,
 -- share DOUBLE in [0, 1]; a row per text.
 -- Example:
---   FROM anon.value_texts('visits', 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.value_texts(source, sensitive, reference) AS TABLE
+--   FROM anon_helpers.value_texts('visits', 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.value_texts(source, sensitive, reference) AS TABLE
 SELECT value_text, sensitive_value, value, reference_rows, reference_rows / anon_all_rows AS share
 FROM (
     SELECT
@@ -1934,39 +1984,39 @@ FROM (
         SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
         FROM (
             SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
-            FROM query_table(anon.as_source(source))
+            FROM query_table(anon_helpers.as_source(source))
             UNION ALL
             SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
-            FROM query_table(anon.as_source(reference))
+            FROM query_table(anon_helpers.as_source(reference))
         )
         GROUP BY anon_text
     )
 );
 
--- The share that each sensitive value of the source or the reference has in the reference, see anon.value_texts.
+-- The share that each sensitive value of the source or the reference has in the reference, see value_texts.
 --
 -- Returns: sensitive_value VARCHAR, share DOUBLE in [0, 1].
 -- Example:
---   FROM anon.value_shares('visits', 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.value_shares(source, sensitive, reference) AS TABLE
-SELECT DISTINCT sensitive_value, share FROM anon.value_texts(source, sensitive, reference);
+--   FROM anon_helpers.value_shares('visits', 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.value_shares(source, sensitive, reference) AS TABLE
+SELECT DISTINCT sensitive_value, share FROM anon_helpers.value_texts(source, sensitive, reference);
 
 -- How often each sensitive value stands in each equivalence class, and its share in the reference, see
--- anon.value_texts.
+-- value_texts.
 --
 -- Returns: class STRUCT of the quasi-identifiers' values, class_size BIGINT, sensitive_value VARCHAR, row_count BIGINT,
 -- reference_share DOUBLE; a row per class and value that stands in it.
 -- Example:
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS TABLE
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT
     anon_counts.class,
     CAST(sum(sum(anon_counts.row_count)) OVER (PARTITION BY anon_counts.class) AS BIGINT) AS class_size,
     anon_texts.sensitive_value,
     CAST(sum(anon_counts.row_count) AS BIGINT) AS row_count,
     any_value(anon_texts.share) AS reference_share
-FROM anon.value_counts(source, quasi_identifiers, sensitive) AS anon_counts
-INNER JOIN anon.value_texts(source, sensitive, reference) AS anon_texts
+FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive) AS anon_counts
+INNER JOIN anon_helpers.value_texts(source, sensitive, reference) AS anon_texts
     ON anon_texts.value_text IS NOT DISTINCT FROM anon.text_of(anon_counts.sensitive_value)
 GROUP BY anon_counts.class, anon_texts.sensitive_value;
 
@@ -1979,9 +2029,9 @@ GROUP BY anon_counts.class, anon_texts.sensitive_value;
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for categorical attributes with equal distance.
 -- Example:
---   SELECT anon.equal_distance_of(row_count, class_size, reference_share) AS t
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.equal_distance_of(row_count, class_size, reference_share) AS
+--   SELECT anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS t
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS
 fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 
 -- What it takes to move the rows of a reference to each value of an order, a row by a step being 1: those of lower values
@@ -1991,8 +2041,9 @@ fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 -- Returns: position, reference_rows DOUBLE, which is all of them, cumulative_share DOUBLE in [0, 1], work_below DOUBLE,
 -- work_above DOUBLE, most_work DOUBLE, that from one end to the other.
 -- Example:
---   WITH ages AS (FROM anon.value_positions('visits', 'age', 'visits')) FROM anon.reference_work('ages') ORDER BY position;
-CREATE OR REPLACE MACRO anon.reference_work(reference) AS TABLE
+--   WITH ages AS (FROM anon_helpers.value_positions('visits', 'age', 'visits'))
+--   FROM anon_helpers.reference_work('ages') ORDER BY position;
+CREATE OR REPLACE MACRO anon_helpers.reference_work(reference) AS TABLE
 SELECT
     position,
     anon_all_rows AS reference_rows,
@@ -2008,27 +2059,28 @@ FROM (
         CAST(sum(row_count) OVER () AS DOUBLE) AS anon_all_rows,
         CAST(sum(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
         count(*) OVER () AS anon_positions
-    FROM query_table(anon.as_source(reference))
+    FROM query_table(anon_helpers.as_source(reference))
 );
 
 -- The interval of shares that a share is in, of 1,024 that are equally long: a power of two, so that nothing is rounded.
 --
 -- Returns: BIGINT.
 -- Example:
---   SELECT anon.share_slot(0.5) AS slot;
-CREATE OR REPLACE MACRO anon.share_slot(share) AS CAST(floor(share * 1024e0) AS BIGINT);
+--   SELECT anon_helpers.share_slot(0.5) AS slot;
+CREATE OR REPLACE MACRO anon_helpers.share_slot(share) AS CAST(floor(share * 1024e0) AS BIGINT);
 
 -- Where the cumulative share of a reference first exceeds a given share, from least_share up to next_share: the position, and
--- what it takes to move the rows below up to it. Cut into slots, see anon.share_slot, so that it is found by an equal join.
+-- what it takes to move the rows below up to it. Cut into slots, see share_slot, so that it is found by an equal join.
 --
--- work: a relation such as anon.reference_work returns.
+-- work: a relation such as reference_work returns.
 -- Returns: slot BIGINT, least_share DOUBLE, next_share DOUBLE, crossing, which is a position, crossing_work DOUBLE.
 -- Example:
---   WITH ages AS (FROM anon.value_positions('visits', 'age', 'visits')), work AS (FROM anon.reference_work('ages'))
---   SELECT DISTINCT * EXCLUDE (slot) FROM anon.reference_crossings('work') ORDER BY crossing;
-CREATE OR REPLACE MACRO anon.reference_crossings(work) AS TABLE
+--   WITH ages AS (FROM anon_helpers.value_positions('visits', 'age', 'visits')),
+--   work AS (FROM anon_helpers.reference_work('ages'))
+--   SELECT DISTINCT * EXCLUDE (slot) FROM anon_helpers.reference_crossings('work') ORDER BY crossing;
+CREATE OR REPLACE MACRO anon_helpers.reference_crossings(work) AS TABLE
 SELECT
-    unnest(range(anon.share_slot(anon_least_share), anon.share_slot(anon_next_share) + 1)) AS slot,
+    unnest(range(anon_helpers.share_slot(anon_least_share), anon_helpers.share_slot(anon_next_share) + 1)) AS slot,
     anon_least_share AS least_share,
     anon_next_share AS next_share,
     anon_position AS crossing,
@@ -2039,7 +2091,7 @@ FROM (
         work_below AS anon_work,
         coalesce(lag(cumulative_share) OVER (ORDER BY position ASC), 0e0) AS anon_least_share,
         cumulative_share AS anon_next_share
-    FROM query_table(anon.as_source(work))
+    FROM query_table(anon_helpers.as_source(work))
 )
 WHERE anon_least_share < anon_next_share;
 
@@ -2049,13 +2101,13 @@ WHERE anon_least_share < anon_next_share;
 --
 -- R only grows, and the rest is the same between two values of a class, so that the sum follows from what is known of three
 -- positions: of both values, and of the one where R / reference_rows first exceeds rows_up_to / class_size, see
--- anon.reference_work and anon.reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
+-- reference_work and reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
 -- exact and independent of any order as long as they are below 2^53.
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;
-CREATE OR REPLACE MACRO anon.work_between(
+--   SELECT anon_helpers.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;
+CREATE OR REPLACE MACRO anon_helpers.work_between(
     rows_up_to, class_size, reference_rows, own_position, next_position, work_below, next_work_below, crossing, crossing_work
 ) AS
 -- |c - a| - |b - c| is twice the point of [a, b] that is nearest to c, less a and b.
@@ -2072,9 +2124,9 @@ rows_up_to * reference_rows * (abs(CAST(crossing AS DOUBLE) - own_position) - ab
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
---   SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS
+--   SELECT anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS
 (coalesce(fsum(work_between), 0e0) + sum(row_count) * (min(work_below) + min(work_above)))
 / (sum(row_count) * greatest(max(most_work), 1e0));
 
@@ -2085,8 +2137,8 @@ CREATE OR REPLACE MACRO anon.ordered_distance_of(row_count, work_between, work_b
 --
 -- Returns: DOUBLE, above 0.
 -- Example:
---   SELECT anon.rows_over_share(3, 0.2) AS ratio;
-CREATE OR REPLACE MACRO anon.rows_over_share(row_count, reference_share) AS
+--   SELECT anon_helpers.rows_over_share(3, 0.2) AS ratio;
+CREATE OR REPLACE MACRO anon_helpers.rows_over_share(row_count, reference_share) AS
 CASE
     WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
     ELSE row_count / reference_share
@@ -2102,13 +2154,13 @@ END;
 -- Returns: DOUBLE, at least 0, in bits.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
---   SELECT anon.disclosure_of(row_count, reference_share) AS delta
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.disclosure_of(row_count, reference_share) AS
+--   SELECT anon_helpers.disclosure_of(row_count, reference_share) AS delta
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.disclosure_of(row_count, reference_share) AS
 -- Not log2, which sqlglot would spell as another logarithm with other last digits.
 greatest(
-    ln(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count)),
-    -ln(min(anon.rows_over_share(row_count, reference_share)) / sum(row_count))
+    ln(max(anon_helpers.rows_over_share(row_count, reference_share)) / sum(row_count)),
+    -ln(min(anon_helpers.rows_over_share(row_count, reference_share)) / sum(row_count))
 ) / ln(2.0);
 
 -- guarded: tests/sql/55_closeness.test
@@ -2120,10 +2172,10 @@ greatest(
 -- Returns: DOUBLE, at least 0.
 -- Source: Cao and Karras 2012, basic beta-likeness.
 -- Example:
---   SELECT anon.basic_likeness_of(row_count, reference_share) AS beta
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.basic_likeness_of(row_count, reference_share) AS
-greatest(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count) - 1, 0.0);
+--   SELECT anon_helpers.basic_likeness_of(row_count, reference_share) AS beta
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.basic_likeness_of(row_count, reference_share) AS
+greatest(max(anon_helpers.rows_over_share(row_count, reference_share)) / sum(row_count) - 1, 0.0);
 
 -- guarded: tests/sql/55_closeness.test
 
@@ -2134,14 +2186,14 @@ greatest(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count) 
 -- Returns: DOUBLE, at least 0.
 -- Source: Cao and Karras 2012, enhanced beta-likeness.
 -- Example:
---   SELECT anon.enhanced_likeness_of(row_count, reference_share) AS beta
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_of(row_count, reference_share) AS
+--   SELECT anon_helpers.enhanced_likeness_of(row_count, reference_share) AS beta
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.enhanced_likeness_of(row_count, reference_share) AS
 CASE
     -- q / p - 1 > -ln(p), with the class size on the other side.
-    WHEN max(anon.rows_over_share(row_count, reference_share) / (1 - ln(nullif(reference_share, 0.0)))) > sum(row_count)
+    WHEN max(anon_helpers.rows_over_share(row_count, reference_share) / (1 - ln(nullif(reference_share, 0.0)))) > sum(row_count)
         THEN CAST('infinity' AS DOUBLE)
-    ELSE anon.basic_likeness_of(row_count, reference_share)
+    ELSE anon_helpers.basic_likeness_of(row_count, reference_share)
 END;
 
 -- How far the values of each equivalence class are from the reference, for values without order or taxonomy.
@@ -2149,21 +2201,21 @@ END;
 -- Returns: class_size BIGINT, equal_distance DOUBLE, disclosure DOUBLE, basic_likeness DOUBLE, enhanced_likeness
 -- DOUBLE.
 -- Example:
---   FROM anon.class_closeness('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+--   FROM anon_helpers.class_closeness('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT
     any_value(class_size) AS class_size,
-    anon.equal_distance_of(row_count, class_size, reference_share) AS equal_distance,
-    anon.disclosure_of(row_count, reference_share) AS disclosure,
-    anon.basic_likeness_of(row_count, reference_share) AS basic_likeness,
-    anon.enhanced_likeness_of(row_count, reference_share) AS enhanced_likeness
-FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+    anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS equal_distance,
+    anon_helpers.disclosure_of(row_count, reference_share) AS disclosure,
+    anon_helpers.basic_likeness_of(row_count, reference_share) AS basic_likeness,
+    anon_helpers.enhanced_likeness_of(row_count, reference_share) AS enhanced_likeness
+FROM anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference)
 GROUP BY class;
 
 -- guarded: tests/sql/55_closeness.test
 
 -- t-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
--- see anon.equal_distance_of; NULL for a table without rows.
+-- see equal_distance_of; NULL for a table without rows.
 --
 -- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
@@ -2172,9 +2224,9 @@ GROUP BY class;
 --   FROM anon.t_closeness('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(equal_distance) AS t
-FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+FROM anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference);
 
--- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
+-- delta-disclosure attained: the largest delta of any equivalence class, see disclosure_of; NULL for a table
 -- without rows. The table is delta-disclosure private for every greater delta, strictly.
 --
 -- Job: privacy.
@@ -2184,10 +2236,10 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 --   FROM anon.delta_disclosure('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.delta_disclosure(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(disclosure) AS delta
-FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+FROM anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference);
 
--- beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
--- anon.enhanced_likeness_of; NULL for a table without rows.
+-- beta-likeness attained: the largest beta of any equivalence class, see basic_likeness_of and
+-- enhanced_likeness_of; NULL for a table without rows.
 --
 -- Job: privacy.
 -- Returns: one row: basic DOUBLE, enhanced DOUBLE.
@@ -2196,7 +2248,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 --   FROM anon.beta_likeness('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.beta_likeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(basic_likeness) AS basic, max(enhanced_likeness) AS enhanced
-FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+FROM anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference);
 
 -- The values of the source and the reference in their order, numbered from 1: that of the sensitive column's type, or
 -- of the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another
@@ -2204,32 +2256,32 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 --
 -- Returns: sensitive_value VARCHAR, position BIGINT, row_count BIGINT, the rows of the reference.
 -- Example:
---   FROM anon.value_positions('visits', 'age', 'visits') ORDER BY position;
-CREATE OR REPLACE MACRO anon.value_positions(source, sensitive, reference) AS TABLE
+--   FROM anon_helpers.value_positions('visits', 'age', 'visits') ORDER BY position;
+CREATE OR REPLACE MACRO anon_helpers.value_positions(source, sensitive, reference) AS TABLE
 SELECT
     anon_value AS sensitive_value,
     row_number() OVER (ORDER BY min(anon_order) IS NULL ASC, min(anon_order) ASC, anon_value ASC) AS position,
     any_value(anon_rows) AS row_count
 FROM (
     SELECT sensitive_value AS anon_value, value AS anon_order, reference_rows AS anon_rows
-    FROM anon.value_texts(source, sensitive, reference)
+    FROM anon_helpers.value_texts(source, sensitive, reference)
 )
 GROUP BY anon_value;
 
--- How far the sensitive values of each equivalence class are from the reference, over the order of anon.value_positions: of
+-- How far the sensitive values of each equivalence class are from the reference, over the order of value_positions: of
 -- each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
--- anon.work_between and anon.reference_work.
+-- work_between and reference_work.
 --
 -- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
 -- last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 -- Example:
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') ORDER BY ALL LIMIT 3;
-CREATE OR REPLACE MACRO anon.class_distributions(source, quasi_identifiers, sensitive, reference) AS TABLE
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.class_distributions(source, quasi_identifiers, sensitive, reference) AS TABLE
 WITH anon_positions AS MATERIALIZED (
-    SELECT * FROM anon.value_positions(source, sensitive, reference)
+    SELECT * FROM anon_helpers.value_positions(source, sensitive, reference)
 ),
 anon_work AS MATERIALIZED (
-    SELECT * FROM anon.reference_work('anon_positions')
+    SELECT * FROM anon_helpers.reference_work('anon_positions')
 ),
 anon_values AS (
     SELECT
@@ -2240,7 +2292,7 @@ anon_values AS (
         lead(anon_work.position) OVER anon_up_to_here AS anon_next_position,
         lead(anon_work.work_below) OVER anon_up_to_here AS anon_next_work,
         anon_work.*
-    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS anon_counts
+    FROM anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference) AS anon_counts
     INNER JOIN anon_positions ON anon_positions.sensitive_value IS NOT DISTINCT FROM anon_counts.sensitive_value
     INNER JOIN anon_work ON anon_work.position = anon_positions.position
     WINDOW anon_up_to_here AS (
@@ -2251,7 +2303,7 @@ SELECT
     anon_values.anon_class AS class,
     anon_values.position,
     anon_values.anon_rows AS row_count,
-    anon.work_between(
+    anon_helpers.work_between(
         anon_values.anon_rows_up_to,
         anon_values.anon_size,
         anon_values.reference_rows,
@@ -2266,13 +2318,13 @@ SELECT
     anon_values.work_above,
     anon_values.most_work
 FROM anon_values
-LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
-    ON anon_crossings.slot = anon.share_slot(anon_values.anon_rows_up_to / anon_values.anon_size)
+LEFT JOIN anon_helpers.reference_crossings('anon_work') AS anon_crossings
+    ON anon_crossings.slot = anon_helpers.share_slot(anon_values.anon_rows_up_to / anon_values.anon_size)
     AND anon_crossings.least_share <= anon_values.anon_rows_up_to / anon_values.anon_size
     AND anon_crossings.next_share > anon_values.anon_rows_up_to / anon_values.anon_size;
 
 -- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
--- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
+-- see ordered_distance_of and value_positions; NULL for a table without rows.
 --
 -- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
@@ -2282,8 +2334,8 @@ LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
 CREATE OR REPLACE MACRO anon.ordered_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(anon_distance) AS t
 FROM (
-    SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS anon_distance
-    FROM anon.class_distributions(source, quasi_identifiers, sensitive, reference)
+    SELECT anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS anon_distance
+    FROM anon_helpers.class_distributions(source, quasi_identifiers, sensitive, reference)
     GROUP BY class
 );
 
@@ -2303,10 +2355,10 @@ FROM (
 CREATE OR REPLACE MACRO anon.hierarchical_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 WITH anon_counts AS (
     SELECT class AS anon_class, class_size AS anon_size, sensitive_value AS anon_value, row_count AS anon_rows
-    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+    FROM anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference)
 ),
 anon_shares AS (
-    SELECT sensitive_value AS anon_value, share AS anon_share FROM anon.value_shares(source, sensitive, reference)
+    SELECT sensitive_value AS anon_value, share AS anon_share FROM anon_helpers.value_shares(source, sensitive, reference)
 ),
 anon_labels AS (
     SELECT
@@ -2341,7 +2393,7 @@ anon_reference_labels AS (
 SELECT max(anon_distance) AS t
 FROM (
     SELECT
-        anon.equal_distance_of(
+        anon_helpers.equal_distance_of(
             anon_class_labels.anon_rows, anon_class_labels.anon_size, anon_reference_labels.anon_share
         ) / count(DISTINCT anon_class_labels.anon_level) AS anon_distance
     FROM anon_class_labels
@@ -2373,8 +2425,8 @@ FROM (
 --
 -- Returns: DOUBLE in [0, 1); 0 if excess is NULL.
 -- Example:
---   SELECT anon.certain_share(0.5 - 0.2, 0.8 - 0.2) AS share;
-CREATE OR REPLACE MACRO anon.certain_share(excess, largest_excess) AS
+--   SELECT anon_helpers.certain_share(0.5 - 0.2, 0.8 - 0.2) AS share;
+CREATE OR REPLACE MACRO anon_helpers.certain_share(excess, largest_excess) AS
 CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 END;
 
 -- guarded: tests/sql/57_certain_rows.test
@@ -2384,8 +2436,8 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 --
 -- Returns: BIGINT.
 -- Example:
---   SELECT anon.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.certain_rows_of(class_size, kept, certain_share) AS
+--   SELECT anon_helpers.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
 
 -- The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
@@ -2396,13 +2448,13 @@ CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE clas
 -- Returns: DOUBLE in [0, 1).
 -- Source: Wong et al. 2006 for the model; the lemma above.
 -- Example:
---   SELECT anon.largest_share_certainty_of(row_count, 0.5) AS share
+--   SELECT anon_helpers.largest_share_certainty_of(row_count, 0.5) AS share
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.largest_share_certainty_of(row_count, alpha) AS
+CREATE OR REPLACE MACRO anon_helpers.largest_share_certainty_of(row_count, alpha) AS
 greatest(
-    anon.certain_share(anon.largest_share_of(row_count) - alpha, 1 - alpha),
-    anon.certain_share(list_sum(max(row_count, 2)) / sum(row_count) - 2 * alpha, 1 - 2 * alpha),
-    anon.certain_share(list_sum(max(row_count, 3)) / sum(row_count) - 3 * alpha, 1 - 3 * alpha)
+    anon_helpers.certain_share(anon_helpers.largest_share_of(row_count) - alpha, 1 - alpha),
+    anon_helpers.certain_share(list_sum(max(row_count, 2)) / sum(row_count) - 2 * alpha, 1 - 2 * alpha),
+    anon_helpers.certain_share(list_sum(max(row_count, 3)) / sum(row_count) - 3 * alpha, 1 - 3 * alpha)
 );
 
 -- The same if classes are to have entropy log l: g is the sum of P'_v log P_v, which is the negative entropy for P' = P and
@@ -2411,11 +2463,11 @@ greatest(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Machanavajjhala et al. 2007, definition 4.1, for the model; the lemma above, with the inequality of Gibbs.
 -- Example:
---   SELECT anon.entropy_diversity_certainty_of(row_count, 2.5) AS share
+--   SELECT anon_helpers.entropy_diversity_certainty_of(row_count, 2.5) AS share
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.entropy_diversity_certainty_of(row_count, l) AS
-anon.certain_share(
-    ln(l) - ln(anon.entropy_diversity_of(row_count)), ln(l) + ln(anon.largest_share_of(row_count))
+CREATE OR REPLACE MACRO anon_helpers.entropy_diversity_certainty_of(row_count, l) AS
+anon_helpers.certain_share(
+    ln(l) - ln(anon_helpers.entropy_diversity_of(row_count)), ln(l) + ln(anon_helpers.largest_share_of(row_count))
 );
 
 -- The same if classes are to be recursive (c, l)-diverse: the l - 1 most frequent values lose what they have more than c
@@ -2427,10 +2479,10 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1). l must be a constant of at least 2.
 -- Source: Machanavajjhala et al. 2007, definition 4.2, for the model; the lemma above.
 -- Example:
---   SELECT anon.recursive_ratio_certainty_of(row_count, 2, 1.5) AS share
+--   SELECT anon_helpers.recursive_ratio_certainty_of(row_count, 2, 1.5) AS share
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.recursive_ratio_certainty_of(row_count, l, c) AS
-anon.certain_share(
+CREATE OR REPLACE MACRO anon_helpers.recursive_ratio_certainty_of(row_count, l, c) AS
+anon_helpers.certain_share(
     list_sum(list_transform(
         list_slice(max(row_count, l), 1, l - 1),
         lambda anon_frequent: greatest(
@@ -2451,11 +2503,11 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for categorical attributes with hierarchical distance, for the model; the lemma above.
 -- Example:
---   SELECT anon.hierarchical_distance_certainty_of(anon_rows, 4, anon_share, 1, 0.2) AS share
+--   SELECT anon_helpers.hierarchical_distance_certainty_of(anon_rows, 4, anon_share, 1, 0.2) AS share
 --   FROM (VALUES (3, 0.25), (1, 0.5)) AS anon_labels (anon_rows, anon_share);
-CREATE OR REPLACE MACRO anon.hierarchical_distance_certainty_of(row_count, class_size, reference_share, height, t) AS
-anon.certain_share(
-    anon.equal_distance_of(row_count, class_size, reference_share) / height - t,
+CREATE OR REPLACE MACRO anon_helpers.hierarchical_distance_certainty_of(row_count, class_size, reference_share, height, t) AS
+anon_helpers.certain_share(
+    anon_helpers.equal_distance_of(row_count, class_size, reference_share) / height - t,
     1
     - coalesce(sum(reference_share) FILTER (WHERE row_count / class_size >= reference_share), 0.0) / height
     - t
@@ -2466,20 +2518,20 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for categorical attributes with equal distance, for the model; the lemma above.
 -- Example:
---   SELECT anon.equal_distance_certainty_of(row_count, class_size, reference_share, 0.2) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.equal_distance_certainty_of(row_count, class_size, reference_share, t) AS
-anon.hierarchical_distance_certainty_of(row_count, class_size, reference_share, 1, t);
+--   SELECT anon_helpers.equal_distance_certainty_of(row_count, class_size, reference_share, 0.2) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.equal_distance_certainty_of(row_count, class_size, reference_share, t) AS
+anon_helpers.hierarchical_distance_certainty_of(row_count, class_size, reference_share, 1, t);
 
 -- The largest of the distances that rows would have from the reference if all had one value of the class (an aggregate over
--- its values, as in anon.ordered_distance_of).
+-- its values, as in ordered_distance_of).
 --
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
---   SELECT anon.ordered_reach_of(work_below, work_above, most_work) AS farthest
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_reach_of(work_below, work_above, most_work) AS
+--   SELECT anon_helpers.ordered_reach_of(work_below, work_above, most_work) AS farthest
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.ordered_reach_of(work_below, work_above, most_work) AS
 max(work_below + work_above) / greatest(max(most_work), 1e0);
 
 -- The share of the rows of one class that is certainly suppressed if classes are to be within distance t of the reference
@@ -2488,14 +2540,14 @@ max(work_below + work_above) / greatest(max(most_work), 1e0);
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for numerical attributes, for the model; the lemma above.
 -- Example:
---   SELECT anon.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_distance_certainty_of(
+--   SELECT anon_helpers.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.ordered_distance_certainty_of(
     row_count, work_between, work_below, work_above, most_work, t
 ) AS
-anon.certain_share(
-    anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) - t,
-    anon.ordered_reach_of(work_below, work_above, most_work) - t
+anon_helpers.certain_share(
+    anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) - t,
+    anon_helpers.ordered_reach_of(work_below, work_above, most_work) - t
 );
 
 -- guarded: tests/sql/57_certain_rows.test
@@ -2506,10 +2558,10 @@ anon.certain_share(
 --
 -- Returns: DOUBLE in [0, 1).
 -- Example:
---   SELECT anon.share_certainty_of(row_count, class_size, 2 * reference_share) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.share_certainty_of(row_count, class_size, largest_share) AS
-anon.certain_share(
+--   SELECT anon_helpers.share_certainty_of(row_count, class_size, 2 * reference_share) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.share_certainty_of(row_count, class_size, largest_share) AS
+anon_helpers.certain_share(
     sum(row_count / class_size - largest_share) FILTER (WHERE row_count / class_size > largest_share),
     1 - sum(largest_share) FILTER (WHERE row_count / class_size > largest_share)
 );
@@ -2522,30 +2574,30 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Brickell and Shmatikov 2008 for the model; the lemma above.
 -- Example:
---   SELECT anon.disclosure_certainty_of(row_count, class_size, reference_share, 0.5) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.disclosure_certainty_of(row_count, class_size, reference_share, delta) AS
-anon.share_certainty_of(row_count, class_size, exp(delta * ln(2.0)) * coalesce(reference_share, 0.0));
+--   SELECT anon_helpers.disclosure_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.disclosure_certainty_of(row_count, class_size, reference_share, delta) AS
+anon_helpers.share_certainty_of(row_count, class_size, exp(delta * ln(2.0)) * coalesce(reference_share, 0.0));
 
 -- The same if classes are to have basic beta-likeness.
 --
 -- Returns: DOUBLE in [0, 1).
 -- Source: Cao and Karras 2012, basic beta-likeness, for the model; the lemma above.
 -- Example:
---   SELECT anon.basic_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.basic_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
-anon.share_certainty_of(row_count, class_size, (1 + beta) * coalesce(reference_share, 0.0));
+--   SELECT anon_helpers.basic_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.basic_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
+anon_helpers.share_certainty_of(row_count, class_size, (1 + beta) * coalesce(reference_share, 0.0));
 
 -- The same if classes are to have enhanced beta-likeness.
 --
 -- Returns: DOUBLE in [0, 1).
 -- Source: Cao and Karras 2012, enhanced beta-likeness, for the model; the lemma above.
 -- Example:
---   SELECT anon.enhanced_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
-anon.share_certainty_of(
+--   SELECT anon_helpers.enhanced_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.enhanced_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
+anon_helpers.share_certainty_of(
     row_count,
     class_size,
     -- A value that the reference has no share of has none here, whatever its logarithm is.
@@ -2574,8 +2626,8 @@ anon.share_certainty_of(
 --
 -- Returns: DOUBLE, in rows.
 -- Example:
---   SELECT anon.largest_share_score(8, 10, 0.5) AS score;
-CREATE OR REPLACE MACRO anon.largest_share_score(row_count, cell_size, largest_share) AS
+--   SELECT anon_helpers.largest_share_score(8, 10, 0.5) AS score;
+CREATE OR REPLACE MACRO anon_helpers.largest_share_score(row_count, cell_size, largest_share) AS
 row_count - largest_share * cell_size;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2588,8 +2640,8 @@ row_count - largest_share * cell_size;
 --
 -- Returns: DOUBLE, in rows.
 -- Example:
---   SELECT anon.least_share_score(1, 10, 0.25) AS score;
-CREATE OR REPLACE MACRO anon.least_share_score(row_count, cell_size, least_share) AS
+--   SELECT anon_helpers.least_share_score(1, 10, 0.25) AS score;
+CREATE OR REPLACE MACRO anon_helpers.least_share_score(row_count, cell_size, least_share) AS
 least_share * cell_size - row_count;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2608,9 +2660,9 @@ least_share * cell_size - row_count;
 -- Returns: DOUBLE, in rows.
 -- Source: Li et al. 2007 for the distances; linear programming duality.
 -- Example:
---   SELECT anon.distance_score_of(row_count, potential, 10, 0.5, 0.2) AS score
+--   SELECT anon_helpers.distance_score_of(row_count, potential, 10, 0.5, 0.2) AS score
 --   FROM (VALUES (8, 1.0), (2, 0.0)) AS counts (row_count, potential);
-CREATE OR REPLACE MACRO anon.distance_score_of(row_count, potential, cell_size, reference_potential, t) AS
+CREATE OR REPLACE MACRO anon_helpers.distance_score_of(row_count, potential, cell_size, reference_potential, t) AS
 coalesce(sum(row_count * potential), 0e0) - (reference_potential + t) * cell_size;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2620,8 +2672,8 @@ coalesce(sum(row_count * potential), 0e0) - (reference_potential + t) * cell_siz
 --
 -- Returns: DOUBLE, in rows; not above 0 if nothing is proven.
 -- Example:
---   SELECT anon.score_excess(3.0, 10) AS excess;
-CREATE OR REPLACE MACRO anon.score_excess(score, class_size) AS
+--   SELECT anon_helpers.score_excess(3.0, 10) AS excess;
+CREATE OR REPLACE MACRO anon_helpers.score_excess(score, class_size) AS
 score - 1e-11 * class_size;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2631,8 +2683,8 @@ score - 1e-11 * class_size;
 --
 -- Returns: DOUBLE, in rows; not above 0 if nothing is proven.
 -- Example:
---   SELECT anon.excess_rows(3.0, 0.5, 0.0) AS suppressed;
-CREATE OR REPLACE MACRO anon.excess_rows(excess, price, beyond) AS
+--   SELECT anon_helpers.excess_rows(3.0, 0.5, 0.0) AS suppressed;
+CREATE OR REPLACE MACRO anon_helpers.excess_rows(excess, price, beyond) AS
 (excess - beyond) / price;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2642,8 +2694,8 @@ CREATE OR REPLACE MACRO anon.excess_rows(excess, price, beyond) AS
 -- Returns: DOUBLE.
 -- Source: Cao and Karras 2012, basic beta-likeness.
 -- Example:
---   SELECT anon.basic_likeness_share(0.1, 2) AS largest_share;
-CREATE OR REPLACE MACRO anon.basic_likeness_share(reference_share, beta) AS
+--   SELECT anon_helpers.basic_likeness_share(0.1, 2) AS largest_share;
+CREATE OR REPLACE MACRO anon_helpers.basic_likeness_share(reference_share, beta) AS
 (1 + beta) * reference_share;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2653,8 +2705,8 @@ CREATE OR REPLACE MACRO anon.basic_likeness_share(reference_share, beta) AS
 -- Returns: DOUBLE.
 -- Source: Cao and Karras 2012, enhanced beta-likeness.
 -- Example:
---   SELECT anon.enhanced_likeness_share(0.1, 2) AS largest_share;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_share(reference_share, beta) AS
+--   SELECT anon_helpers.enhanced_likeness_share(0.1, 2) AS largest_share;
+CREATE OR REPLACE MACRO anon_helpers.enhanced_likeness_share(reference_share, beta) AS
 (1 + least(beta, -ln(reference_share))) * reference_share;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -2665,8 +2717,8 @@ CREATE OR REPLACE MACRO anon.enhanced_likeness_share(reference_share, beta) AS
 -- Returns: DOUBLE.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
---   SELECT anon.disclosure_share(0.1, 1.5) AS largest_share, anon.disclosure_share(0.1, -1.5) AS least_share;
-CREATE OR REPLACE MACRO anon.disclosure_share(reference_share, delta) AS
+--   SELECT anon_helpers.disclosure_share(0.1, 1.5) AS largest_share, anon_helpers.disclosure_share(0.1, -1.5) AS least_share;
+CREATE OR REPLACE MACRO anon_helpers.disclosure_share(reference_share, delta) AS
 exp(delta * ln(2.0)) * reference_share;
 
 -- Information loss. Measures ending in _of are aggregates over classes, labels or values, and the engine
@@ -2678,8 +2730,8 @@ exp(delta * ln(2.0)) * reference_share;
 --
 -- Returns: BIGINT.
 -- Example:
---   SELECT anon.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.suppressed_rows_of(class_size, kept) AS
+--   SELECT anon_helpers.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.suppressed_rows_of(class_size, kept) AS
 CAST(coalesce(sum(class_size) FILTER (WHERE NOT kept), 0) AS BIGINT);
 
 -- Discernibility DM*, before suppression: the sum of the squares of all class sizes (an aggregate over classes).
@@ -2687,8 +2739,8 @@ CAST(coalesce(sum(class_size) FILTER (WHERE NOT kept), 0) AS BIGINT);
 -- Returns: HUGEINT, between n and n^2.
 -- Source: El Emam et al. 2009; Mazzone 2019, section 4.3.
 -- Example:
---   SELECT anon.dm_star_of(class_size) AS dm_star FROM anon.class_sizes('visits', ['sex']);
-CREATE OR REPLACE MACRO anon.dm_star_of(class_size) AS
+--   SELECT anon_helpers.dm_star_of(class_size) AS dm_star FROM anon.class_sizes('visits', ['sex']);
+CREATE OR REPLACE MACRO anon_helpers.dm_star_of(class_size) AS
 sum(CAST(class_size AS HUGEINT) * class_size);
 
 -- Discernibility DM: a kept row costs the size of its class, a suppressed row the size of the table (an
@@ -2697,8 +2749,8 @@ sum(CAST(class_size AS HUGEINT) * class_size);
 -- Returns: HUGEINT, between n and n^2.
 -- Source: Bayardo and Agrawal 2005, equation 1.
 -- Example:
---   SELECT anon.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.dm_of(class_size, kept, row_count) AS
+--   SELECT anon_helpers.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.dm_of(class_size, kept, row_count) AS
 sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count END);
 
 -- Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
@@ -2708,8 +2760,8 @@ sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count 
 -- Returns: DOUBLE; NULL without classes.
 -- Source: LeFevre et al. 2006, equation C_AVG, in the form of ARX: suppressed records are one group.
 -- Example:
---   SELECT anon.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.aecs_of(class_size, kept, k) AS
+--   SELECT anon_helpers.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.aecs_of(class_size, kept, k) AS
 CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(NOT kept) AS INTEGER)) / k;
 
 -- Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
@@ -2719,16 +2771,17 @@ CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(N
 -- Returns: DOUBLE, at least 0.
 -- Source: El Emam et al. 2009; spec -sum log2(N(value) / N(label)) over rows.
 -- Example:
---   SELECT anon.entropy_loss_of(value_rows, label_rows) AS bits FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
-CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
+--   SELECT anon_helpers.entropy_loss_of(value_rows, label_rows) AS bits
+--   FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
+CREATE OR REPLACE MACRO anon_helpers.entropy_loss_of(value_rows, label_rows) AS
 sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows ASC, label_rows ASC);
 
 -- Information of a label in bits, from the number of its rows and the number of all rows.
 --
 -- Returns: DOUBLE, at least 0.
 -- Example:
---   SELECT anon.label_information(3, 12) AS bits;
-CREATE OR REPLACE MACRO anon.label_information(label_rows, row_count) AS
+--   SELECT anon_helpers.label_information(3, 12) AS bits;
+CREATE OR REPLACE MACRO anon_helpers.label_information(label_rows, row_count) AS
 log2(row_count / label_rows);
 
 -- Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
@@ -2736,8 +2789,8 @@ log2(row_count / label_rows);
 -- Returns: DOUBLE in [0, 1]; 0 for a domain of one value.
 -- Source: Iyengar 2002; Lee et al. 2017, equation 2.
 -- Example:
---   SELECT anon.lm_share_of(10, 100) AS share;
-CREATE OR REPLACE MACRO anon.lm_share_of(leaf_count, domain_size) AS
+--   SELECT anon_helpers.lm_share_of(10, 100) AS share;
+CREATE OR REPLACE MACRO anon_helpers.lm_share_of(leaf_count, domain_size) AS
 CASE WHEN domain_size > 1 THEN (leaf_count - 1) / (domain_size - 1) ELSE 0.0 END;
 
 -- Loss of one label in NCP: the share of the domain that it covers, leaves / domain, and 0 for a single leaf.
@@ -2745,8 +2798,8 @@ CASE WHEN domain_size > 1 THEN (leaf_count - 1) / (domain_size - 1) ELSE 0.0 END
 -- Returns: DOUBLE in [0, 1].
 -- Source: Xu et al. 2006; Lee and Chung 2020, equation 6.
 -- Example:
---   SELECT anon.ncp_share_of(10, 100) AS share;
-CREATE OR REPLACE MACRO anon.ncp_share_of(leaf_count, domain_size) AS
+--   SELECT anon_helpers.ncp_share_of(10, 100) AS share;
+CREATE OR REPLACE MACRO anon_helpers.ncp_share_of(leaf_count, domain_size) AS
 CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 
 -- Mean loss per row of classes whose rows each lose `share`; a suppressed row loses 1 (an aggregate over
@@ -2754,24 +2807,26 @@ CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 --
 -- Returns: DOUBLE in [0, 1].
 -- Example:
---   SELECT anon.mean_loss_of(class_size, class_size >= 2, share) AS lm FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);
-CREATE OR REPLACE MACRO anon.mean_loss_of(class_size, kept, share) AS
+--   SELECT anon_helpers.mean_loss_of(class_size, class_size >= 2, share) AS lm
+--   FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);
+CREATE OR REPLACE MACRO anon_helpers.mean_loss_of(class_size, kept, share) AS
 sum(class_size * CASE WHEN kept THEN share ELSE 1.0 END) / sum(class_size);
 
 -- What suppressed rows lose that each lose `share`; nothing for kept ones (an aggregate over classes).
 --
 -- Returns: DOUBLE, at least 0.
 -- Example:
---   SELECT anon.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);
-CREATE OR REPLACE MACRO anon.suppressed_loss_of(class_size, kept, share) AS
+--   SELECT anon_helpers.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits
+--   FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);
+CREATE OR REPLACE MACRO anon_helpers.suppressed_loss_of(class_size, kept, share) AS
 coalesce(sum(class_size * share) FILTER (WHERE NOT kept), 0.0);
 
 -- The losses of several attributes as one, the mean with weights that sum to 1.
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;
-CREATE OR REPLACE MACRO anon.arithmetic_loss(losses, weights) AS
+--   SELECT anon_helpers.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;
+CREATE OR REPLACE MACRO anon_helpers.arithmetic_loss(losses, weights) AS
 list_sum(list_transform(
     list_zip(losses, weights), lambda anon_pair: struct_extract(anon_pair, 1) * struct_extract(anon_pair, 2)
 ));
@@ -2781,8 +2836,8 @@ list_sum(list_transform(
 -- Returns: DOUBLE.
 -- Source: ARX, "Loss" with the aggregate function geometric mean.
 -- Example:
---   SELECT anon.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;
-CREATE OR REPLACE MACRO anon.geometric_loss(losses, weights) AS
+--   SELECT anon_helpers.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;
+CREATE OR REPLACE MACRO anon_helpers.geometric_loss(losses, weights) AS
 exp(list_sum(list_transform(
     list_zip(losses, weights), lambda anon_pair: ln(1 + struct_extract(anon_pair, 1)) * struct_extract(anon_pair, 2)
 ))) - 1;
@@ -2812,7 +2867,7 @@ CREATE OR REPLACE MACRO anon.precision_loss(node) AS (
 -- Example:
 --   FROM anon.dm_star('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.dm_star(source, quasi_identifiers) AS TABLE
-SELECT anon.dm_star_of(class_size) AS dm_star
+SELECT anon_helpers.dm_star_of(class_size) AS dm_star
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Discernibility DM of a source as it is, if its classes of fewer than k rows were suppressed.
@@ -2822,7 +2877,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Example:
 --   FROM anon.dm('visits', ['age', 'sex'], 2);
 CREATE OR REPLACE MACRO anon.dm(source, quasi_identifiers, k) AS TABLE
-SELECT anon.dm_of(class_size, class_size >= k, anon_rows) AS dm
+SELECT anon_helpers.dm_of(class_size, class_size >= k, anon_rows) AS dm
 FROM (
     SELECT class_size, sum(class_size) OVER () AS anon_rows
     FROM anon.class_sizes(source, quasi_identifiers)
@@ -2836,7 +2891,7 @@ FROM (
 -- Example:
 --   FROM anon.aecs('visits', ['sex'], 2);
 CREATE OR REPLACE MACRO anon.aecs(source, quasi_identifiers, k) AS TABLE
-SELECT anon.aecs_of(class_size, class_size >= k, k) AS aecs
+SELECT anon_helpers.aecs_of(class_size, class_size >= k, k) AS aecs
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Non-uniform entropy loss in bits of a source generalized to a node. Suppression is ignored.
@@ -2846,16 +2901,16 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Example:
 --   FROM anon.entropy_loss('visits', MAP {'age': 1, 'sex': 0});
 CREATE OR REPLACE MACRO anon.entropy_loss(source, node) AS TABLE
-SELECT coalesce(anon.entropy_loss_of(anon_rows, anon_label_rows), 0.0) AS entropy
+SELECT coalesce(anon_helpers.entropy_loss_of(anon_rows, anon_label_rows), 0.0) AS entropy
 FROM (
     SELECT anon_rows, sum(anon_rows) OVER (PARTITION BY anon_attribute, anon_label) AS anon_label_rows
     FROM (
         SELECT
             anon_values.attribute AS anon_attribute,
-            anon.checked_label(anon_values.attribute, node[anon_values.attribute], anon_labels.label) AS anon_label,
+            anon_helpers.checked_label(anon_values.attribute, node[anon_values.attribute], anon_labels.label) AS anon_label,
             anon_values.row_count AS anon_rows
-        FROM anon.column_values(source, map_keys(node)) AS anon_values
-        LEFT JOIN anon.node_labels(node) AS anon_labels
+        FROM anon_helpers.column_values(source, map_keys(node)) AS anon_values
+        LEFT JOIN anon_helpers.node_labels(node) AS anon_labels
             ON anon_labels.attribute = anon_values.attribute AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
     )
 );
@@ -2864,8 +2919,8 @@ FROM (
 --
 -- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
 -- Example:
---   FROM anon.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
-CREATE OR REPLACE MACRO anon.class_labels(source, node) AS TABLE
+--   FROM anon_helpers.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
+CREATE OR REPLACE MACRO anon_helpers.class_labels(source, node) AS TABLE
 WITH anon_classes AS (
     SELECT row_number() OVER () AS anon_class, *
     FROM (
@@ -2887,22 +2942,22 @@ FROM (
 -- Returns: one row: entropy DOUBLE.
 -- Source: El Emam et al. 2009 for the loss; the charge for suppressed rows is ours.
 -- Example:
---   FROM anon.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
-CREATE OR REPLACE MACRO anon.charged_entropy_loss(source, node, k) AS TABLE
+--   FROM anon_helpers.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon_helpers.charged_entropy_loss(source, node, k) AS TABLE
 WITH anon_informed AS (
     SELECT
         class_size AS anon_class_size,
         -- Every class has one label of an attribute, so that these are all rows.
         sum(class_size) OVER (PARTITION BY attribute) AS anon_row_count,
         sum(class_size) OVER (PARTITION BY attribute, label) AS anon_label_rows
-    FROM anon.class_labels(source, node)
+    FROM anon_helpers.class_labels(source, node)
 )
 SELECT anon_generalized.entropy + anon_suppressed.anon_bits AS entropy
 FROM anon.entropy_loss(source, node) AS anon_generalized
 CROSS JOIN (
     SELECT
-        anon.suppressed_loss_of(
-            anon_class_size, anon_class_size >= k, anon.label_information(anon_label_rows, anon_row_count)
+        anon_helpers.suppressed_loss_of(
+            anon_class_size, anon_class_size >= k, anon_helpers.label_information(anon_label_rows, anon_row_count)
         ) AS anon_bits
     FROM anon_informed
 ) AS anon_suppressed;
@@ -2912,8 +2967,8 @@ CROSS JOIN (
 --
 -- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
---   FROM anon.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.label_losses(source, node) AS TABLE
+--   FROM anon_helpers.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.label_losses(source, node) AS TABLE
 WITH anon_leaves AS (
     SELECT anon_taxonomy.attribute, anon_taxonomy.label, count(*) AS anon_leaf_count
     FROM anon.taxonomy AS anon_taxonomy
@@ -2924,9 +2979,9 @@ SELECT
     anon_labels.class,
     anon_labels.class_size,
     anon_labels.attribute,
-    anon.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
-    anon.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
-FROM anon.class_labels(source, node) AS anon_labels
+    anon_helpers.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
+    anon_helpers.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
+FROM anon_helpers.class_labels(source, node) AS anon_labels
 INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.attribute
 LEFT JOIN anon_leaves
     ON anon_leaves.attribute = anon_labels.attribute
@@ -2937,25 +2992,25 @@ LEFT JOIN anon_leaves
 --
 -- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
---   FROM anon.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_losses(source, node) AS TABLE
+--   FROM anon_helpers.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.class_losses(source, node) AS TABLE
 SELECT any_value(class_size) AS class_size, avg(lm_share) AS lm_share, avg(ncp_share) AS ncp_share
-FROM anon.label_losses(source, node)
+FROM anon_helpers.label_losses(source, node)
 GROUP BY class;
 
 -- The loss of each quasi-identifier at a node, the mean over the rows of the source; rows in classes of fewer than k
--- lose 1. Combine them with weights by anon.arithmetic_loss or anon.geometric_loss.
+-- lose 1. Combine them with weights by arithmetic_loss or geometric_loss.
 --
 -- Returns: attribute VARCHAR, lm DOUBLE, ncp DOUBLE, both in [0, 1].
 -- Example:
---   SELECT anon.arithmetic_loss(list(lm), list(CASE attribute WHEN 'age' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
---   FROM anon.attribute_losses('visits', MAP {'age': 1, 'sex': 0}, 2);
-CREATE OR REPLACE MACRO anon.attribute_losses(source, node, k) AS TABLE
+--   SELECT anon_helpers.arithmetic_loss(list(lm), list(CASE attribute WHEN 'age' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
+--   FROM anon_helpers.attribute_losses('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon_helpers.attribute_losses(source, node, k) AS TABLE
 SELECT
     attribute,
-    anon.mean_loss_of(class_size, class_size >= k, lm_share) AS lm,
-    anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
-FROM anon.label_losses(source, node)
+    anon_helpers.mean_loss_of(class_size, class_size >= k, lm_share) AS lm,
+    anon_helpers.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
+FROM anon_helpers.label_losses(source, node)
 GROUP BY attribute;
 
 -- Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
@@ -2965,8 +3020,8 @@ GROUP BY attribute;
 -- Example:
 --   FROM anon.lm('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.lm(source, node, k) AS TABLE
-SELECT anon.mean_loss_of(class_size, class_size >= k, lm_share) AS lm
-FROM anon.class_losses(source, node);
+SELECT anon_helpers.mean_loss_of(class_size, class_size >= k, lm_share) AS lm
+FROM anon_helpers.class_losses(source, node);
 
 -- Normalized certainty penalty NCP of a source generalized to a node, divided by the number of
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
@@ -2976,8 +3031,8 @@ FROM anon.class_losses(source, node);
 -- Example:
 --   FROM anon.ncp('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.ncp(source, node, k) AS TABLE
-SELECT anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
-FROM anon.class_losses(source, node);
+SELECT anon_helpers.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
+FROM anon_helpers.class_losses(source, node);
 
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
@@ -2988,8 +3043,8 @@ FROM anon.class_losses(source, node);
 -- Example:
 --   FROM anon.geometric_lm('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.geometric_lm(source, node, k) AS TABLE
-SELECT anon.geometric_loss(list(lm), list(anon_weight)) AS geometric_lm
-FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon.attribute_losses(source, node, k));
+SELECT anon_helpers.geometric_loss(list(lm), list(anon_weight)) AS geometric_lm
+FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon_helpers.attribute_losses(source, node, k));
 
 -- Precision loss of a source generalized to a node: the mean over its rows, where rows in classes of fewer than k lose 1.
 -- Without such rows it is anon.precision_loss.
@@ -2997,9 +3052,9 @@ FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon.attribute_losse
 -- Returns: one row: prec DOUBLE in [0, 1]; NULL for a table without rows.
 -- Source: Sweeney 2002, section 4.3 for the loss; the charge for suppressed rows is ours.
 -- Example:
---   FROM anon.charged_precision_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
-CREATE OR REPLACE MACRO anon.charged_precision_loss(source, node, k) AS TABLE
-SELECT anon.mean_loss_of(anon_class_size, anon_class_size >= k, anon.precision_loss(node)) AS prec
+--   FROM anon_helpers.charged_precision_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon_helpers.charged_precision_loss(source, node, k) AS TABLE
+SELECT anon_helpers.mean_loss_of(anon_class_size, anon_class_size >= k, anon.precision_loss(node)) AS prec
 FROM (
     SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
     FROM anon.generalize(source, node)
@@ -3012,8 +3067,8 @@ FROM (
 -- Returns: DOUBLE in [0, 1].
 -- Source: Mazzone 2019, section 4.4.
 -- Example:
---   SELECT anon.weighted_precision_loss(MAP {'age': 1, 'sex': 1}, MAP {'age': 3, 'sex': 1}) AS prec;
-CREATE OR REPLACE MACRO anon.weighted_precision_loss(node, weights) AS (
+--   SELECT anon_helpers.weighted_precision_loss(MAP {'age': 1, 'sex': 1}, MAP {'age': 3, 'sex': 1}) AS prec;
+CREATE OR REPLACE MACRO anon_helpers.weighted_precision_loss(node, weights) AS (
     SELECT CASE count(weights[anon_attribute])
         WHEN len(map_keys(node)) THEN
             sum(weights[anon_attribute] * CASE WHEN anon_height = 0 THEN 0.0 ELSE node[anon_attribute] / anon_height END)
@@ -3033,24 +3088,24 @@ CREATE OR REPLACE MACRO anon.weighted_precision_loss(node, weights) AS (
 --
 -- Returns: UHUGEINT.
 -- Example:
---   SELECT anon.label_code('sex', 'f') <> anon.label_code('age', 'f') AS differs;
-CREATE OR REPLACE MACRO anon.label_code(attribute, label) AS
+--   SELECT anon_helpers.label_code('sex', 'f') <> anon_helpers.label_code('age', 'f') AS differs;
+CREATE OR REPLACE MACRO anon_helpers.label_code(attribute, label) AS
 CAST(md5_number(concat(strlen(attribute), ':', attribute, CASE WHEN label IS NOT NULL THEN '=' || label END)) AS UHUGEINT);
 
 -- The columns that some models look at; models are a list of structs, see anon.best_nodes_where, or NULL.
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon.model_columns([{'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}]) AS columns;
-CREATE OR REPLACE MACRO anon.model_columns(models) AS
+--   SELECT anon_helpers.model_columns([{'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}]) AS columns;
+CREATE OR REPLACE MACRO anon_helpers.model_columns(models) AS
 list_distinct(coalesce(CAST(json_extract_string(to_json(models), '$[*].column') AS VARCHAR[]), CAST([] AS VARCHAR[])));
 
 -- The k of some models: the largest that one has, 1 if none has any.
 --
 -- Returns: BIGINT; an error without models, and for one without its column, which every class would meet.
 -- Example:
---   SELECT anon.models_k([{'model': 'k-anonymity', 'k': 5}]) AS k;
-CREATE OR REPLACE MACRO anon.models_k(models) AS
+--   SELECT anon_helpers.models_k([{'model': 'k-anonymity', 'k': 5}]) AS k;
+CREATE OR REPLACE MACRO anon_helpers.models_k(models) AS
 coalesce(
     list_max(list_transform(
         CAST(to_json(models) AS JSON[]),
@@ -3064,19 +3119,19 @@ coalesce(
     error('give at least one model, such as {''model'': ''k-anonymity'', ''k'': 5}')
 );
 
--- Whether a class meets a model, from what anon.node_counts_within measures of the values of its column. Numbers are compared
+-- Whether a class meets a model, from what node_counts_within measures of the values of its column. Numbers are compared
 -- as by Python: a ratio of whole numbers exactly, another sum with a relative tolerance of 1e-9.
 --
 -- Returns: BOOLEAN; an error for another model, or one without its numbers.
 -- Example:
---   SELECT anon.meets_model(
+--   SELECT anon_helpers.meets_model(
 --       {'model': 'distinct-l-diversity', 'l': 2},
 --       {
 --           'size': 3, 'counts': [2, 1], 'distinct_diversity': 2, 'entropy_diversity': 1.9, 'largest_share': 0.67, 'distance': 0.1,
 --           'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2
 --       }
 --   ) AS meets;
-CREATE OR REPLACE MACRO anon.meets_model(model, class) AS
+CREATE OR REPLACE MACRO anon_helpers.meets_model(model, class) AS
 coalesce(
     CASE to_json(model) ->> 'model'
         WHEN 'distinct-l-diversity' THEN class['distinct_diversity'] >= CAST(to_json(model) ->> 'l' AS BIGINT)
@@ -3084,7 +3139,7 @@ coalesce(
             THEN class['largest_share'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
             AND class['size'] >= CAST(to_json(model) ->> 'k' AS BIGINT)
         WHEN 'recursive-c-l-diversity'
-            -- anon.recursive_ratio_of takes a constant l.
+            -- recursive_ratio_of takes a constant l.
             THEN coalesce(
                 class['counts'][1] / list_sum(class['counts'][CAST(to_json(model) ->> 'l' AS BIGINT):]), CAST('infinity' AS DOUBLE)
             ) < CAST(to_json(model) ->> 'c' AS DOUBLE)
@@ -3111,7 +3166,7 @@ coalesce(
 -- models, if any are given; see anon.best_nodes_where. Every node is counted if allowed_rows is NULL; otherwise nodes that leave
 -- more rows than that in classes of fewer than k may be missing.
 --
--- How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see anon.label_code. One
+-- How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see label_code. One
 -- quasi-identifier after the other, that of most values first, gets each of its levels: the code of the label takes the
 -- place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 -- far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
@@ -3122,13 +3177,16 @@ coalesce(
 -- Returns: as anon.node_counts.
 -- Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
 -- Example:
---   SELECT node, suppressed_rows, lm FROM anon.node_counts_within('visits', ['age', 'sex'], NULL, 2, 3) ORDER BY lm, node;
-CREATE OR REPLACE MACRO anon.node_counts_within(source, quasi_identifiers, models, k, allowed_rows) AS TABLE
+--   SELECT node, suppressed_rows, lm
+--   FROM anon_helpers.node_counts_within('visits', ['age', 'sex'], NULL, 2, 3) ORDER BY lm, node;
+CREATE OR REPLACE MACRO anon_helpers.node_counts_within(source, quasi_identifiers, models, k, allowed_rows) AS TABLE
 WITH RECURSIVE anon_cells AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers) || anon.model_columns(models))), count(*) AS anon_cell_rows
-        FROM query_table(anon.as_source(source))
+        SELECT
+            anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers) || anon_helpers.model_columns(models))),
+            count(*) AS anon_cell_rows
+        FROM query_table(anon_helpers.as_source(source))
         GROUP BY ALL
     )
 ),
@@ -3138,7 +3196,7 @@ anon_cell_values AS MATERIALIZED (
         anon_cell_rows,
         CASE
             WHEN list_contains(quasi_identifiers, anon_column) THEN anon_column
-            WHEN list_contains(anon.model_columns(models), anon_column) THEN NULL
+            WHEN list_contains(anon_helpers.model_columns(models), anon_column) THEN NULL
             ELSE error(concat('a column is called "', anon_column, '": spell it so among the quasi-identifiers'))
         END AS anon_attribute,
         anon_column,
@@ -3173,11 +3231,11 @@ anon_labels AS MATERIALIZED (
         bool_or(anon_taxonomy.label IS NULL AND anon_value IS NOT NULL)
             OVER (PARTITION BY anon_attribute, anon_value) AS anon_lacks_label,
         sum(anon_value_rows) OVER (PARTITION BY anon_attribute, anon_taxonomy.level, anon_taxonomy.label) AS anon_label_rows,
-        anon.label_code(anon_attribute, anon_value) AS anon_value_code,
-        anon.label_code(anon_attribute, anon_taxonomy.label) AS anon_label_code
+        anon_helpers.label_code(anon_attribute, anon_value) AS anon_value_code,
+        anon_helpers.label_code(anon_attribute, anon_taxonomy.label) AS anon_label_code
     FROM anon_values
     LEFT JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_attribute
-    LEFT JOIN anon.taxonomy_labels(quasi_identifiers) AS anon_taxonomy
+    LEFT JOIN anon_helpers.taxonomy_labels(quasi_identifiers) AS anon_taxonomy
         ON anon_taxonomy.attribute = anon_attribute
         AND anon_taxonomy.value IS NOT DISTINCT FROM anon_value
 ),
@@ -3199,7 +3257,7 @@ anon_model_codes AS MATERIALIZED (
         CAST(anon_cell AS UINTEGER) AS anon_cell,
         anon_column,
         anon_value,
-        anon.label_code(anon_column, anon_value) AS anon_value_code,
+        anon_helpers.label_code(anon_column, anon_value) AS anon_value_code,
         sum(anon_cell_rows) OVER (PARTITION BY anon_column, anon_value)
         / sum(anon_cell_rows) OVER (PARTITION BY anon_column) AS anon_reference_share
     FROM anon_cell_values
@@ -3220,15 +3278,15 @@ anon_steps AS MATERIALIZED (
             ))
         END AS anon_level,
         anon_label_code,
-        anon.lm_share_of(anon_leaf_count, anon_domain_size) AS anon_lm,
-        anon.ncp_share_of(anon_leaf_count, anon_domain_size) AS anon_ncp,
-        anon.label_information(anon_label_rows, anon_row_count) AS anon_information
+        anon_helpers.lm_share_of(anon_leaf_count, anon_domain_size) AS anon_lm,
+        anon_helpers.ncp_share_of(anon_leaf_count, anon_domain_size) AS anon_ncp,
+        anon_helpers.label_information(anon_label_rows, anon_row_count) AS anon_information
     FROM anon_labels
 ),
 anon_classes AS (
     SELECT
         CASE
-            WHEN anon.checked_k(k) IS NULL THEN NULL
+            WHEN anon_helpers.checked_k(k) IS NULL THEN NULL
             WHEN len(list_distinct(quasi_identifiers)) < len(quasi_identifiers)
                 THEN error('a quasi-identifier is listed twice')
             WHEN (SELECT anon_node_count FROM anon_lattice) > 100000 THEN error(concat(
@@ -3277,7 +3335,7 @@ anon_classes AS (
                 GROUP BY anon_number, anon_labels_code
             )
             GROUP BY anon_number
-            HAVING anon.suppressed_rows_of(anon_size, anon_size >= k) <= allowed_rows
+            HAVING anon_helpers.suppressed_rows_of(anon_size, anon_size >= k) <= allowed_rows
         )
     ) AS anon_open
     INNER JOIN anon_cell_codes
@@ -3295,7 +3353,7 @@ anon_levels AS (
         any_value(anon_height) AS anon_height,
         anon_level,
         CASE WHEN any_value(anon_height) = 0 THEN 0.0 ELSE anon_level / any_value(anon_height) END AS anon_prec,
-        anon.entropy_loss_of(anon_value_rows, anon_label_rows) AS anon_entropy
+        anon_helpers.entropy_loss_of(anon_value_rows, anon_label_rows) AS anon_entropy
     FROM anon_labels
     GROUP BY anon_place, anon_level
 ),
@@ -3346,12 +3404,12 @@ anon_class_values AS (
 anon_judged AS (
     SELECT anon_number, anon_class_size, anon_class_size >= k AS anon_kept, anon_lm, anon_ncp, anon_information
     FROM anon_classes
-    WHERE anon_depth = len(quasi_identifiers) AND len(anon.model_columns(models)) = 0
+    WHERE anon_depth = len(quasi_identifiers) AND len(anon_helpers.model_columns(models)) = 0
     UNION ALL
     SELECT
         anon_number,
         any_value(anon_size),
-        any_value(anon_size) >= k AND bool_and(anon.meets_model(anon_model, anon_measures)),
+        any_value(anon_size) >= k AND bool_and(anon_helpers.meets_model(anon_model, anon_measures)),
         any_value(anon_lm),
         any_value(anon_ncp),
         any_value(anon_information)
@@ -3364,13 +3422,13 @@ anon_judged AS (
             {
                 'size': any_value(anon_size),
                 'counts': list(anon_rows ORDER BY anon_rows DESC),
-                'distinct_diversity': anon.distinct_diversity_of(anon_rows),
-                'entropy_diversity': anon.entropy_diversity_of(anon_rows),
-                'largest_share': anon.largest_share_of(anon_rows),
-                'distance': anon.equal_distance_of(anon_rows, anon_size, anon_reference_share),
-                'disclosure': anon.disclosure_of(anon_rows, anon_reference_share),
-                'basic_likeness': anon.basic_likeness_of(anon_rows, anon_reference_share),
-                'enhanced_likeness': anon.enhanced_likeness_of(anon_rows, anon_reference_share)
+                'distinct_diversity': anon_helpers.distinct_diversity_of(anon_rows),
+                'entropy_diversity': anon_helpers.entropy_diversity_of(anon_rows),
+                'largest_share': anon_helpers.largest_share_of(anon_rows),
+                'distance': anon_helpers.equal_distance_of(anon_rows, anon_size, anon_reference_share),
+                'disclosure': anon_helpers.disclosure_of(anon_rows, anon_reference_share),
+                'basic_likeness': anon_helpers.basic_likeness_of(anon_rows, anon_reference_share),
+                'enhanced_likeness': anon_helpers.enhanced_likeness_of(anon_rows, anon_reference_share)
             } AS anon_measures,
             any_value(anon_lm) AS anon_lm,
             any_value(anon_ncp) AS anon_ncp,
@@ -3379,7 +3437,7 @@ anon_judged AS (
         GROUP BY anon_number, anon_class, anon_column
     ) AS anon_measured
     INNER JOIN anon_models ON (anon_model ->> 'column') = anon_column
-    WHERE len(anon.model_columns(models)) > 0
+    WHERE len(anon_helpers.model_columns(models)) > 0
     GROUP BY anon_number, anon_class
 ),
 anon_counts AS (
@@ -3387,13 +3445,13 @@ anon_counts AS (
         anon_number,
         count(*) AS anon_class_count,
         count(*) FILTER (WHERE anon_kept) AS anon_kept_class_count,
-        anon.suppressed_rows_of(anon_class_size, anon_kept) AS anon_suppressed_rows,
+        anon_helpers.suppressed_rows_of(anon_class_size, anon_kept) AS anon_suppressed_rows,
         min(anon_class_size) AS anon_smallest_class,
-        anon.mean_loss_of(anon_class_size, anon_kept, anon_lm / len(quasi_identifiers)) AS anon_lm,
-        anon.mean_loss_of(anon_class_size, anon_kept, anon_ncp / len(quasi_identifiers)) AS anon_ncp,
-        anon.suppressed_loss_of(anon_class_size, anon_kept, anon_information) AS anon_suppressed_information,
-        anon.dm_of(anon_class_size, anon_kept, (SELECT sum(anon_cell_rows) FROM anon_cells)) AS anon_dm,
-        anon.aecs_of(anon_class_size, anon_kept, k) AS anon_aecs
+        anon_helpers.mean_loss_of(anon_class_size, anon_kept, anon_lm / len(quasi_identifiers)) AS anon_lm,
+        anon_helpers.mean_loss_of(anon_class_size, anon_kept, anon_ncp / len(quasi_identifiers)) AS anon_ncp,
+        anon_helpers.suppressed_loss_of(anon_class_size, anon_kept, anon_information) AS anon_suppressed_information,
+        anon_helpers.dm_of(anon_class_size, anon_kept, (SELECT sum(anon_cell_rows) FROM anon_cells)) AS anon_dm,
+        anon_helpers.aecs_of(anon_class_size, anon_kept, k) AS anon_aecs
     FROM anon_judged
     GROUP BY anon_number
 )
@@ -3416,8 +3474,8 @@ INNER JOIN anon_nodes ON anon_nodes.anon_number = anon_counts.anon_number
 WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 
 -- Every node of the lattice of some quasi-identifiers with its classes, counted, and what it loses if its classes of fewer
--- than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
--- anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
+-- than k rows are suppressed. Losses are as of anon.lm, anon.ncp, charged_precision_loss without suppression,
+-- anon.entropy_loss, charged_entropy_loss, anon.dm and anon.aecs.
 --
 -- Job: search.
 -- Returns: node MAP(VARCHAR, INTEGER), height INTEGER, class_count BIGINT, kept_class_count BIGINT, suppressed_rows BIGINT,
@@ -3427,34 +3485,35 @@ WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 -- Example:
 --   SELECT node, class_count, suppressed_rows, lm FROM anon.node_counts('visits', ['age', 'sex'], 2) ORDER BY lm, node;
 CREATE OR REPLACE MACRO anon.node_counts(source, quasi_identifiers, k) AS TABLE
-FROM anon.node_counts_within(source, quasi_identifiers, NULL, k, NULL);
+FROM anon_helpers.node_counts_within(source, quasi_identifiers, NULL, k, NULL);
 
 -- How many of some rows may be suppressed: a share of them, taken as the decimal that it is written as, and rounded down.
 --
 -- Returns: BIGINT; an error for a share that is not from 0 to 1.
 -- Example:
---   SELECT anon.allowed_rows(0.05, 119) AS allowed_rows;
-CREATE OR REPLACE MACRO anon.allowed_rows(suppression_limit, row_count) AS
+--   SELECT anon_helpers.allowed_rows(0.05, 119) AS allowed_rows;
+CREATE OR REPLACE MACRO anon_helpers.allowed_rows(suppression_limit, row_count) AS
 CASE
     WHEN suppression_limit BETWEEN 0 AND 1
         THEN CAST(floor(CAST(anon.text_of(suppression_limit) AS DECIMAL(38, 20)) * row_count) AS BIGINT)
     ELSE error('a suppression limit is a share of the rows, from 0 to 1')
 END;
 
--- The nodes of anon.node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
+-- The nodes of node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
 -- loss; see anon.best_nodes.
 --
 -- Returns: as anon.best_nodes.
 -- Example:
---   SELECT rank, node, lm FROM anon.ranked_nodes('visits', ['age', 'sex'], NULL, 2, 0.25) LIMIT 3;
-CREATE OR REPLACE MACRO anon.ranked_nodes(source, quasi_identifiers, models, k, suppression_limit) AS TABLE
+--   SELECT rank, node, lm FROM anon_helpers.ranked_nodes('visits', ['age', 'sex'], NULL, 2, 0.25) LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.ranked_nodes(source, quasi_identifiers, models, k, suppression_limit) AS TABLE
 WITH anon_limit AS MATERIALIZED (
-    SELECT anon.allowed_rows(suppression_limit, count(*)) AS anon_allowed_rows FROM query_table(anon.as_source(source))
+    SELECT anon_helpers.allowed_rows(suppression_limit, count(*)) AS anon_allowed_rows
+    FROM query_table(anon_helpers.as_source(source))
 ),
 anon_found AS (
     -- Sums of the same numbers in another order differ in their last digits.
     SELECT lm - lag(lm) OVER (ORDER BY lm ASC) > 1e-12 AS anon_loses_more, *
-    FROM anon.node_counts_within(source, quasi_identifiers, models, k, (SELECT anon_allowed_rows FROM anon_limit))
+    FROM anon_helpers.node_counts_within(source, quasi_identifiers, models, k, (SELECT anon_allowed_rows FROM anon_limit))
     WHERE suppressed_rows <= (SELECT anon_allowed_rows FROM anon_limit) AND kept_class_count > 0
 )
 SELECT 1 + count(*) FILTER (WHERE anon_loses_more) OVER (ORDER BY lm ASC) AS rank, * EXCLUDE (anon_loses_more)
@@ -3471,7 +3530,7 @@ ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_v
 -- Example:
 --   SELECT rank, node, suppressed_rows, lm FROM anon.best_nodes('visits', ['age', 'sex'], 2, 0.25) LIMIT 3;
 CREATE OR REPLACE MACRO anon.best_nodes(source, quasi_identifiers, k, suppression_limit) AS TABLE
-FROM anon.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
+FROM anon_helpers.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
 
 -- The nodes that leave at most a share of the rows of a source in classes that do not meet some models, ranked as by
 -- anon.best_nodes. Models are a list of structs with the names of a policy: k-anonymity with k, and of a column
@@ -3487,11 +3546,11 @@ FROM anon.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
 --       'visits', ['age', 'sex'], [{'model': 'k-anonymity', 'k': 2}, {'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}], 0.25
 --   ) LIMIT 3;
 CREATE OR REPLACE MACRO anon.best_nodes_where(source, quasi_identifiers, models, suppression_limit) AS TABLE
-FROM anon.ranked_nodes(
+FROM anon_helpers.ranked_nodes(
     source,
     quasi_identifiers,
     models,
-    anon.models_k(models),
+    anon_helpers.models_k(models),
     suppression_limit
 );
 
@@ -3518,7 +3577,7 @@ WITH anon_best AS MATERIALIZED (
 ),
 -- OFFSET 0 keeps DuckDB 1.5 from looking through to a CSV file, where it fails to plan what follows.
 anon_source AS (
-    FROM query_table(anon.as_source(source)) OFFSET 0
+    FROM query_table(anon_helpers.as_source(source)) OFFSET 0
 ),
 anon_generalized AS (
     FROM anon.generalize_columns('anon_source', quasi_identifiers, (SELECT anon_node FROM anon_best))
@@ -3536,8 +3595,8 @@ ORDER BY ALL ASC;
 --
 -- Returns: attribute VARCHAR, label VARCHAR, value VARCHAR; a row per label and value under it.
 -- Example:
---   SELECT label, count(*) AS leaf_count FROM anon.label_values() WHERE attribute = 'sex' GROUP BY label ORDER BY label;
-CREATE OR REPLACE MACRO anon.label_values() AS TABLE
+--   SELECT label, count(*) AS leaf_count FROM anon_helpers.label_values() WHERE attribute = 'sex' GROUP BY label ORDER BY label;
+CREATE OR REPLACE MACRO anon_helpers.label_values() AS TABLE
 SELECT anon_attribute AS attribute, anon_label AS label, anon_value AS value
 FROM (
     SELECT *, max(anon_level) OVER (PARTITION BY anon_attribute, anon_label) AS anon_highest
@@ -3557,8 +3616,8 @@ WHERE anon_level = anon_highest;
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.value_without_taxonomy('diagnosis', 'flu') AS value;
-CREATE OR REPLACE MACRO anon.value_without_taxonomy(attribute, label) AS
+--   SELECT anon_helpers.value_without_taxonomy('diagnosis', 'flu') AS value;
+CREATE OR REPLACE MACRO anon_helpers.value_without_taxonomy(attribute, label) AS
 CASE
     WHEN label IS NULL THEN NULL
     WHEN attribute IN (SELECT anon_taxonomy.anon_attribute FROM anon.taxonomy AS anon_taxonomy (
@@ -3568,22 +3627,24 @@ CASE
 END;
 
 -- The probability that a released label stands for a value, if all values under the label are equally likely; see
--- anon.label_values and anon.value_without_taxonomy.
+-- label_values and value_without_taxonomy.
 --
 -- Returns: DOUBLE in [0, 1].
 -- Example:
---   SELECT anon.label_share('age', '[30, 40)', 34) AS decade, anon.label_share('diagnosis', 'flu', 'flu') AS kept;
-CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
+--   SELECT
+--       anon_helpers.label_share('age', '[30, 40)', 34) AS decade,
+--       anon_helpers.label_share('diagnosis', 'flu', 'flu') AS kept;
+CREATE OR REPLACE MACRO anon_helpers.label_share(attribute, label, value) AS (
     SELECT CASE
         WHEN anon_found.anon_values > 0 THEN anon_found.anon_same_values / anon_found.anon_values
-        WHEN anon.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0
+        WHEN anon_helpers.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0
         ELSE 0.0
     END
     FROM (
         SELECT
             count(*) AS anon_values,
             count(*) FILTER (WHERE anon_labels.anon_value IS NOT DISTINCT FROM anon.text_of(value)) AS anon_same_values
-        FROM anon.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
+        FROM anon_helpers.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
         WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM anon.text_of(label)
     ) AS anon_found (anon_values, anon_same_values)
 );
@@ -3592,31 +3653,33 @@ CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
 --
 -- Returns: DOUBLE; NULL for NULL.
 -- Example:
---   SELECT anon.number_of('age', '34') AS number;
-CREATE OR REPLACE MACRO anon.number_of(attribute, value) AS
+--   SELECT anon_helpers.number_of('age', '34') AS number;
+CREATE OR REPLACE MACRO anon_helpers.number_of(attribute, value) AS
 CASE
     WHEN value IS NULL THEN NULL
-    WHEN TRY_CAST(anon.as_read(value) AS DOUBLE) IS NULL THEN error(concat('column "', attribute, '" has a value that is not a number'))
-    ELSE TRY_CAST(anon.as_read(value) AS DOUBLE)
+    WHEN TRY_CAST(anon_helpers.as_read(value) AS DOUBLE) IS NULL
+        THEN error(concat('column "', attribute, '" has a value that is not a number'))
+    ELSE TRY_CAST(anon_helpers.as_read(value) AS DOUBLE)
 END;
 
 -- The number halfway between the smallest and the largest number that a released label may stand for; see
--- anon.label_values and anon.value_without_taxonomy.
+-- label_values and value_without_taxonomy.
 --
 -- Returns: DOUBLE; NULL for a label of nothing but NULL, an error for a value that is not a number.
 -- Example:
---   SELECT anon.label_midpoint('age', '[30, 40)') AS decade, anon.label_midpoint('age', '*') AS domain;
-CREATE OR REPLACE MACRO anon.label_midpoint(attribute, label) AS (
+--   SELECT anon_helpers.label_midpoint('age', '[30, 40)') AS decade, anon_helpers.label_midpoint('age', '*') AS domain;
+CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
     SELECT CASE
-        WHEN anon_found.anon_values = 0 THEN anon.number_of(attribute, anon.value_without_taxonomy(attribute, label))
+        WHEN anon_found.anon_values = 0
+            THEN anon_helpers.number_of(attribute, anon_helpers.value_without_taxonomy(attribute, label))
         ELSE (anon_found.anon_smallest + anon_found.anon_largest) / 2
     END
     FROM (
         SELECT
             count(*) AS anon_values,
-            min(anon.number_of(attribute, anon_labels.anon_value)) AS anon_smallest,
-            max(anon.number_of(attribute, anon_labels.anon_value)) AS anon_largest
-        FROM anon.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
+            min(anon_helpers.number_of(attribute, anon_labels.anon_value)) AS anon_smallest,
+            max(anon_helpers.number_of(attribute, anon_labels.anon_value)) AS anon_largest
+        FROM anon_helpers.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
         WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM anon.text_of(label)
     ) AS anon_found (anon_values, anon_smallest, anon_largest)
 );
@@ -3629,13 +3692,13 @@ CREATE OR REPLACE MACRO anon.label_midpoint(attribute, label) AS (
 -- quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
 -- Source: Lee and Chung 2020, equations 5 and 6.
 -- Example:
---   FROM anon.released_ncp('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
+--   FROM anon_helpers.released_ncp('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.released_ncp(released, quasi_identifiers) AS TABLE
 WITH anon_cells AS (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), count(*) AS anon_rows
-        FROM query_table(anon.as_source(released))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), count(*) AS anon_rows
+        FROM query_table(anon_helpers.as_source(released))
         GROUP BY ALL
     )
 ),
@@ -3646,7 +3709,7 @@ anon_labels AS (
 ),
 anon_leaves AS (
     SELECT attribute AS anon_attribute, label AS anon_label, count(*) AS anon_leaf_count
-    FROM anon.label_values()
+    FROM anon_helpers.label_values()
     GROUP BY ALL
 ),
 anon_losses AS (
@@ -3655,8 +3718,8 @@ anon_losses AS (
         anon_shown.anon_label,
         CASE
             WHEN anon_leaves.anon_leaf_count IS NOT NULL
-                THEN anon.ncp_share_of(anon_leaves.anon_leaf_count, anon_heights.value_count)
-            WHEN anon.value_without_taxonomy(anon_shown.anon_attribute, anon_shown.anon_label)
+                THEN anon_helpers.ncp_share_of(anon_leaves.anon_leaf_count, anon_heights.value_count)
+            WHEN anon_helpers.value_without_taxonomy(anon_shown.anon_attribute, anon_shown.anon_label)
                 IS NOT DISTINCT FROM anon_shown.anon_label THEN 0.0
         END AS anon_loss
     FROM (SELECT DISTINCT anon_attribute, anon_label FROM anon_labels) AS anon_shown
@@ -3697,7 +3760,7 @@ CREATE OR REPLACE MACRO anon.total_variation(original, released, column_name) AS
 SELECT
     CASE
         WHEN min(anon_original_total) > 0 AND min(anon_released_total) > 0 THEN
-            anon.equal_distance_of(anon_released_rows, anon_released_total, anon_original_rows / anon_original_total)
+            anon_helpers.equal_distance_of(anon_released_rows, anon_released_total, anon_original_rows / anon_original_total)
     END AS total_variation
 FROM (
     SELECT
@@ -3709,10 +3772,10 @@ FROM (
         SELECT anon_value, sum(1 - anon_in_released) AS anon_original_rows, sum(anon_in_released) AS anon_released_rows
         FROM (
             SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 0 AS anon_in_released
-            FROM query_table(anon.as_source(original))
+            FROM query_table(anon_helpers.as_source(original))
             UNION ALL
             SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 1 AS anon_in_released
-            FROM query_table(anon.as_source(released))
+            FROM query_table(anon_helpers.as_source(released))
         )
         GROUP BY anon_value
     )
@@ -3729,8 +3792,8 @@ FROM (
 -- Source: Lee and Chung 2020, tables 5 to 8.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}) WHERE diagnosis = 'flu')
---   FROM anon.compared_values('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.compared_values(original, released, node, sensitive) AS TABLE
+--   FROM anon_helpers.compared_values('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.compared_values(original, released, node, sensitive) AS TABLE
 WITH anon_cells AS (
     SELECT
         COLUMNS(map_keys(node)),
@@ -3746,7 +3809,7 @@ WITH anon_cells AS (
             anon.text_of(COLUMNS(map_keys(node))),
             anon.text_of(COLUMNS([sensitive])) AS anon_value,
             1 AS anon_in_released
-        FROM query_table(anon.as_source(released))
+        FROM query_table(anon_helpers.as_source(released))
     )
     GROUP BY ALL
 ),
@@ -3796,11 +3859,11 @@ GROUP BY anon_class, anon_value;
 -- Returns: DOUBLE in [0, 1]; NULL for a class that is not released.
 -- Source: Lee and Chung 2020, equation 8.
 -- Example:
---   SELECT anon.counterfeit_share_of(3, 4) AS rate;
-CREATE OR REPLACE MACRO anon.counterfeit_share_of(original_rows, released_rows) AS
+--   SELECT anon_helpers.counterfeit_share_of(3, 4) AS rate;
+CREATE OR REPLACE MACRO anon_helpers.counterfeit_share_of(original_rows, released_rows) AS
 CASE WHEN released_rows > 0 THEN greatest(released_rows - original_rows, 0) / released_rows END;
 
--- Every class of anon.compared_values with its sizes, and how far its released sensitive values are from the original
+-- Every class of compared_values with its sizes, and how far its released sensitive values are from the original
 -- ones: the total variation distance, 1 for a class without original rows, NULL for one that is not released.
 --
 -- Returns: class VARCHAR[], masked BOOLEAN, original_rows BIGINT, released_rows BIGINT, distance DOUBLE and
@@ -3808,19 +3871,19 @@ CASE WHEN released_rows > 0 THEN greatest(released_rows - original_rows, 0) / re
 -- Source: Lee and Chung 2020, equations 7 and 8 for one class.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}) WHERE diagnosis = 'flu')
---   FROM anon.compared_classes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.compared_classes(original, released, node, sensitive) AS TABLE
+--   FROM anon_helpers.compared_classes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.compared_classes(original, released, node, sensitive) AS TABLE
 SELECT
     anon_class AS class,
     anon_class = list_transform(anon_class, lambda anon_label: '*') AS masked,
     CAST(any_value(anon_original_size) AS BIGINT) AS original_rows,
     CAST(any_value(anon_released_size) AS BIGINT) AS released_rows,
     CASE
-        WHEN any_value(anon_released_size) > 0 THEN anon.equal_distance_of(
+        WHEN any_value(anon_released_size) > 0 THEN anon_helpers.equal_distance_of(
             anon_released_rows, anon_released_size, anon_original_rows / nullif(anon_original_size, 0)
         )
     END AS distance,
-    anon.counterfeit_share_of(any_value(anon_original_size), any_value(anon_released_size)) AS counterfeit_share
+    anon_helpers.counterfeit_share_of(any_value(anon_original_size), any_value(anon_released_size)) AS counterfeit_share
 FROM (
     SELECT
         class AS anon_class,
@@ -3828,11 +3891,11 @@ FROM (
         released_rows AS anon_released_rows,
         sum(original_rows) OVER (PARTITION BY class) AS anon_original_size,
         sum(released_rows) OVER (PARTITION BY class) AS anon_released_size
-    FROM anon.compared_values(original, released, node, sensitive)
+    FROM anon_helpers.compared_values(original, released, node, sensitive)
 )
 GROUP BY anon_class;
 
--- What a release with masked, counterfeit or deleted rows does to its classes, see anon.compared_classes: means over
+-- What a release with masked, counterfeit or deleted rows does to its classes, see compared_classes: means over
 -- the released classes, each with the same weight.
 --
 -- Returns: one row, all in [0, 1]: class_distance DOUBLE, the mean distance (EMD of classes), NULL if no class is
@@ -3842,22 +3905,22 @@ GROUP BY anon_class;
 -- Source: Lee and Chung 2020, equation 9.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}) WHERE diagnosis = 'flu')
---   FROM anon.class_changes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis');
-CREATE OR REPLACE MACRO anon.class_changes(original, released, node, sensitive) AS TABLE
+--   FROM anon_helpers.class_changes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis');
+CREATE OR REPLACE MACRO anon_helpers.class_changes(original, released, node, sensitive) AS TABLE
 SELECT
     avg(distance ORDER BY class ASC NULLS LAST) AS class_distance,
     coalesce(avg(counterfeit_share ORDER BY class ASC NULLS LAST), 0.0) AS rate,
     coalesce(avg(counterfeit_share ORDER BY class ASC NULLS LAST) FILTER (WHERE NOT masked), 0.0) AS unmasked_rate,
     sum(greatest(original_rows - released_rows, 0)) / nullif(sum(original_rows), 0) AS deletion_rate
-FROM anon.compared_classes(original, released, node, sensitive);
+FROM anon_helpers.compared_classes(original, released, node, sensitive);
 
 -- Information loss of a release in IPA, the sum of three losses that each have rows of their own: NCP over all released
 -- rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
 -- the masked one included. It is measured on the true data and must not be part of a differentially private release.
 --
 -- Job: loss.
--- Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
--- anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
+-- Returns: one row: ncp, total_variation, rate DOUBLE as in released_ncp, anon.total_variation and
+-- class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
 -- literal_information_loss DOUBLE, the sum with literal_ncp; utility DOUBLE, 3 - information_loss. NULL where a part is.
 -- Source: Lee and Chung 2020, equations 10 and 11.
 -- Example:
@@ -3872,9 +3935,9 @@ SELECT
     (anon_labels.ncp + anon_values.total_variation + anon_classes.rate) / 3 AS normalized_information_loss,
     anon_labels.literal_ncp + anon_values.total_variation + anon_classes.rate AS literal_information_loss,
     3 - (anon_labels.ncp + anon_values.total_variation + anon_classes.rate) AS utility
-FROM anon.released_ncp(released, map_keys(node)) AS anon_labels
+FROM anon_helpers.released_ncp(released, map_keys(node)) AS anon_labels
 CROSS JOIN anon.total_variation(original, released, sensitive) AS anon_values
-CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_classes;
+CROSS JOIN anon_helpers.class_changes(original, released, node, sensitive) AS anon_classes;
 
 -- Who is left out of a release: the values of a column with their rows in the source and in the release, first the value that
 -- has lost the largest share of its rows. The column is one that the release has as it is.
@@ -3890,8 +3953,8 @@ SELECT
     anon_source.row_count AS source_rows,
     coalesce(anon_release.row_count, 0) AS release_rows,
     1 - coalesce(anon_release.row_count, 0) / anon_source.row_count AS left_out_share
-FROM anon.column_values(source, [column_name]) AS anon_source
-LEFT JOIN anon.column_values(release, [column_name]) AS anon_release
+FROM anon_helpers.column_values(source, [column_name]) AS anon_source
+LEFT JOIN anon_helpers.column_values(release, [column_name]) AS anon_release
     ON anon_release.value IS NOT DISTINCT FROM anon_source.value
 ORDER BY left_out_share DESC, source_rows DESC, value ASC;
 
@@ -3914,38 +3977,38 @@ FROM anon.class_sizes(source, quasi_identifiers);
 --
 -- Returns: class_size BIGINT, 0 for a class that only the population has; population_size BIGINT, at least 1.
 -- Example:
---   FROM anon.matched_classes('visits', ['sex'], 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.matched_classes(source, quasi_identifiers, population) AS TABLE
+--   FROM anon_helpers.matched_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.matched_classes(source, quasi_identifiers, population) AS TABLE
 SELECT
     CAST(anon_sample_size AS BIGINT) AS class_size,
     CAST(greatest(anon_sample_size, anon_population_size) AS BIGINT) AS population_size
 FROM (
     SELECT
-        COLUMNS(anon.listed(quasi_identifiers)),
+        COLUMNS(anon_helpers.listed(quasi_identifiers)),
         sum(anon_in_sample) AS anon_sample_size,
         sum(anon_in_population) AS anon_population_size
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 1 AS anon_in_sample, 0 AS anon_in_population
-        FROM query_table(anon.as_source(source))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), 1 AS anon_in_sample, 0 AS anon_in_population
+        FROM query_table(anon_helpers.as_source(source))
         -- By name: COLUMNS follows the order of each table, and theirs may differ.
         UNION ALL BY NAME
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 0 AS anon_in_sample, 1 AS anon_in_population
-        FROM query_table(anon.as_source(population))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), 0 AS anon_in_sample, 1 AS anon_in_population
+        FROM query_table(anon_helpers.as_source(population))
     )
     GROUP BY ALL
 );
 
--- Every class of the source with its size there and in the population table, see anon.matched_classes.
+-- Every class of the source with its size there and in the population table, see matched_classes.
 --
 -- Returns: class_size BIGINT, population_size BIGINT.
 -- Example:
---   FROM anon.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.population_classes(source, quasi_identifiers, population) AS TABLE
+--   FROM anon_helpers.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.population_classes(source, quasi_identifiers, population) AS TABLE
 SELECT class_size, population_size
-FROM anon.matched_classes(source, quasi_identifiers, population)
+FROM anon_helpers.matched_classes(source, quasi_identifiers, population)
 WHERE class_size > 0;
 
--- k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
+-- k-map attained: the smallest population size of any class of the source, see matched_classes; NULL for a table
 -- without rows. Classes without a row of the source do not count.
 --
 -- Job: privacy.
@@ -3955,7 +4018,7 @@ WHERE class_size > 0;
 --   FROM anon.k_map('visits', ['sex'], 'visits');
 CREATE OR REPLACE MACRO anon.k_map(source, quasi_identifiers, population) AS TABLE
 SELECT min(population_size) AS k
-FROM anon.population_classes(source, quasi_identifiers, population);
+FROM anon_helpers.population_classes(source, quasi_identifiers, population);
 
 -- delta-presence attained: the smallest and the largest probability that an individual of the population has a row in
 -- the source, which is the share of the individual's class that does. Individuals whose class has no row of the source
@@ -3975,7 +4038,7 @@ SELECT
     max(class_size / population_size) AS largest,
     min(class_size / population_size) FILTER (WHERE class_size > 0) AS smallest_published,
     count(*) FILTER (WHERE class_size = 0) AS absent_classes
-FROM anon.matched_classes(source, quasi_identifiers, population);
+FROM anon_helpers.matched_classes(source, quasi_identifiers, population);
 
 -- Journalist risk: the attacker does not know whether the person is in the table, but has the population that
 -- it was drawn from. The highest risk is 1 over the smallest population size of any published class.
@@ -3990,7 +4053,7 @@ CREATE OR REPLACE MACRO anon.journalist_risk(source, quasi_identifiers, populati
 SELECT
     1.0 / min(population_size) AS highest_risk,
     sum(CAST(class_size AS DOUBLE) / population_size) / sum(class_size) AS average_risk
-FROM anon.population_classes(source, quasi_identifiers, population);
+FROM anon_helpers.population_classes(source, quasi_identifiers, population);
 
 -- Marketer risk: the share of the rows that an attacker is expected to match rightly when every row is
 -- matched with a person of the population at random within its class. Give the source itself as population
@@ -4003,7 +4066,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 --   FROM anon.marketer_risk('visits', ['sex'], 'visits');
 CREATE OR REPLACE MACRO anon.marketer_risk(source, quasi_identifiers, population) AS TABLE
 SELECT sum(CAST(class_size AS DOUBLE) / population_size) / sum(class_size) AS marketer_risk
-FROM anon.population_classes(source, quasi_identifiers, population);
+FROM anon_helpers.population_classes(source, quasi_identifiers, population);
 
 -- Rows that are alone in their class.
 --
@@ -4025,8 +4088,8 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Returns: DOUBLE in (0, 1]; NULL without rows.
 -- Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
 -- Example:
---   SELECT anon.distinction_of(class_size) AS distinction FROM anon.class_sizes('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.distinction_of(class_size) AS CAST(count(*) AS DOUBLE) / sum(class_size);
+--   SELECT anon_helpers.distinction_of(class_size) AS distinction FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.distinction_of(class_size) AS CAST(count(*) AS DOUBLE) / sum(class_size);
 
 -- The share of all pairs of rows of some classes whose two rows are in different classes.
 --
@@ -4034,31 +4097,33 @@ CREATE OR REPLACE MACRO anon.distinction_of(class_size) AS CAST(count(*) AS DOUB
 -- Returns: DOUBLE in [0, 1]; NULL of fewer than two rows, which are no pair.
 -- Source: Motwani and Xu 2008, the separation ratio.
 -- Example:
---   SELECT anon.separation_of(class_size) AS separation FROM anon.class_sizes('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.separation_of(class_size) AS
+--   SELECT anon_helpers.separation_of(class_size) AS separation FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.separation_of(class_size) AS
 1 - sum(CAST(class_size AS HUGEINT) * (class_size - 1))
 / nullif(CAST(sum(CAST(class_size AS HUGEINT)) * (sum(CAST(class_size AS HUGEINT)) - 1) AS DOUBLE), 0);
 
 -- Distinction of some columns: how close they are to a key. Of the rows, the largest share among which no two agree on all
 -- of the columns. NULL agrees with NULL.
 --
+-- Job: columns.
 -- Returns: one row: distinction DOUBLE in (0, 1], 1 for a key; NULL for a table without rows.
 -- Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
 -- Example:
 --   FROM anon.distinction('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.distinction(source, columns) AS TABLE
-SELECT anon.distinction_of(class_size) AS distinction
+SELECT anon_helpers.distinction_of(class_size) AS distinction
 FROM anon.class_sizes(source, columns);
 
 -- Separation by some columns: the share of all pairs of rows whose two rows differ in one of the columns, at least. NULL
 -- agrees with NULL.
 --
+-- Job: columns.
 -- Returns: one row: separation DOUBLE in [0, 1], 1 for a key; NULL for a table of fewer than two rows.
 -- Source: Motwani and Xu 2008, the separation ratio.
 -- Example:
 --   FROM anon.separation('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.separation(source, columns) AS TABLE
-SELECT anon.separation_of(class_size) AS separation
+SELECT anon_helpers.separation_of(class_size) AS separation
 FROM anon.class_sizes(source, columns);
 
 -- The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
@@ -4073,7 +4138,7 @@ CREATE OR REPLACE MACRO anon.nearly_unique(source, k) AS TABLE
 WITH anon_values AS (
     SELECT anon_column, anon_value, count(*) AS anon_value_rows
     FROM (
-        FROM (SELECT anon.text_of(COLUMNS(*)) FROM query_table(anon.as_source(source)))
+        FROM (SELECT anon.text_of(COLUMNS(*)) FROM query_table(anon_helpers.as_source(source)))
         UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(*)))
     )
     GROUP BY anon_column, anon_value
@@ -4081,7 +4146,9 @@ WITH anon_values AS (
 SELECT
     anon_column AS column_name,
     count(anon_value) AS value_count,
-    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < anon.checked_k(k)), 0) AS BIGINT) AS rare_rows,
+    CAST(coalesce(
+        sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < anon_helpers.checked_k(k)), 0
+    ) AS BIGINT) AS rare_rows,
     rare_rows / sum(anon_value_rows) AS rare_share
 FROM anon_values
 GROUP BY anon_column
@@ -4094,8 +4161,8 @@ ORDER BY rare_rows DESC, column_name ASC;
 -- Returns: BOOLEAN; true for no rows.
 -- Source: Machanavajjhala et al. 2007, the homogeneity attack.
 -- Example:
---   SELECT sex, anon.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;
-CREATE OR REPLACE MACRO anon.is_homogeneous(value) AS
+--   SELECT sex, anon_helpers.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.is_homogeneous(value) AS
 min(value) IS NOT DISTINCT FROM max(value) AND count(value) IN (0, count(*));
 
 -- The rows of classes in which all rows have one sensitive value, so that their class gives the value away.
@@ -4110,8 +4177,8 @@ SELECT
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_is_homogeneous), 0) AS BIGINT) AS homogeneous_rows,
     CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count
 FROM (
-    SELECT sum(row_count) AS anon_rows, anon.is_homogeneous(sensitive_value) AS anon_is_homogeneous
-    FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    SELECT sum(row_count) AS anon_rows, anon_helpers.is_homogeneous(sensitive_value) AS anon_is_homogeneous
+    FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
 );
 
@@ -4119,8 +4186,8 @@ FROM (
 --
 -- Returns: HUGEINT, 0 without any.
 -- Example:
---   SELECT anon.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes('visits', ['zip']);
-CREATE OR REPLACE MACRO anon.rare_rows_of(value_rows, fewer_than) AS
+--   SELECT anon_helpers.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes('visits', ['zip']);
+CREATE OR REPLACE MACRO anon_helpers.rare_rows_of(value_rows, fewer_than) AS
 coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
 
 -- The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
@@ -4131,7 +4198,7 @@ coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
 --   FROM anon.rare_rows('visits', ['age', 'diagnosis'], 2);
 CREATE OR REPLACE MACRO anon.rare_rows(source, column_names, fewer_than) AS TABLE
 SELECT
-    CAST(anon.rare_rows_of(class_size, anon_fewer_than) AS BIGINT) AS rare_rows,
+    CAST(anon_helpers.rare_rows_of(class_size, anon_fewer_than) AS BIGINT) AS rare_rows,
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count
 FROM (SELECT class_size, fewer_than AS anon_fewer_than FROM anon.class_sizes(source, column_names));
 
@@ -4146,8 +4213,8 @@ FROM (SELECT class_size, fewer_than AS anon_fewer_than FROM anon.class_sizes(sou
 -- Source: Codd 1971, functional dependency.
 -- Example:
 --   WITH pairs AS (SELECT zip AS determinant, sex AS dependent, count(*) AS row_count FROM visits GROUP BY ALL)
---   FROM anon.dependency('pairs');
-CREATE OR REPLACE MACRO anon.dependency(pairs) AS TABLE
+--   FROM anon_helpers.dependency('pairs');
+CREATE OR REPLACE MACRO anon_helpers.dependency(pairs) AS TABLE
 SELECT
     CAST(coalesce(sum(anon_undetermined_rows), 0) AS BIGINT) AS undetermined_rows,
     CAST(coalesce(list_extract(max(anon_repeated_rows, 2), 2), 0) AS BIGINT) AS support,
@@ -4159,7 +4226,7 @@ FROM (
         sum(row_count) AS anon_rows
     FROM (
         SELECT dependent, row_count, count(*) OVER (PARTITION BY determinant) AS anon_dependents
-        FROM query_table(anon.as_source(pairs))
+        FROM query_table(anon_helpers.as_source(pairs))
     )
     GROUP BY dependent
 );
@@ -4177,6 +4244,7 @@ FROM (
 -- row of a person has NULL for their class, whether it left the row out or there was none. A key that is NULL, or has
 -- several rows of a release, is an error, and so are two releases with rows and no key in common.
 --
+-- Job: privacy.
 -- Returns: first_class STRUCT, second_class STRUCT of the labels in each release, or NULL; person_count BIGINT.
 -- Source: composition attacks (Ganta, Kasiviswanathan and Smith 2008); differences of releases (Byun et al. 2006).
 -- Example:
@@ -4208,13 +4276,13 @@ FROM (
             SELECT
                 anon.text_of(COLUMNS([key])) AS anon_key,
                 row(*COLUMNS(lambda anon_name: lower(anon_name) <> lower(key))) AS anon_first_class
-            FROM query_table(anon.as_source(first_release))
+            FROM query_table(anon_helpers.as_source(first_release))
             -- By name: the column that a table lacks is NULL.
             UNION ALL BY NAME
             SELECT
                 anon.text_of(COLUMNS([key])) AS anon_key,
                 row(*COLUMNS(lambda anon_name: lower(anon_name) <> lower(key))) AS anon_second_class
-            FROM query_table(anon.as_source(second_release))
+            FROM query_table(anon_helpers.as_source(second_release))
         )
         GROUP BY anon_key
     )
@@ -4228,16 +4296,16 @@ FROM (
 -- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT, those alone in their joint
 -- class. Without classes, k is NULL.
 -- Example:
---   WITH joint AS (FROM anon.joint_classes('visits', 'visits', 'id')) FROM anon.joint_sizes('joint');
-CREATE OR REPLACE MACRO anon.joint_sizes(joint_classes) AS TABLE
+--   WITH joint AS (FROM anon.joint_classes('visits', 'visits', 'id')) FROM anon_helpers.joint_sizes('joint');
+CREATE OR REPLACE MACRO anon_helpers.joint_sizes(joint_classes) AS TABLE
 SELECT
     min(anon_classes.person_count) AS k,
     count(*) AS class_count,
     CAST(coalesce(sum(anon_classes.person_count), 0) AS BIGINT) AS person_count,
     count(*) FILTER (WHERE anon_classes.person_count = 1) AS unique_persons
-FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
+FROM query_table(anon_helpers.as_source(joint_classes)) AS anon_classes;
 
--- The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
+-- The k of two releases together, see anon.joint_classes and joint_sizes. Three releases are two, once the first two
 -- are one table with the labels of both.
 --
 -- Job: risk.
@@ -4248,7 +4316,7 @@ FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
 --   FROM anon.joint_k('spring', 'autumn', 'id');
 CREATE OR REPLACE MACRO anon.joint_k(first_release, second_release, key) AS TABLE
 WITH anon_joint AS (SELECT * FROM anon.joint_classes(first_release, second_release, key))
-SELECT * FROM anon.joint_sizes('anon_joint');
+SELECT * FROM anon_helpers.joint_sizes('anon_joint');
 
 -- What an analyst's queries give on a released table instead of its original: counts and averages by group.
 --
@@ -4260,40 +4328,41 @@ SELECT * FROM anon.joint_sizes('anon_joint');
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.group_label_of(34, 5) AS age_group, anon.group_label_of('flu', NULL) AS diagnosis;
-CREATE OR REPLACE MACRO anon.group_label_of(value, width) AS
+--   SELECT anon_helpers.group_label_of(34, 5) AS age_group, anon_helpers.group_label_of('flu', NULL) AS diagnosis;
+CREATE OR REPLACE MACRO anon_helpers.group_label_of(value, width) AS
 CASE WHEN width IS NULL THEN anon.text_of(value) ELSE anon.interval_label(value, width, 0, NULL, NULL) END;
 
 -- Where the group of a value of a column starts; NULL without a width, an error for a value that is not a number.
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.group_start_of('age', 34, 5) AS group_start;
-CREATE OR REPLACE MACRO anon.group_start_of(attribute, value, width) AS
-CASE WHEN width IS NOT NULL THEN floor(anon.number_of(attribute, value) / width) * width END;
+--   SELECT anon_helpers.group_start_of('age', 34, 5) AS group_start;
+CREATE OR REPLACE MACRO anon_helpers.group_start_of(attribute, value, width) AS
+CASE WHEN width IS NOT NULL THEN floor(anon_helpers.number_of(attribute, value) / width) * width END;
 
 -- COUNT(*) by group, of a table that shows its values.
 --
 -- Values whose types give each a text of its own, and equal ones the same, are counted before they become texts, which takes
 -- a quarter of the time. The type of a column is known to the planner, which leaves out the other branch.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee and Chung 2020, queries Q1 and Q2.
 -- Example:
 --   FROM anon.grouped_counts('visits', 'age', 5) ORDER BY group_start;
 CREATE OR REPLACE MACRO anon.grouped_counts(source, column_name, width) AS TABLE
 SELECT
-    anon.group_label_of(anon_value, width) AS group_label,
-    min(anon.group_start_of(column_name, anon_value, width)) AS group_start,
+    anon_helpers.group_label_of(anon_value, width) AS group_label,
+    min(anon_helpers.group_start_of(column_name, anon_value, width)) AS group_start,
     CAST(sum(anon_rows) AS DOUBLE) AS answer
 FROM (
     SELECT anon.text_of(anon_plain) AS anon_value, count(*) AS anon_rows
-    FROM (SELECT COLUMNS([column_name]) AS anon_plain FROM query_table(anon.as_source(source)))
+    FROM (SELECT COLUMNS([column_name]) AS anon_plain FROM query_table(anon_helpers.as_source(source)))
     WHERE typeof(anon_plain) IN ('BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'DATE')
     GROUP BY anon_plain
     UNION ALL
     SELECT anon.text_of(anon_other), count(*)
-    FROM (SELECT COLUMNS([column_name]) AS anon_other FROM query_table(anon.as_source(source)))
+    FROM (SELECT COLUMNS([column_name]) AS anon_other FROM query_table(anon_helpers.as_source(source)))
     WHERE typeof(anon_other) NOT IN ('BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'DATE')
     GROUP BY ALL
 )
@@ -4302,50 +4371,51 @@ GROUP BY group_label;
 -- AVG(averaged) by group, of a table that shows its values. As in AVG, a NULL to average does not count, and the answer
 -- of a group with nothing else is NULL.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee and Chung 2020, queries Q3 and Q4.
 -- Example:
 --   FROM anon.grouped_averages('visits', 'sex', NULL, 'age') ORDER BY group_label;
 CREATE OR REPLACE MACRO anon.grouped_averages(source, column_name, width, averaged) AS TABLE
 SELECT
-    anon.group_label_of(anon_value, width) AS group_label,
-    min(anon.group_start_of(column_name, anon_value, width)) AS group_start,
+    anon_helpers.group_label_of(anon_value, width) AS group_label,
+    min(anon_helpers.group_start_of(column_name, anon_value, width)) AS group_start,
     fsum(anon_rows * anon_number) / sum(anon_rows) FILTER (WHERE anon_number IS NOT NULL) AS answer
 FROM (
-    SELECT anon_value, anon_rows, anon.number_of(averaged, anon_averaged) AS anon_number
+    SELECT anon_value, anon_rows, anon_helpers.number_of(averaged, anon_averaged) AS anon_number
     FROM (
         SELECT
             anon.text_of(COLUMNS([column_name])) AS anon_value,
             anon.text_of(COLUMNS([averaged])) AS anon_averaged,
             count(*) AS anon_rows
-        FROM query_table(anon.as_source(source))
+        FROM query_table(anon_helpers.as_source(source))
         GROUP BY ALL
     )
 )
 GROUP BY group_label;
 
 -- What the labels in a column of a released table may stand for: the values under them, all equally likely; see
--- anon.label_values and anon.value_without_taxonomy.
+-- label_values and value_without_taxonomy.
 --
 -- Returns: label VARCHAR, value VARCHAR, share DOUBLE in (0, 1]; the shares of a label sum to 1.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'sex': 1}))
---   FROM anon.spread_labels('released', 'sex') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.spread_labels(released, column_name) AS TABLE
+--   FROM anon_helpers.spread_labels('released', 'sex') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.spread_labels(released, column_name) AS TABLE
 SELECT
     anon_shown.anon_label AS label,
     CASE
         WHEN anon_known.anon_is_known THEN anon_known.anon_value
-        ELSE anon.value_without_taxonomy(column_name, anon_shown.anon_label)
+        ELSE anon_helpers.value_without_taxonomy(column_name, anon_shown.anon_label)
     END AS value,
     1.0 / count(*) OVER (PARTITION BY anon_shown.anon_label) AS share
 FROM (
     SELECT DISTINCT anon.text_of(COLUMNS([column_name])) AS anon_label
-    FROM query_table(anon.as_source(released))
+    FROM query_table(anon_helpers.as_source(released))
 ) AS anon_shown
 LEFT JOIN (
     SELECT anon_label, anon_value, TRUE AS anon_is_known
-    FROM anon.label_values() AS anon_label_values (anon_attribute, anon_label, anon_value)
+    FROM anon_helpers.label_values() AS anon_label_values (anon_attribute, anon_label, anon_value)
     WHERE anon_attribute = column_name
 ) AS anon_known
     ON anon_known.anon_label IS NOT DISTINCT FROM anon_shown.anon_label;
@@ -4354,38 +4424,40 @@ LEFT JOIN (
 -- values that its label may stand for. Row policy: all rows of the released table; masked ones spread over the domain.
 --
 -- weight: the column of weights, which are the probabilities that a row meets the conditions of the query (see
--- anon.label_share), or that it is not a counterfeit. Rows without a weight do not count.
+-- label_share), or that it is not a counterfeit. Rows without a weight do not count.
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017, query error rate.
 -- Example:
 --   WITH released AS (
---       SELECT age, anon.label_share('sex', sex, 'f') AS weight
+--       SELECT age, anon_helpers.label_share('sex', sex, 'f') AS weight
 --       FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1})
 --       WHERE diagnosis = 'flu'
 --   )
 --   FROM anon.estimated_counts('released', 'age', 5, 'weight') ORDER BY group_start;
 CREATE OR REPLACE MACRO anon.estimated_counts(released, column_name, width, weight) AS TABLE
 SELECT
-    anon.group_label_of(anon_spread.value, width) AS group_label,
-    min(anon.group_start_of(column_name, anon_spread.value, width)) AS group_start,
+    anon_helpers.group_label_of(anon_spread.value, width) AS group_label,
+    min(anon_helpers.group_start_of(column_name, anon_spread.value, width)) AS group_start,
     fsum(anon_labels.anon_weight * anon_spread.share) AS answer
 FROM (
     SELECT anon_label, sum(anon_weight) AS anon_weight
     FROM (
         SELECT anon.text_of(COLUMNS([column_name])) AS anon_label, COLUMNS([weight]) AS anon_weight
-        FROM query_table(anon.as_source(released))
+        FROM query_table(anon_helpers.as_source(released))
     )
     WHERE anon_weight > 0
     GROUP BY anon_label
 ) AS anon_labels
-INNER JOIN anon.spread_labels(released, column_name) AS anon_spread
+INNER JOIN anon_helpers.spread_labels(released, column_name) AS anon_spread
     ON anon_spread.label IS NOT DISTINCT FROM anon_labels.anon_label
 GROUP BY group_label;
 
 -- AVG(averaged) by group as a released table lets it be estimated: rows count as in anon.estimated_counts, each with
--- the midpoint of its label in the averaged column, see anon.label_midpoint. A label of nothing but NULL does not
+-- the midpoint of its label in the averaged column, see label_midpoint. A label of nothing but NULL does not
 -- count, and the answer of a group with nothing else is NULL.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017 and Lee and Chung 2020, queries Q3 and Q4.
 -- Example:
@@ -4393,13 +4465,13 @@ GROUP BY group_label;
 --   FROM anon.estimated_averages('released', 'sex', NULL, 'age', 'weight') ORDER BY group_label;
 CREATE OR REPLACE MACRO anon.estimated_averages(released, column_name, width, averaged, weight) AS TABLE
 SELECT
-    anon.group_label_of(anon_spread.value, width) AS group_label,
-    min(anon.group_start_of(column_name, anon_spread.value, width)) AS group_start,
+    anon_helpers.group_label_of(anon_spread.value, width) AS group_label,
+    min(anon_helpers.group_start_of(column_name, anon_spread.value, width)) AS group_start,
     fsum(anon_labels.anon_weight * anon_spread.share * anon_labels.anon_midpoint)
         / fsum(anon_labels.anon_weight * anon_spread.share) FILTER (WHERE anon_labels.anon_midpoint IS NOT NULL)
         AS answer
 FROM (
-    SELECT anon_label, anon_weight, anon.label_midpoint(averaged, anon_averaged) AS anon_midpoint
+    SELECT anon_label, anon_weight, anon_helpers.label_midpoint(averaged, anon_averaged) AS anon_midpoint
     FROM (
         SELECT anon_label, anon_averaged, sum(anon_weight) AS anon_weight
         FROM (
@@ -4407,13 +4479,13 @@ FROM (
                 anon.text_of(COLUMNS([column_name])) AS anon_label,
                 anon.text_of(COLUMNS([averaged])) AS anon_averaged,
                 COLUMNS([weight]) AS anon_weight
-            FROM query_table(anon.as_source(released))
+            FROM query_table(anon_helpers.as_source(released))
         )
         WHERE anon_weight > 0
         GROUP BY anon_label, anon_averaged
     )
 ) AS anon_labels
-INNER JOIN anon.spread_labels(released, column_name) AS anon_spread
+INNER JOIN anon_helpers.spread_labels(released, column_name) AS anon_spread
     ON anon_spread.label IS NOT DISTINCT FROM anon_labels.anon_label
 GROUP BY group_label;
 
@@ -4421,16 +4493,16 @@ GROUP BY group_label;
 --
 -- Returns: DOUBLE, at least 0, in the unit of the answers.
 -- Example:
---   SELECT anon.mean_absolute_error_of(answer, truth) AS mae FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);
-CREATE OR REPLACE MACRO anon.mean_absolute_error_of(answer, truth) AS
+--   SELECT anon_helpers.mean_absolute_error_of(answer, truth) AS mae FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);
+CREATE OR REPLACE MACRO anon_helpers.mean_absolute_error_of(answer, truth) AS
 fsum(abs(answer - truth)) / nullif(count(answer - truth), 0);
 
 -- Root mean square error of answers (an aggregate over groups); NULL without an answer.
 --
 -- Returns: DOUBLE, at least 0, in the unit of the answers.
 -- Example:
---   SELECT anon.root_mean_square_error_of(answer, truth) AS rmse FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);
-CREATE OR REPLACE MACRO anon.root_mean_square_error_of(answer, truth) AS
+--   SELECT anon_helpers.root_mean_square_error_of(answer, truth) AS rmse FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);
+CREATE OR REPLACE MACRO anon_helpers.root_mean_square_error_of(answer, truth) AS
 sqrt(fsum((answer - truth) * (answer - truth)) / nullif(count(answer - truth), 0));
 
 -- Mean relative error of answers over the groups whose true answer is above 0 (an aggregate over groups); NULL if there
@@ -4439,16 +4511,16 @@ sqrt(fsum((answer - truth) * (answer - truth)) / nullif(count(answer - truth), 0
 -- Returns: DOUBLE, at least 0.
 -- Source: Lee et al. 2017, query error rate.
 -- Example:
---   SELECT anon.mean_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);
-CREATE OR REPLACE MACRO anon.mean_relative_error_of(answer, truth) AS
+--   SELECT anon_helpers.mean_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);
+CREATE OR REPLACE MACRO anon_helpers.mean_relative_error_of(answer, truth) AS
 fsum(abs(answer - truth) / truth) FILTER (WHERE truth > 0) / nullif(count(answer - truth) FILTER (WHERE truth > 0), 0);
 
 -- The sum of the absolute errors over the sum of the true answers (an aggregate over groups); NULL if that is 0.
 --
 -- Returns: DOUBLE, at least 0 where no true answer is negative.
 -- Example:
---   SELECT anon.total_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);
-CREATE OR REPLACE MACRO anon.total_relative_error_of(answer, truth) AS
+--   SELECT anon_helpers.total_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);
+CREATE OR REPLACE MACRO anon_helpers.total_relative_error_of(answer, truth) AS
 fsum(abs(answer - truth)) / nullif(fsum(truth) FILTER (WHERE answer IS NOT NULL), 0);
 
 -- The answers to a query from an original and from its release, next to each other.
@@ -4458,8 +4530,8 @@ fsum(abs(answer - truth)) / nullif(fsum(truth) FILTER (WHERE answer IS NOT NULL)
 -- Example:
 --   WITH truth AS (FROM anon.grouped_counts('visits', 'sex', NULL)),
 --   answers AS (SELECT 'f' AS group_label, CAST(NULL AS DOUBLE) AS group_start, 5.0 AS answer)
---   FROM anon.compared_answers('truth', 'answers', 0) ORDER BY group_label;
-CREATE OR REPLACE MACRO anon.compared_answers(original_answers, released_answers, missing) AS TABLE
+--   FROM anon_helpers.compared_answers('truth', 'answers', 0) ORDER BY group_label;
+CREATE OR REPLACE MACRO anon_helpers.compared_answers(original_answers, released_answers, missing) AS TABLE
 SELECT
     anon_label AS group_label,
     max(anon_start) AS group_start,
@@ -4468,16 +4540,17 @@ SELECT
     CASE WHEN bool_or(anon_is_estimate) THEN max(anon_answer) FILTER (WHERE anon_is_estimate) ELSE missing END AS answer
 FROM (
     SELECT group_label AS anon_label, group_start AS anon_start, answer AS anon_answer, FALSE AS anon_is_estimate
-    FROM query_table(anon.as_source(original_answers))
+    FROM query_table(anon_helpers.as_source(original_answers))
     UNION ALL
     SELECT group_label AS anon_label, group_start AS anon_start, answer AS anon_answer, TRUE AS anon_is_estimate
-    FROM query_table(anon.as_source(released_answers))
+    FROM query_table(anon_helpers.as_source(released_answers))
 )
 GROUP BY anon_label;
 
--- How wrong the answers from a release are, see anon.compared_answers. Groups where one of both is NULL are left out of
+-- How wrong the answers from a release are, see compared_answers. Groups where one of both is NULL are left out of
 -- the errors, and counted.
 --
+-- Job: answers.
 -- Returns: one row: group_count BIGINT, of the groups of either; unanswered_groups BIGINT, with a truth and no answer;
 -- unknown_groups BIGINT, with an answer and no truth; mean_absolute_error, root_mean_square_error, mean_relative_error
 -- and total_relative_error DOUBLE.
@@ -4492,11 +4565,11 @@ SELECT
     count(*) AS group_count,
     count(*) FILTER (WHERE truth IS NOT NULL AND answer IS NULL) AS unanswered_groups,
     count(*) FILTER (WHERE truth IS NULL AND answer IS NOT NULL) AS unknown_groups,
-    anon.mean_absolute_error_of(answer, truth) AS mean_absolute_error,
-    anon.root_mean_square_error_of(answer, truth) AS root_mean_square_error,
-    anon.mean_relative_error_of(answer, truth) AS mean_relative_error,
-    anon.total_relative_error_of(answer, truth) AS total_relative_error
-FROM anon.compared_answers(original_answers, released_answers, missing);
+    anon_helpers.mean_absolute_error_of(answer, truth) AS mean_absolute_error,
+    anon_helpers.root_mean_square_error_of(answer, truth) AS root_mean_square_error,
+    anon_helpers.mean_relative_error_of(answer, truth) AS mean_relative_error,
+    anon_helpers.total_relative_error_of(answer, truth) AS total_relative_error
+FROM anon_helpers.compared_answers(original_answers, released_answers, missing);
 
 -- m-concealing: the risk of an attacker who knows the quasi-identifiers for sure and each secret column with a
 -- probability of its own, independently. A measure, not a guarantee: it is an average over what may be known.
@@ -4508,8 +4581,8 @@ FROM anon.compared_answers(original_answers, released_answers, missing);
 -- column doubles the states, and so is a probability outside [0, 1].
 -- Source: Mazzone 2019, section 5.2.
 -- Example:
---   FROM anon.knowledge_states(MAP {'diagnosis': 0.05, 'zip': 0.01}) ORDER BY state;
-CREATE OR REPLACE MACRO anon.knowledge_states(prior) AS TABLE
+--   FROM anon_helpers.knowledge_states(MAP {'diagnosis': 0.05, 'zip': 0.01}) ORDER BY state;
+CREATE OR REPLACE MACRO anon_helpers.knowledge_states(prior) AS TABLE
 SELECT *
 FROM (
     SELECT
@@ -4532,18 +4605,18 @@ FROM (
 )
 WHERE probability > 0;
 
--- The risk of each record class under column names that cannot clash with the columns'; see anon.concealing_exposure.
+-- The risk of each record class under column names that cannot clash with the columns'; see concealing_exposure.
 --
 -- Returns: the quasi-identifiers, the secret columns, anon_row_count BIGINT, anon_m DOUBLE, anon_worst_state VARCHAR[],
 -- anon_worst_risk DOUBLE.
 -- Example:
---   FROM anon.record_risks('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.record_risks(source, quasi_identifiers, prior) AS TABLE
+--   FROM anon_helpers.record_risks('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.record_risks(source, quasi_identifiers, prior) AS TABLE
 WITH anon_records AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_record, *
     FROM (
-        SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
-        FROM query_table(anon.as_source(source))
+        SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
+        FROM query_table(anon_helpers.as_source(source))
         GROUP BY ALL
     )
 ),
@@ -4554,7 +4627,7 @@ anon_guesses AS (
         anon_states.anon_state,
         anon_states.anon_known,
         anon_states.anon_probability,
-        row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class,
+        row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS anon_class,
         CASE
             -- Columns are found whatever their case: the prior may spell them otherwise than the table.
             WHEN list_contains(
@@ -4563,7 +4636,7 @@ anon_guesses AS (
             ) THEN COLUMNS(map_keys(prior))
         END
     FROM anon_records
-    CROSS JOIN anon.knowledge_states(prior) AS anon_states (anon_state, anon_known, anon_probability)
+    CROSS JOIN anon_helpers.knowledge_states(prior) AS anon_states (anon_state, anon_known, anon_probability)
 ),
 anon_matches AS (
     SELECT
@@ -4585,7 +4658,7 @@ anon_risks AS (
     GROUP BY anon_record
 )
 SELECT
-    COLUMNS(anon.listed(quasi_identifiers)),
+    COLUMNS(anon_helpers.listed(quasi_identifiers)),
     COLUMNS(map_keys(prior)),
     anon_records.anon_row_count,
     anon_risks.anon_m,
@@ -4603,17 +4676,17 @@ INNER JOIN anon_risks ON anon_risks.anon_record = anon_records.anon_record;
 -- known in it, and worst_risk DOUBLE, the risk in it. NULL is a value. At most 12 secret columns, at least one.
 -- Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 -- Example:
---   FROM anon.concealing_exposure('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY m DESC;
-CREATE OR REPLACE MACRO anon.concealing_exposure(source, quasi_identifiers, prior) AS TABLE
+--   FROM anon_helpers.concealing_exposure('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY m DESC;
+CREATE OR REPLACE MACRO anon_helpers.concealing_exposure(source, quasi_identifiers, prior) AS TABLE
 SELECT
     * EXCLUDE (anon_row_count, anon_m, anon_worst_state, anon_worst_risk),
     anon_row_count AS row_count,
     anon_m AS m,
     anon_worst_state AS worst_state,
     anon_worst_risk AS worst_risk
-FROM anon.record_risks(source, quasi_identifiers, prior);
+FROM anon_helpers.record_risks(source, quasi_identifiers, prior);
 
--- m-concealing attained: the highest risk of any row, see anon.concealing_exposure; NULL for a table without rows. With
+-- m-concealing attained: the highest risk of any row, see concealing_exposure; NULL for a table without rows. With
 -- probabilities of 0 it is 1 / k of k-anonymity, and generalization never raises it. Correlated and partial leaks are
 -- outside the model.
 --
@@ -4624,7 +4697,7 @@ FROM anon.record_risks(source, quasi_identifiers, prior);
 --   FROM anon.m_concealing('visits', ['sex'], MAP {'diagnosis': 0.05});
 CREATE OR REPLACE MACRO anon.m_concealing(source, quasi_identifiers, prior) AS TABLE
 SELECT max(anon_m) AS m, 1 / max(anon_m) AS inverse_m
-FROM anon.record_risks(source, quasi_identifiers, prior);
+FROM anon_helpers.record_risks(source, quasi_identifiers, prior);
 
 -- Counterfeits: rows that were invented so that classes are large enough, and the error that they cause in a release.
 
@@ -4633,8 +4706,8 @@ FROM anon.record_risks(source, quasi_identifiers, prior);
 -- Returns: the type of class_size; 0 for a class that is large enough.
 -- Source: Lee et al. 2017, algorithm 1.
 -- Example:
---   SELECT sum(anon.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.missing_rows(class_size, k) AS greatest(k - class_size, 0);
+--   SELECT sum(anon_helpers.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.missing_rows(class_size, k) AS greatest(k - class_size, 0);
 
 -- The share of rows with a value, as expected from few rows and from what was expected before these were seen.
 --
@@ -4643,8 +4716,8 @@ CREATE OR REPLACE MACRO anon.missing_rows(class_size, k) AS greatest(k - class_s
 -- Returns: DOUBLE in [0, 1].
 -- Source: MacKay and Peto 1995, a hierarchical Dirichlet model: with the prior of one more label, and that of another.
 -- Example:
---   SELECT anon.backed_off(3, 10, 0.25, 10) AS share;
-CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows) AS
+--   SELECT anon_helpers.backed_off(3, 10, 0.25, 10) AS share;
+CREATE OR REPLACE MACRO anon_helpers.backed_off(value_rows, row_count, prior, prior_rows) AS
 (value_rows + prior_rows * prior) / (row_count + prior_rows);
 
 -- Reconstruction error of a value that is published as one of `leaf_count` equally likely values, in a row that is real
@@ -4653,8 +4726,8 @@ CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows
 -- Returns: DOUBLE in [0, 1]; 0 for a value that is published as it is in a row that is known to be real.
 -- Source: Lee et al. 2017, equation of RCE, for discrete values.
 -- Example:
---   SELECT anon.reconstruction_error(3, 0.75) AS error;
-CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
+--   SELECT anon_helpers.reconstruction_error(3, 0.75) AS error;
+CREATE OR REPLACE MACRO anon_helpers.reconstruction_error(leaf_count, truth) AS
 1 - (2 * truth - truth * truth) / leaf_count;
 
 -- Reconstruction error RCE of the rows of an original in a release that was generalized to a node, over its
@@ -4667,6 +4740,7 @@ CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
 --
 -- truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
 -- without a catalog. A row where it is NULL is not true.
+-- Job: answers.
 -- Returns: one row: rce DOUBLE in [0, 1], the mean over rows and attributes; total_rce DOUBLE, the sum; joint_rce
 -- DOUBLE in [0, 1], the mean over rows with all attributes taken as one, whose values are their combinations; lost_rows
 -- BIGINT. The means are NULL for an original without rows.
@@ -4692,14 +4766,14 @@ WITH anon_cells AS (
                 anon.text_of(COLUMNS(map_keys(node))),
                 anon.text_of(COLUMNS([sensitive])) AS anon_value,
                 CAST(coalesce(COLUMNS([truth]), 0) AS DOUBLE) AS anon_truth
-            FROM query_table(anon.as_source(released))
+            FROM query_table(anon_helpers.as_source(released))
         )
         GROUP BY ALL
     )
 ),
 anon_leaves AS (
     SELECT DISTINCT attribute AS anon_attribute, label AS anon_label, leaf_count AS anon_leaf_count
-    FROM anon.taxonomy_labels(map_keys(node))
+    FROM anon_helpers.taxonomy_labels(map_keys(node))
     WHERE level = node[attribute]
 ),
 anon_labels AS (
@@ -4726,8 +4800,8 @@ anon_errors AS (
         any_value(anon_truth) AS anon_truth,
         count(*) AS anon_width,
         bool_or(bool_and(anon_is_mask)) OVER () AS anon_has_masks,
-        sum(anon.reconstruction_error(anon_leaf_count, anon_truth)) AS anon_shown_error,
-        sum(anon.reconstruction_error(anon_domain_size, 1)) AS anon_lost_error,
+        sum(anon_helpers.reconstruction_error(anon_leaf_count, anon_truth)) AS anon_shown_error,
+        sum(anon_helpers.reconstruction_error(anon_domain_size, 1)) AS anon_lost_error,
         product(anon_leaf_count) AS anon_shown_values,
         product(anon_domain_size) AS anon_lost_values
     FROM anon_labels
@@ -4749,12 +4823,12 @@ FROM (
         anon_width,
         anon_truth,
         CASE
-            WHEN anon_truth IS NULL THEN anon_lost_error + anon.reconstruction_error(anon_candidates, 1)
-            ELSE anon_shown_error + anon.reconstruction_error(1, anon_truth)
+            WHEN anon_truth IS NULL THEN anon_lost_error + anon_helpers.reconstruction_error(anon_candidates, 1)
+            ELSE anon_shown_error + anon_helpers.reconstruction_error(1, anon_truth)
         END AS anon_error,
         CASE
-            WHEN anon_truth IS NULL THEN anon.reconstruction_error(anon_lost_values * anon_candidates, 1)
-            ELSE anon.reconstruction_error(anon_shown_values, anon_truth)
+            WHEN anon_truth IS NULL THEN anon_helpers.reconstruction_error(anon_lost_values * anon_candidates, 1)
+            ELSE anon_helpers.reconstruction_error(anon_shown_values, anon_truth)
         END AS anon_joint_error
     FROM (
         SELECT anon_errors.*, CASE WHEN anon_has_masks THEN 1 ELSE anon_domain.anon_values END AS anon_candidates
@@ -4784,8 +4858,8 @@ FROM (
 -- Example:
 --   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
 --   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits)
---   FROM anon.catalog_values('released', 'catalog', 'ill') ORDER BY class_id;
-CREATE OR REPLACE MACRO anon.catalog_values(released, catalog, sensitive) AS TABLE
+--   FROM anon_helpers.catalog_values('released', 'catalog', 'ill') ORDER BY class_id;
+CREATE OR REPLACE MACRO anon_helpers.catalog_values(released, catalog, sensitive) AS TABLE
 SELECT
     anon_group AS class_ids,
     anon_class AS class_id,
@@ -4814,11 +4888,11 @@ FROM (
             unnest(class_ids) AS anon_class,
             anon.text_of(COLUMNS([sensitive])) AS anon_value,
             counterfeits AS anon_counterfeits
-        FROM query_table(anon.as_source(catalog))
+        FROM query_table(anon_helpers.as_source(catalog))
     ) AS anon_listed
     LEFT JOIN (
         SELECT class_id AS anon_class, anon.text_of(COLUMNS([sensitive])) AS anon_value, count(*) AS anon_rows
-        FROM query_table(anon.as_source(released))
+        FROM query_table(anon_helpers.as_source(released))
         GROUP BY ALL
     ) AS anon_counts
         ON anon_counts.anon_class = anon_listed.anon_class
@@ -4834,14 +4908,15 @@ FROM (
 -- Returns: DOUBLE in [0, 1]; 1 for a row that no catalog speaks of.
 -- Source: Lee et al. 2017, on RCE with a catalog.
 -- Example:
---   SELECT anon.row_truth(1, 4) AS truth;
-CREATE OR REPLACE MACRO anon.row_truth(counterfeits, row_count) AS
+--   SELECT anon_helpers.row_truth(1, 4) AS truth;
+CREATE OR REPLACE MACRO anon_helpers.row_truth(counterfeits, row_count) AS
 CASE WHEN counterfeits IS NULL THEN 1.0 ELSE 1.0 - counterfeits / row_count END;
 
--- The rows of a release, each with the probability that it is true, anon_truth: see anon.row_truth, and
--- anon.catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
+-- The rows of a release, each with the probability that it is true, anon_truth: see row_truth, and
+-- catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
 -- some rows only, take them from here.
 --
+-- Job: answers.
 -- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 -- Source: Lee et al. 2017, on RCE with a catalog.
 -- Example:
@@ -4852,9 +4927,9 @@ CASE WHEN counterfeits IS NULL THEN 1.0 ELSE 1.0 - counterfeits / row_count END;
 CREATE OR REPLACE MACRO anon.row_truths(released, catalog, sensitive) AS TABLE
 SELECT
     * EXCLUDE (anon_value, anon_listed_class, anon_listed_value, anon_counterfeits, anon_group_rows),
-    anon.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
+    anon_helpers.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
 FROM (
-    SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(anon.as_source(released))
+    SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(anon_helpers.as_source(released))
 ) AS anon_rows
 LEFT JOIN (
     SELECT
@@ -4862,7 +4937,7 @@ LEFT JOIN (
         sensitive_value AS anon_listed_value,
         counterfeits AS anon_counterfeits,
         group_rows AS anon_group_rows
-    FROM anon.catalog_values(released, catalog, sensitive)
+    FROM anon_helpers.catalog_values(released, catalog, sensitive)
 ) AS anon_known
     ON anon_known.anon_listed_class = anon_rows.class_id
     AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_rows.anon_value;
@@ -4872,6 +4947,7 @@ LEFT JOIN (
 -- anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it has
 -- more counterfeits than its classes have rows.
 --
+-- Job: answers.
 -- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 -- Source: Lee et al. 2017, on RCE with a catalog, for all values alike.
 -- Example:
@@ -4885,12 +4961,12 @@ SELECT
     CASE
         WHEN anon_counterfeits > count(*) OVER (PARTITION BY anon_group)
             THEN error('the catalog does not fit the release: it has more counterfeits than there are rows')
-        ELSE anon.row_truth(anon_counterfeits, count(*) OVER (PARTITION BY anon_group))
+        ELSE anon_helpers.row_truth(anon_counterfeits, count(*) OVER (PARTITION BY anon_group))
     END AS anon_truth
-FROM query_table(anon.as_source(released)) AS anon_rows
+FROM query_table(anon_helpers.as_source(released)) AS anon_rows
 LEFT JOIN (
     SELECT class_ids AS anon_group, unnest(class_ids) AS anon_listed_class, counterfeits AS anon_counterfeits
-    FROM query_table(anon.as_source(catalog))
+    FROM query_table(anon_helpers.as_source(catalog))
 ) AS anon_listed
     ON anon_listed.anon_listed_class = anon_rows.class_id;
 
@@ -4898,6 +4974,7 @@ LEFT JOIN (
 -- anon.row_truths for weights. Of rows of one class and value nobody knows which were invented, so that a count within
 -- a group of classes is an expectation; one of all rows of a value is exact.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017, query error rate.
 -- Example:
@@ -4911,6 +4988,7 @@ FROM anon.estimated_counts('anon_weighted', column_name, width, 'anon_truth');
 -- AVG(averaged) by group of a release with counterfeits, corrected by its catalog: see anon.estimated_averages, with
 -- anon.row_truths for weights.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017, queries Q3 and Q4.
 -- Example:
@@ -4929,6 +5007,7 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 --
 -- Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
 --
+-- Job: answers.
 -- Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
 -- Source: Lee et al. 2017, tables 8 and 9.
 -- Example:
@@ -4938,7 +5017,7 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 CREATE OR REPLACE MACRO anon.truthful_rows(released, catalog, quasi_identifiers, sensitive) AS TABLE
 SELECT
     CASE WHEN anon_place < anon_kept THEN class_id END AS class_id,
-    CASE WHEN anon_place < anon_kept THEN anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) ELSE '*' END,
+    CASE WHEN anon_place < anon_kept THEN anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))) ELSE '*' END,
     COLUMNS([sensitive])
 FROM (
     -- A number for each row that is left: first those that keep their class, then those that are masked.
@@ -4956,11 +5035,11 @@ FROM (
             FROM (
                 SELECT
                     class_id,
-                    COLUMNS(anon.listed(quasi_identifiers)),
+                    COLUMNS(anon_helpers.listed(quasi_identifiers)),
                     COLUMNS([sensitive]),
                     anon.text_of(COLUMNS([sensitive])) AS anon_value,
                     count(*) AS anon_rows
-                FROM query_table(anon.as_source(released))
+                FROM query_table(anon_helpers.as_source(released))
                 GROUP BY ALL
             ) AS anon_cells
             LEFT JOIN (
@@ -4969,7 +5048,7 @@ FROM (
                     class_id AS anon_listed_class,
                     sensitive_value AS anon_listed_value,
                     counterfeits AS anon_counterfeits
-                FROM anon.catalog_values(released, catalog, sensitive)
+                FROM anon_helpers.catalog_values(released, catalog, sensitive)
             ) AS anon_known
                 ON anon_known.anon_listed_class = anon_cells.class_id
                 AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_cells.anon_value
@@ -4987,8 +5066,8 @@ FROM (
 -- Returns: BIGINT, or the type of row_count if that is wider.
 -- Source: spec of the corrected mechanism of Lee and Chung 2020: min(n, max(0, 2 (T - 1) - n)).
 -- Example:
---   SELECT anon.unsure_rows_of(row_count, 24) AS unsure FROM (VALUES (10), (30), (50)) AS cells (row_count);
-CREATE OR REPLACE MACRO anon.unsure_rows_of(row_count, threshold) AS
+--   SELECT anon_helpers.unsure_rows_of(row_count, 24) AS unsure FROM (VALUES (10), (30), (50)) AS cells (row_count);
+CREATE OR REPLACE MACRO anon_helpers.unsure_rows_of(row_count, threshold) AS
 least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
 
 -- guarded: tests/sql/90_private.test
@@ -5001,9 +5080,10 @@ least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
 -- Returns: the type of loss * row_count, at most 0.
 -- Source: spec of the corrected mechanism of Lee and Chung 2020, step 1.
 -- Example:
---   SELECT anon.node_score_of(row_count, loss, 1000, 24) AS score FROM (VALUES (10, 137), (50, 137)) AS cells (row_count, loss);
-CREATE OR REPLACE MACRO anon.node_score_of(row_count, loss, whole, threshold) AS
--sum(loss * row_count + (whole - loss) * anon.unsure_rows_of(row_count, threshold));
+--   SELECT anon_helpers.node_score_of(row_count, loss, 1000, 24) AS score
+--   FROM (VALUES (10, 137), (50, 137)) AS cells (row_count, loss);
+CREATE OR REPLACE MACRO anon_helpers.node_score_of(row_count, loss, whole, threshold) AS
+-sum(loss * row_count + (whole - loss) * anon_helpers.unsure_rows_of(row_count, threshold));
 
 -- How much a value speaks for itself in a class when a counterfeit row gets a value in IPA as published: by its share of
 -- the rows, or, if the class does not have it, by what one more row leaves to all such values together. value_count is
@@ -5012,8 +5092,8 @@ CREATE OR REPLACE MACRO anon.node_score_of(row_count, loss, whole, threshold) AS
 -- Returns: DOUBLE in [0, 1]; NULL for a value that the class does not have if it has all values.
 -- Source: Lee and Chung 2020, equation 3.
 -- Example:
---   SELECT anon.value_score_of(2, 3, 5, 2) AS present, anon.value_score_of(0, 3, 5, 2) AS absent;
-CREATE OR REPLACE MACRO anon.value_score_of(row_count, class_size, value_count, class_values) AS
+--   SELECT anon_helpers.value_score_of(2, 3, 5, 2) AS present, anon_helpers.value_score_of(0, 3, 5, 2) AS absent;
+CREATE OR REPLACE MACRO anon_helpers.value_score_of(row_count, class_size, value_count, class_values) AS
 CASE
     WHEN row_count > 0 THEN row_count / (class_size + 1)
     ELSE 1 / ((class_size + 1) * nullif(value_count - class_values, 0))
@@ -5024,8 +5104,8 @@ END;
 -- Returns: DOUBLE of 1 or more; NULL for no score.
 -- Source: Lee and Chung 2020, equation 4.
 -- Example:
---   SELECT anon.value_weight_of(anon.value_score_of(2, 3, 5, 2), 0.3) AS weight;
-CREATE OR REPLACE MACRO anon.value_weight_of(score, epsilon) AS exp(epsilon * score / 2);
+--   SELECT anon_helpers.value_weight_of(anon_helpers.value_score_of(2, 3, 5, 2), 0.3) AS weight;
+CREATE OR REPLACE MACRO anon_helpers.value_weight_of(score, epsilon) AS exp(epsilon * score / 2);
 
 -- How well the children of a label, or the two sides of a split, separate classes.
 
@@ -5033,8 +5113,8 @@ CREATE OR REPLACE MACRO anon.value_weight_of(score, epsilon) AS exp(epsilon * sc
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.n_log_n(row_count) AS found FROM (VALUES (0), (1), (8)) AS counts (row_count);
-CREATE OR REPLACE MACRO anon.n_log_n(row_count) AS
+--   SELECT anon_helpers.n_log_n(row_count) AS found FROM (VALUES (0), (1), (8)) AS counts (row_count);
+CREATE OR REPLACE MACRO anon_helpers.n_log_n(row_count) AS
 CASE WHEN row_count > 0 THEN row_count * log2(row_count) ELSE 0 END;
 
 -- The scores of specializations, by the rows of each class that each child has: `max_score` is the number of rows in the
@@ -5048,12 +5128,12 @@ CASE WHEN row_count > 0 THEN row_count * log2(row_count) ELSE 0 END;
 --   WITH counts AS (
 --       FROM (VALUES (1, 1, 'a', 3), (1, 1, 'b', 1), (1, 2, 'a', 1), (1, 2, 'b', 3)) AS of_children (candidate, child, class, row_count)
 --   )
---   FROM anon.specialization_scores('counts');
-CREATE OR REPLACE MACRO anon.specialization_scores(counts) AS TABLE
+--   FROM anon_helpers.specialization_scores('counts');
+CREATE OR REPLACE MACRO anon_helpers.specialization_scores(counts) AS TABLE
 WITH anon_classes AS (
-    SELECT candidate, sum(anon.n_log_n(anon_rows)) AS anon_classes_log
+    SELECT candidate, sum(anon_helpers.n_log_n(anon_rows)) AS anon_classes_log
     FROM (
-        SELECT candidate, sum(row_count) AS anon_rows FROM query_table(anon.as_source(counts)) GROUP BY candidate, class
+        SELECT candidate, sum(row_count) AS anon_rows FROM query_table(anon_helpers.as_source(counts)) GROUP BY candidate, class
     ) AS anon_of_classes
     GROUP BY candidate
 ),
@@ -5062,15 +5142,15 @@ anon_children AS (
         candidate,
         sum(anon_largest) AS anon_max_score,
         sum(anon_rows) AS anon_all_rows,
-        sum(anon.n_log_n(anon_rows)) AS anon_children_log,
+        sum(anon_helpers.n_log_n(anon_rows)) AS anon_children_log,
         sum(anon_log) AS anon_both_log
     FROM (
         SELECT
             candidate,
             max(row_count) AS anon_largest,
             sum(row_count) AS anon_rows,
-            sum(anon.n_log_n(row_count)) AS anon_log
-        FROM query_table(anon.as_source(counts))
+            sum(anon_helpers.n_log_n(row_count)) AS anon_log
+        FROM query_table(anon_helpers.as_source(counts))
         GROUP BY candidate, child
     ) AS anon_of_children
     GROUP BY candidate
@@ -5079,14 +5159,14 @@ SELECT
     anon_children.candidate,
     CAST(anon_children.anon_max_score AS BIGINT) AS max_score,
     greatest(0, (
-        anon.n_log_n(anon_children.anon_all_rows) - anon_classes.anon_classes_log
+        anon_helpers.n_log_n(anon_children.anon_all_rows) - anon_classes.anon_classes_log
         - anon_children.anon_children_log + anon_children.anon_both_log
     ) / anon_children.anon_all_rows) AS information_gain
 FROM anon_children
 INNER JOIN anon_classes ON anon_classes.candidate = anon_children.candidate;
 
 -- The scores of a split behind each value of an interval that rows have: of those up to the value, and those above it. See
--- anon.specialization_scores, whose scores these are.
+-- specialization_scores, whose scores these are.
 --
 -- counts: candidate (the interval), value, class, row_count, a row per class and value that has rows.
 -- Returns: candidate, value, max_score BIGINT, information_gain DOUBLE of 0 or more.
@@ -5095,15 +5175,15 @@ INNER JOIN anon_classes ON anon_classes.candidate = anon_children.candidate;
 --   WITH counts AS (
 --       FROM (VALUES (1, 20, 'a', 1), (1, 40, 'b', 1), (1, 60, 'b', 2)) AS of_values (candidate, value, class, row_count)
 --   )
---   FROM anon.split_scores('counts') ORDER BY value;
-CREATE OR REPLACE MACRO anon.split_scores(counts) AS TABLE
+--   FROM anon_helpers.split_scores('counts') ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.split_scores(counts) AS TABLE
 WITH anon_totals AS (
     SELECT candidate, class, sum(row_count) AS anon_total
-    FROM query_table(anon.as_source(counts))
+    FROM query_table(anon_helpers.as_source(counts))
     GROUP BY candidate, class
 ),
 anon_values AS (
-    SELECT DISTINCT candidate, value FROM query_table(anon.as_source(counts))
+    SELECT DISTINCT candidate, value FROM query_table(anon_helpers.as_source(counts))
 ),
 anon_below AS (
     SELECT
@@ -5117,7 +5197,7 @@ anon_below AS (
         ) AS anon_left
     FROM anon_values
     INNER JOIN anon_totals ON anon_totals.candidate = anon_values.candidate
-    LEFT JOIN query_table(anon.as_source(counts)) AS anon_counts
+    LEFT JOIN query_table(anon_helpers.as_source(counts)) AS anon_counts
         ON anon_counts.candidate = anon_values.candidate
         AND anon_counts.value = anon_values.value
         AND anon_counts.class = anon_totals.class
@@ -5127,9 +5207,9 @@ SELECT
     value,
     CAST(max(anon_left) + max(anon_total - anon_left) AS BIGINT) AS max_score,
     greatest(0, (
-        anon.n_log_n(sum(anon_total)) - sum(anon.n_log_n(anon_total))
-        - anon.n_log_n(sum(anon_left)) + sum(anon.n_log_n(anon_left))
-        - anon.n_log_n(sum(anon_total) - sum(anon_left)) + sum(anon.n_log_n(anon_total - anon_left))
+        anon_helpers.n_log_n(sum(anon_total)) - sum(anon_helpers.n_log_n(anon_total))
+        - anon_helpers.n_log_n(sum(anon_left)) + sum(anon_helpers.n_log_n(anon_left))
+        - anon_helpers.n_log_n(sum(anon_total) - sum(anon_left)) + sum(anon_helpers.n_log_n(anon_total - anon_left))
     ) / sum(anon_total)) AS information_gain
 FROM anon_below
 GROUP BY candidate, value;
@@ -5141,32 +5221,32 @@ GROUP BY candidate, value;
 -- are sets of items a row per item, and one that has neither if sets without items have a label. anonymize writes such a
 -- table beside a release of DiffGen.
 
--- The labels of a cut by value, marked as in anon.marked_label, with NULL for what stays NULL: that of an attribute whose
+-- The labels of a cut by value, marked as in marked_label, with NULL for what stays NULL: that of an attribute whose
 -- values are not sets.
 --
 -- Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value, and one of no attribute.
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
---   FROM anon.cut_labels('cuts') ORDER BY value;
-CREATE OR REPLACE MACRO anon.cut_labels(cuts) AS TABLE
+--   FROM anon_helpers.cut_labels('cuts') ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.cut_labels(cuts) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_value AS value,
-    anon.marked_label(max(anon_label), count(*)) AS label
+    anon_helpers.marked_label(max(anon_label), count(*)) AS label
 FROM (
-    SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label FROM query_table(anon.as_source(cuts))
+    SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label FROM query_table(anon_helpers.as_source(cuts))
     UNION ALL
     SELECT NULL, NULL, NULL
 )
 GROUP BY anon_attribute, anon_value;
 
--- The intervals of a cut by attribute: where they begin, ascending, and their labels, marked as in anon.marked_label.
+-- The intervals of a cut by attribute: where they begin, ascending, and their labels, marked as in marked_label.
 --
 -- Returns: attribute VARCHAR, starts DOUBLE[], labels VARCHAR[], which is NULL if they leave gaps or overlap.
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('age', NULL, 20, 40, '[20, 40)'), ('age', NULL, 40, 80, '[40, 80)')) AS of_age (attribute, value, low, high, label))
---   FROM anon.cut_intervals('cuts');
-CREATE OR REPLACE MACRO anon.cut_intervals(cuts) AS TABLE
+--   FROM anon_helpers.cut_intervals('cuts');
+CREATE OR REPLACE MACRO anon_helpers.cut_intervals(cuts) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_starts AS starts,
@@ -5176,8 +5256,8 @@ FROM (
         attribute AS anon_attribute,
         list(CAST(low AS DOUBLE) ORDER BY low ASC NULLS LAST) AS anon_starts,
         list(CAST(high AS DOUBLE) ORDER BY low ASC NULLS LAST) AS anon_ends,
-        list(anon.marked_label(label, 1) ORDER BY low ASC NULLS LAST) AS anon_labels
-    FROM query_table(anon.as_source(cuts))
+        list(anon_helpers.marked_label(label, 1) ORDER BY low ASC NULLS LAST) AS anon_labels
+    FROM query_table(anon_helpers.as_source(cuts))
     WHERE low IS NOT NULL
     GROUP BY attribute
 );
@@ -5191,8 +5271,8 @@ FROM (
 --   WITH
 --       cuts AS (FROM (VALUES ('drugs', 'a', NULL, NULL, 'A*'), ('drugs', 'b', NULL, NULL, 'B*')) AS of_drugs (attribute, value, low, high, label)),
 --       sets AS (SELECT 'drugs' AS anon_attribute, ['b', NULL, 'a', 'b'] AS anon_items)
---   FROM anon.cut_sets('cuts', 'sets');
-CREATE OR REPLACE MACRO anon.cut_sets(cuts, sets) AS TABLE
+--   FROM anon_helpers.cut_sets('cuts', 'sets');
+CREATE OR REPLACE MACRO anon_helpers.cut_sets(cuts, sets) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_items AS items,
@@ -5212,13 +5292,13 @@ FROM (
                 anon_attribute,
                 anon_items,
                 list_filter(anon_items, lambda anon_item: anon_item IS NOT NULL) AS anon_known
-            FROM query_table(anon.as_source(sets))
+            FROM query_table(anon_helpers.as_source(sets))
         )
     ) AS anon_sets
     LEFT JOIN (
         SELECT
             attribute AS anon_attribute, value AS anon_value, max(label) AS anon_label, count(*) AS anon_rows
-        FROM query_table(anon.as_source(cuts))
+        FROM query_table(anon_helpers.as_source(cuts))
         GROUP BY attribute, value
     ) AS anon_cut
         ON anon_cut.anon_attribute = anon_sets.anon_attribute
@@ -5230,20 +5310,20 @@ GROUP BY anon_attribute, anon_items;
 -- the nearest one if it lies in none, and the mark of NULL for NULL.
 --
 -- starts, labels: a column for every attribute, with the list of where its intervals begin, ascending, and that of their
--- labels. `attribute` is a column of a relation anon_rows and DOUBLE. It is read twice, as in anon.found_label.
+-- labels. `attribute` is a column of a relation anon_rows and DOUBLE. It is read twice, as in found_label.
 -- Returns: VARCHAR; NULL without a list.
 -- Example:
 --   WITH starts AS (SELECT [20, 40, 60] AS age), labels AS (SELECT ['young', 'middle', 'old'] AS age)
---   SELECT id, anon.found_interval('starts', 'labels', age) AS found FROM visits AS anon_rows ORDER BY id;
-CREATE OR REPLACE MACRO anon.found_interval(starts, labels, attribute) AS
+--   SELECT id, anon_helpers.found_interval('starts', 'labels', age) AS found FROM visits AS anon_rows ORDER BY id;
+CREATE OR REPLACE MACRO anon_helpers.found_interval(starts, labels, attribute) AS
 CASE
     WHEN attribute IS NULL THEN chr(2)
     -- One pass over so few numbers takes a third of the time of an ASOF join with them.
-    ELSE (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(anon.as_source(labels)) AS anon_rows))[
+    ELSE (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(anon_helpers.as_source(labels)) AS anon_rows))[
         greatest(1, len(list_filter(
             (
                 SELECT anon_list
-                FROM (SELECT attribute AS anon_list FROM query_table(anon.as_source(starts)) AS anon_rows)
+                FROM (SELECT attribute AS anon_list FROM query_table(anon_helpers.as_source(starts)) AS anon_rows)
             ),
             lambda anon_start: anon_start <= attribute
         )))
@@ -5251,18 +5331,18 @@ CASE
 END;
 
 -- The rows of a source with what each predictor of a cut is found to become there: categories and numbers as marked
--- labels, see anon.marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
+-- labels, see marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
 -- and NULL says that the cut does not know the value. There are columns anon_category, anon_number and anon_set more.
 --
 -- Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
 --
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*'), ('sex', 'm', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
---   FROM anon.found_cut_labels('visits', 'cuts', ['sex'], [], []) ORDER BY id LIMIT 3;
-CREATE OR REPLACE MACRO anon.found_cut_labels(source, cuts, categories, numbers, sets) AS TABLE
+--   FROM anon_helpers.found_cut_labels('visits', 'cuts', ['sex'], [], []) ORDER BY id LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.found_cut_labels(source, cuts, categories, numbers, sets) AS TABLE
 WITH anon_named AS NOT MATERIALIZED (
     -- No rows, but the names of the columns. COLUMNS that match nothing are an error: there is one of each kind.
-    SELECT *, '' AS anon_category, 0 AS anon_number, [''] AS anon_set FROM query_table(anon.as_source(source)) LIMIT 0
+    SELECT *, '' AS anon_category, 0 AS anon_number, [''] AS anon_set FROM query_table(anon_helpers.as_source(source)) LIMIT 0
 ),
 anon_category_labels AS NOT MATERIALIZED (
     SELECT
@@ -5270,34 +5350,34 @@ anon_category_labels AS NOT MATERIALIZED (
         CASE
             WHEN anon_value IS NULL THEN chr(2)
             ELSE max(CASE
-                WHEN anon_attribute = alias(COLUMNS(anon.listed(categories) || ['anon_category'])) THEN anon_label
+                WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])) THEN anon_label
             END)
         END
-    FROM anon.cut_labels(cuts) AS anon_labels (anon_attribute, anon_value, anon_label)
-    LEFT JOIN (SELECT COLUMNS(anon.listed(categories) || ['anon_category']) FROM anon_named) AS anon_columns ON TRUE
+    FROM anon_helpers.cut_labels(cuts) AS anon_labels (anon_attribute, anon_value, anon_label)
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(categories) || ['anon_category']) FROM anon_named) AS anon_columns ON TRUE
     GROUP BY anon_value
 ),
 anon_starts AS NOT MATERIALIZED (
-    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(numbers) || ['anon_number'])) THEN anon_list END)
-    FROM anon.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_list, anon_labels)
-    LEFT JOIN (SELECT COLUMNS(anon.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
+    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])) THEN anon_list END)
+    FROM anon_helpers.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_list, anon_labels)
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
 ),
 anon_interval_labels AS NOT MATERIALIZED (
-    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(numbers) || ['anon_number'])) THEN anon_list END)
-    FROM anon.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_starts, anon_list)
-    LEFT JOIN (SELECT COLUMNS(anon.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
+    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])) THEN anon_list END)
+    FROM anon_helpers.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_starts, anon_list)
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
 ),
 anon_given_sets AS NOT MATERIALIZED (
     SELECT DISTINCT anon_set.anon_attribute, anon_set.anon_items
     FROM (
-        SELECT unnest([*COLUMNS(anon.listed(sets) || ['anon_set'])]) AS anon_set
+        SELECT unnest([*COLUMNS(anon_helpers.listed(sets) || ['anon_set'])]) AS anon_set
         FROM (
             SELECT {
                 -- Bare, it would be the name of the field.
-                'anon_attribute': concat(alias(COLUMNS(anon.listed(sets) || ['anon_set']))),
-                'anon_items': CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[])
+                'anon_attribute': concat(alias(COLUMNS(anon_helpers.listed(sets) || ['anon_set']))),
+                'anon_items': CAST(anon_helpers.as_read(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])) AS VARCHAR[])
             }
-            FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(anon.as_source(source)))
+            FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(anon_helpers.as_source(source)))
         )
     )
 ),
@@ -5307,7 +5387,7 @@ anon_set_labels AS NOT MATERIALIZED (
         CASE
             WHEN anon_value IS NULL THEN CAST([] AS VARCHAR[])
             ELSE max(CASE
-                WHEN anon_attribute = alias(COLUMNS(anon.listed(sets) || ['anon_set'])) THEN anon_labels
+                WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])) THEN anon_labels
             END)
         END
     FROM (
@@ -5315,36 +5395,36 @@ anon_set_labels AS NOT MATERIALIZED (
             attribute AS anon_attribute,
             create_sort_key(items, 'ASC NULLS LAST') AS anon_value,
             [''] || labels AS anon_labels
-        FROM anon.cut_sets(cuts, 'anon_given_sets')
+        FROM anon_helpers.cut_sets(cuts, 'anon_given_sets')
         UNION ALL
         SELECT NULL, NULL, NULL
     )
-    LEFT JOIN (SELECT COLUMNS(anon.listed(sets) || ['anon_set']) FROM anon_named) AS anon_columns ON TRUE
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(sets) || ['anon_set']) FROM anon_named) AS anon_columns ON TRUE
     GROUP BY anon_value
 )
 SELECT
-    anon.found_label('anon_category_labels', COLUMNS(anon.listed(categories) || ['anon_category'])),
-    anon.found_interval('anon_starts', 'anon_interval_labels', COLUMNS(anon.listed(numbers) || ['anon_number'])),
-    anon.found_label('anon_set_labels', COLUMNS(anon.listed(sets) || ['anon_set'])),
+    anon_helpers.found_label('anon_category_labels', COLUMNS(anon_helpers.listed(categories) || ['anon_category'])),
+    anon_helpers.found_interval('anon_starts', 'anon_interval_labels', COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])),
+    anon_helpers.found_label('anon_set_labels', COLUMNS(anon_helpers.listed(sets) || ['anon_set'])),
     COLUMNS(lambda anon_column: NOT list_contains(
         categories || numbers || sets || ['anon_category', 'anon_number', 'anon_set'], anon_column
     ))
 FROM (
     SELECT
-        anon.text_of(COLUMNS(anon.listed(categories) || ['anon_category'])),
+        anon.text_of(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])),
         CASE
-            WHEN COLUMNS(anon.listed(numbers) || ['anon_number']) IS NOT NULL THEN coalesce(
-                TRY_CAST(anon.as_read(COLUMNS(anon.listed(numbers) || ['anon_number'])) AS DOUBLE),
+            WHEN COLUMNS(anon_helpers.listed(numbers) || ['anon_number']) IS NOT NULL THEN coalesce(
+                TRY_CAST(anon_helpers.as_read(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])) AS DOUBLE),
                 error(concat(
-                    'attribute "', alias(COLUMNS(anon.listed(numbers) || ['anon_number'])),
+                    'attribute "', alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])),
                     '" has a value that is not a number: cast it in a view'
                 ))
             )
         END,
         -- Not the list itself: it would be no hash join.
         CASE
-            WHEN COLUMNS(anon.listed(sets) || ['anon_set']) IS NOT NULL THEN create_sort_key(
-                CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[]), 'ASC NULLS LAST'
+            WHEN COLUMNS(anon_helpers.listed(sets) || ['anon_set']) IS NOT NULL THEN create_sort_key(
+                CAST(anon_helpers.as_read(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])) AS VARCHAR[]), 'ASC NULLS LAST'
             )
         END,
         COLUMNS(lambda anon_column: NOT list_contains(
@@ -5357,33 +5437,33 @@ FROM (
             CAST(NULL AS DOUBLE) AS anon_number,
             CAST(NULL AS VARCHAR[]) AS anon_set,
             NULL AS anon_other
-        FROM query_table(anon.as_source(source))
+        FROM query_table(anon_helpers.as_source(source))
     )
 ) AS anon_rows;
 
--- The label that was found, see anon.found_cut_labels; what the cut does not know is an error, as in anon.label_of.
+-- The label that was found, see found_cut_labels; what the cut does not know is an error, as in anon.label_of.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.checked_cut_label('sex', anon.marked_label('*', 1)) AS label;
-CREATE OR REPLACE MACRO anon.checked_cut_label(attribute, found) AS
-anon.unmarked_label(
+--   SELECT anon_helpers.checked_cut_label('sex', anon_helpers.marked_label('*', 1)) AS label;
+CREATE OR REPLACE MACRO anon_helpers.checked_cut_label(attribute, found) AS
+anon_helpers.unmarked_label(
     found,
-    concat('attribute "', attribute, '" has a value with several labels in the cut: see anon.rows_without_label'),
-    concat('attribute "', attribute, '" has a value without a label in the cut: see anon.rows_without_label')
+    concat('attribute "', attribute, '" has a value with several labels in the cut: see anon_helpers.rows_without_label'),
+    concat('attribute "', attribute, '" has a value without a label in the cut: see anon_helpers.rows_without_label')
 );
 
--- The labels of a set that were found, see anon.found_cut_labels; what the cut does not know is an error.
+-- The labels of a set that were found, see found_cut_labels; what the cut does not know is an error.
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon.checked_cut_labels('drugs', string_split(',A*', ',')) AS labels;
-CREATE OR REPLACE MACRO anon.checked_cut_labels(attribute, found) AS
+--   SELECT anon_helpers.checked_cut_labels('drugs', string_split(',A*', ',')) AS labels;
+CREATE OR REPLACE MACRO anon_helpers.checked_cut_labels(attribute, found) AS
 CASE
     -- As found[2:], which DuckDB 1.5 does not read behind COLUMNS.
     WHEN len(found) > 0 THEN list_slice(found, 2, -1)
     WHEN found IS NULL THEN error(concat(
-        'attribute "', attribute, '" has an item without a label in the cut, or with several: see anon.rows_without_label'
+        'attribute "', attribute, '" has an item without a label in the cut, or with several: see anon_helpers.rows_without_label'
     ))
 END;
 
@@ -5393,8 +5473,8 @@ END;
 -- Returns: attribute VARCHAR, row_count BIGINT, one row per predictor.
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
---   FROM anon.rows_without_label('visits', 'cuts', ['sex'], [], []);
-CREATE OR REPLACE MACRO anon.rows_without_label(source, cuts, categories, numbers, sets) AS TABLE
+--   FROM anon_helpers.rows_without_label('visits', 'cuts', ['sex'], [], []);
+CREATE OR REPLACE MACRO anon_helpers.rows_without_label(source, cuts, categories, numbers, sets) AS TABLE
 SELECT anon_found.anon_attribute AS attribute, anon_found.anon_rows AS row_count
 FROM (
     SELECT unnest([*COLUMNS(*)]) AS anon_found
@@ -5404,10 +5484,10 @@ FROM (
         FROM (
             SELECT
                 -- COLUMNS in a FILTER would stand for all columns at once on DuckDB 2.0.
-                count(CASE WHEN coalesce(ascii(COLUMNS(anon.listed(categories) || ['anon_category'])), 1) = 1 THEN 1 END),
-                count(CASE WHEN coalesce(ascii(COLUMNS(anon.listed(numbers) || ['anon_number'])), 1) = 1 THEN 1 END),
-                count(CASE WHEN COLUMNS(anon.listed(sets) || ['anon_set']) IS NULL THEN 1 END)
-            FROM anon.found_cut_labels(source, cuts, categories, numbers, sets)
+                count(CASE WHEN coalesce(ascii(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])), 1) = 1 THEN 1 END),
+                count(CASE WHEN coalesce(ascii(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])), 1) = 1 THEN 1 END),
+                count(CASE WHEN COLUMNS(anon_helpers.listed(sets) || ['anon_set']) IS NULL THEN 1 END)
+            FROM anon_helpers.found_cut_labels(source, cuts, categories, numbers, sets)
         )
     )
 )
@@ -5416,7 +5496,7 @@ WHERE anon_found.anon_attribute NOT IN ('anon_category', 'anon_number', 'anon_se
 -- The rows of a source with each predictor of a cut replaced by its label there, as those of a release are whose cut it is.
 --
 -- Values of categories are compared as text; numbers take the label of their interval, those beyond all intervals that of
--- the nearest one; and sets become the list of the labels of their items, see anon.cut_sets. NULL stays NULL. A value that
+-- the nearest one; and sets become the list of the labels of their items, see cut_sets. NULL stays NULL. A value that
 -- the cut does not know, or that has several labels, is an error, because a raw value must never pass for a label.
 --
 -- Categories come first, then numbers and sets; the other columns follow as they are. Rows are neither dropped nor put in
@@ -5426,6 +5506,7 @@ WHERE anon_found.anon_attribute NOT IN ('anon_category', 'anon_number', 'anon_se
 -- or sets, of a million rows, written to a table): these look for the interval of a number by a join of inequalities.
 --
 -- cuts: attribute VARCHAR, value VARCHAR, low DOUBLE, high DOUBLE, label VARCHAR, as described at the top of this file.
+-- Job: release.
 -- Source: Mohammed et al. 2013, algorithm 1, of records that come after the release.
 -- Example:
 --   WITH cuts AS (
@@ -5439,22 +5520,22 @@ CREATE OR REPLACE MACRO anon.apply_cut(source, cuts, categories, numbers, sets) 
 SELECT * EXCLUDE (anon_category, anon_number, anon_set, anon_other)
 FROM (
     SELECT
-        anon.checked_cut_label(
-            alias(COLUMNS(anon.listed(categories) || ['anon_category'])),
-            COLUMNS(anon.listed(categories) || ['anon_category'])
+        anon_helpers.checked_cut_label(
+            alias(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])),
+            COLUMNS(anon_helpers.listed(categories) || ['anon_category'])
         ),
-        anon.checked_cut_label(
-            alias(COLUMNS(anon.listed(numbers) || ['anon_number'])),
-            COLUMNS(anon.listed(numbers) || ['anon_number'])
+        anon_helpers.checked_cut_label(
+            alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])),
+            COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])
         ),
-        anon.checked_cut_labels(
-            alias(COLUMNS(anon.listed(sets) || ['anon_set'])),
-            COLUMNS(anon.listed(sets) || ['anon_set'])
+        anon_helpers.checked_cut_labels(
+            alias(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])),
+            COLUMNS(anon_helpers.listed(sets) || ['anon_set'])
         ),
         COLUMNS(lambda anon_column: NOT list_contains(
             categories || numbers || sets || ['anon_category', 'anon_number', 'anon_set'], anon_column
         ))
-    FROM anon.found_cut_labels(source, cuts, categories, numbers, sets)
+    FROM anon_helpers.found_cut_labels(source, cuts, categories, numbers, sets)
 );
 
 -- Texts of CSV files: the types that they are written in, and those that a spreadsheet computes when it opens a file.
@@ -5474,29 +5555,35 @@ FROM read_csv(path, all_varchar = TRUE, header = TRUE, quote = '"', escape = '"'
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.written_type('250.10') AS decimal, anon.written_type('02139') AS zip, anon.written_type('2020-01-05') AS day;
-CREATE OR REPLACE MACRO anon.written_type(written) AS
+--   SELECT
+--       anon_helpers.written_type('250.10') AS decimal,
+--       anon_helpers.written_type('02139') AS zip,
+--       anon_helpers.written_type('2020-01-05') AS day;
+CREATE OR REPLACE MACRO anon_helpers.written_type(written) AS
 CASE
     WHEN written IS NULL THEN NULL
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS BIGINT) AS VARCHAR) = written THEN 'BIGINT'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS BIGINT) AS VARCHAR) = written THEN 'BIGINT'
     WHEN regexp_full_match(written, '-?(0|[1-9][0-9]*)[.][0-9]+') AND length(written) <= 18 AND NOT regexp_full_match(written, '-[0.]+')
         THEN concat('DECIMAL(18, ', length(written) - strpos(written, '.'), ')')
     WHEN NOT regexp_matches(written, '^[0-9]') THEN 'VARCHAR'
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS DATE) AS VARCHAR) = written THEN 'DATE'
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS TIMESTAMP) AS VARCHAR) = written THEN 'TIMESTAMP'
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS TIME) AS VARCHAR) = written THEN 'TIME'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS DATE) AS VARCHAR) = written THEN 'DATE'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS TIMESTAMP) AS VARCHAR) = written THEN 'TIMESTAMP'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS TIME) AS VARCHAR) = written THEN 'TIME'
     ELSE 'VARCHAR'
 END;
 
--- The one type that all texts of a column are written in, as anon.written_type has it; VARCHAR if there are several.
+-- The one type that all texts of a column are written in, as written_type has it; VARCHAR if there are several.
 -- NULL is in every type.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.written_type_of_all(code) AS type FROM (VALUES ('250.10'), ('250.1'), (NULL)) AS codes (code);
-CREATE OR REPLACE MACRO anon.written_type_of_all(written) AS
+--   SELECT anon_helpers.written_type_of_all(code) AS type FROM (VALUES ('250.10'), ('250.1'), (NULL)) AS codes (code);
+CREATE OR REPLACE MACRO anon_helpers.written_type_of_all(written) AS
 coalesce(
-    CASE WHEN min(anon.written_type(written)) = max(anon.written_type(written)) THEN min(anon.written_type(written)) END,
+    CASE
+        WHEN min(anon_helpers.written_type(written)) = max(anon_helpers.written_type(written))
+            THEN min(anon_helpers.written_type(written))
+    END,
     'VARCHAR'
 );
 
@@ -5505,11 +5592,11 @@ coalesce(
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.number_as_text('027.50') AS number, anon.number_as_text('NA') AS text;
-CREATE OR REPLACE MACRO anon.number_as_text(written) AS
+--   SELECT anon_helpers.number_as_text('027.50') AS number, anon_helpers.number_as_text('NA') AS text;
+CREATE OR REPLACE MACRO anon_helpers.number_as_text(written) AS
 CASE
-    WHEN TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) IS NULL OR contains(written, '_') THEN written
-    ELSE rtrim(rtrim(CAST(TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) AS VARCHAR), '0'), '.')
+    WHEN TRY_CAST(anon_helpers.as_read(written) AS DECIMAL(38, 9)) IS NULL OR contains(written, '_') THEN written
+    ELSE rtrim(rtrim(CAST(TRY_CAST(anon_helpers.as_read(written) AS DECIMAL(38, 9)) AS VARCHAR), '0'), '.')
 END;
 
 -- A text that has a number with another decimal point, or with a sign between groups of three digits, as SQL writes it:
@@ -5518,8 +5605,8 @@ END;
 -- point: the sign before decimals. thousands: the one between groups of three digits; an empty text for none.
 -- Returns: VARCHAR; NULL for any other text.
 -- Example:
---   SELECT anon.plain_number('1.234,50', ',', '.') AS number, anon.plain_number('250.10', ',', '') AS code;
-CREATE OR REPLACE MACRO anon.plain_number(written, point, thousands) AS
+--   SELECT anon_helpers.plain_number('1.234,50', ',', '.') AS number, anon_helpers.plain_number('250.10', ',', '') AS code;
+CREATE OR REPLACE MACRO anon_helpers.plain_number(written, point, thousands) AS
 CASE
     WHEN regexp_full_match(
         translate(written, concat(thousands, point, ',.'), concat(repeat(',', length(thousands)), '.xx')),
@@ -5533,8 +5620,8 @@ END;
 -- first_year: the first of the hundred years in which years of two digits are.
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.in_century('31.12.24', 1925) AS young, anon.in_century('31.12.25', 1925) AS old;
-CREATE OR REPLACE MACRO anon.in_century(written, first_year) AS
+--   SELECT anon_helpers.in_century('31.12.24', 1925) AS young, anon_helpers.in_century('31.12.25', 1925) AS old;
+CREATE OR REPLACE MACRO anon_helpers.in_century(written, first_year) AS
 CASE
     WHEN regexp_full_match(written, '[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}([ T].*)?')
         THEN regexp_replace(
@@ -5554,8 +5641,8 @@ END;
 -- day_order: of days with the year at the end, dmy where the day stands before the month, mdy where the month does.
 -- Returns: DATE; NULL for any other text.
 -- Example:
---   SELECT anon.written_day('31.12.2024 10:30', 'dmy') AS day, anon.written_day('12/31/2024', 'mdy') AS american;
-CREATE OR REPLACE MACRO anon.written_day(written, day_order) AS
+--   SELECT anon_helpers.written_day('31.12.2024 10:30', 'dmy') AS day, anon_helpers.written_day('12/31/2024', 'mdy') AS american;
+CREATE OR REPLACE MACRO anon_helpers.written_day(written, day_order) AS
 TRY_CAST(
     regexp_replace(
         translate(
@@ -5570,18 +5657,20 @@ TRY_CAST(
     ) AS DATE
 );
 
--- A text that spells a day, see anon.written_day, as taxonomies of days have it: 31.12.2024 is 2024-12-31, and a time behind
+-- A text that spells a day, see written_day, as taxonomies of days have it: 31.12.2024 is 2024-12-31, and a time behind
 -- the day stays there. Any other text stays as it is.
 --
 -- day_order: dmy or mdy.
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.day_as_text('31.12.2024 10:30', 'dmy') AS day, anon.day_as_text('2024-12-31', 'dmy') AS unchanged;
-CREATE OR REPLACE MACRO anon.day_as_text(written, day_order) AS
+--   SELECT
+--       anon_helpers.day_as_text('31.12.2024 10:30', 'dmy') AS day,
+--       anon_helpers.day_as_text('2024-12-31', 'dmy') AS unchanged;
+CREATE OR REPLACE MACRO anon_helpers.day_as_text(written, day_order) AS
 CASE
-    WHEN anon.written_day(written, day_order) IS NULL THEN written
+    WHEN anon_helpers.written_day(written, day_order) IS NULL THEN written
     ELSE concat(
-        CAST(anon.written_day(written, day_order) AS VARCHAR), regexp_extract(written, '^[^ T]+([ T].*)?$', 1)
+        CAST(anon_helpers.written_day(written, day_order) AS VARCHAR), regexp_extract(written, '^[^ T]+([ T].*)?$', 1)
     )
 END;
 
@@ -5590,27 +5679,27 @@ END;
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.is_formula('=1+1') AS is_formula;
-CREATE OR REPLACE MACRO anon.is_formula(cell) AS
+--   SELECT anon_helpers.is_formula('=1+1') AS is_formula;
+CREATE OR REPLACE MACRO anon_helpers.is_formula(cell) AS
     regexp_matches(cell, '^[=+@\t\r\n＝＋－＠-](?s:.*)[\p{L}\p{N}]')
     AND NOT regexp_full_match(cell, '[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?');
 
 -- The text with an apostrophe before it if it would be taken for a formula, with which a spreadsheet shows it as text.
--- Texts that begin with apostrophes before a formula get one more, so that anon.unquoted_formula restores every text.
+-- Texts that begin with apostrophes before a formula get one more, so that unquoted_formula restores every text.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.quoted_formula('=1+1') AS cell;
-CREATE OR REPLACE MACRO anon.quoted_formula(cell) AS
-    CASE WHEN anon.is_formula(ltrim(cell, '''')) THEN concat('''', cell) ELSE cell END;
+--   SELECT anon_helpers.quoted_formula('=1+1') AS cell;
+CREATE OR REPLACE MACRO anon_helpers.quoted_formula(cell) AS
+    CASE WHEN anon_helpers.is_formula(ltrim(cell, '''')) THEN concat('''', cell) ELSE cell END;
 
--- The text that anon.quoted_formula was given.
+-- The text that quoted_formula was given.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.unquoted_formula('''=1+1') AS cell;
-CREATE OR REPLACE MACRO anon.unquoted_formula(cell) AS
-    CASE WHEN cell LIKE '''%' AND anon.is_formula(ltrim(cell, '''')) THEN substr(cell, 2) ELSE cell END;
+--   SELECT anon_helpers.unquoted_formula('''=1+1') AS cell;
+CREATE OR REPLACE MACRO anon_helpers.unquoted_formula(cell) AS
+    CASE WHEN cell LIKE '''%' AND anon_helpers.is_formula(ltrim(cell, '''')) THEN substr(cell, 2) ELSE cell END;
 
 -- The content of a table as one hash, and what a table has that another one does not.
 
@@ -5618,12 +5707,12 @@ CREATE OR REPLACE MACRO anon.unquoted_formula(cell) AS
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.text_with_length('flu') AS text;
-CREATE OR REPLACE MACRO anon.text_with_length(value) AS
-concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
+--   SELECT anon_helpers.text_with_length('flu') AS text;
+CREATE OR REPLACE MACRO anon_helpers.text_with_length(value) AS
+concat(strlen(anon_helpers.text_in_utc(value)), ':', anon_helpers.text_in_utc(value));
 
 -- A hash of the rows of a table, whatever their order, and their number. Each distinct row is spelled as text, its columns
--- in their order with their lengths (values by anon.text_in_utc), and hashed with the number of times that it is there by
+-- in their order with their lengths (values by text_in_utc), and hashed with the number of times that it is there by
 -- SHA-256. These hashes are summed in up to 16^5 groups by their first digits, and the sums are hashed. It changes with any
 -- edit, but does not resist somebody who searches for other rows with the same sums (Wagner 2002, "A Generalized Birthday
 -- Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
@@ -5636,7 +5725,7 @@ concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
 CREATE OR REPLACE MACRO anon.content_hash(source) AS TABLE
 WITH anon_rows AS (
     SELECT encode(concat(*COLUMNS(*))) AS anon_row
-    FROM (SELECT anon.text_with_length(COLUMNS(*)) FROM query_table(anon.as_source(source)))
+    FROM (SELECT anon_helpers.text_with_length(COLUMNS(*)) FROM query_table(anon_helpers.as_source(source)))
 ),
 anon_hashes AS (
     SELECT count(*) AS anon_times, sha256(concat(count(*), ' ', sha256(anon_row))) AS anon_hash
@@ -5668,7 +5757,7 @@ SELECT
 FROM anon_sums;
 
 -- How many rows of a table have values in some columns that stand together more often there than in another table: 0 if
--- the rows were taken from it. Values compare as text, by anon.text_in_utc.
+-- the rows were taken from it. Values compare as text, by text_in_utc.
 --
 -- Job: verify.
 -- Returns: added_rows BIGINT, one row.
@@ -5680,14 +5769,14 @@ WITH anon_counts AS (
     FROM (
         SELECT encode(concat(*COLUMNS(*))) AS anon_row, 1 AS anon_times
         FROM (
-            SELECT anon.text_with_length(COLUMNS(anon.listed(column_names)))
-            FROM query_table(anon.as_source(source))
+            SELECT anon_helpers.text_with_length(COLUMNS(anon_helpers.listed(column_names)))
+            FROM query_table(anon_helpers.as_source(source))
         )
         UNION ALL
         SELECT encode(concat(*COLUMNS(*))) AS anon_row, -1 AS anon_times
         FROM (
-            SELECT anon.text_with_length(COLUMNS(anon.listed(column_names)))
-            FROM query_table(anon.as_source(original))
+            SELECT anon_helpers.text_with_length(COLUMNS(anon_helpers.listed(column_names)))
+            FROM query_table(anon_helpers.as_source(original))
         )
     )
     GROUP BY anon_row
@@ -5697,21 +5786,21 @@ FROM anon_counts
 WHERE anon_difference > 0;
 
 -- The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
--- anon_other, which is NULL, for a source that has no others. Values are texts, by anon.text_in_utc.
+-- anon_other, which is NULL, for a source that has no others. Values are texts, by text_in_utc.
 --
 -- Returns: row_number BIGINT, column_name VARCHAR, value VARCHAR.
 -- Example:
---   FROM anon.other_values('visits', ['age', 'sex', 'zip']) ORDER BY ALL LIMIT 3;
-CREATE OR REPLACE MACRO anon.other_values(source, quasi_identifiers) AS TABLE
+--   FROM anon_helpers.other_values('visits', ['age', 'sex', 'zip']) ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.other_values(source, quasi_identifiers) AS TABLE
 SELECT anon_row AS row_number, anon_column AS column_name, anon_value AS value
 FROM (
     FROM (
         SELECT row_number() OVER () AS anon_row, *
         FROM (
-            SELECT anon.text_in_utc(COLUMNS(*))
+            SELECT anon_helpers.text_in_utc(COLUMNS(*))
             FROM (
-                SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
-                FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+                SELECT COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
+                FROM (SELECT *, NULL AS anon_other FROM query_table(anon_helpers.as_source(source)))
             )
         )
     )
@@ -5723,9 +5812,10 @@ FROM (
 --
 -- Classes are counted by the texts of the labels, which may be of any level, as in local recoding. A row was added if its
 -- values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
--- compare as text, by anon.text_in_utc, and rows by anon.label_code. A CSV file has no types, so that a value may be read
+-- compare as text, by text_in_utc, and rows by label_code. A CSV file has no types, so that a value may be read
 -- back as another text. Whether rows have the labels of their own values cannot be seen.
 --
+-- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 -- Example:
@@ -5737,30 +5827,30 @@ WITH anon_classes AS (
     FROM (
         SELECT *, count(*) AS anon_class_size
         FROM (
-            SELECT encode(anon.text_of(COLUMNS(anon.listed(quasi_identifiers))))
-            FROM query_table(anon.as_source(release))
+            SELECT encode(anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))))
+            FROM query_table(anon_helpers.as_source(release))
         )
         GROUP BY ALL
     )
 ),
 anon_foreign AS (
     SELECT count(*) AS anon_foreign_labels
-    FROM anon.column_values(release, quasi_identifiers) AS anon_found
-    ANTI JOIN anon.taxonomy_labels(quasi_identifiers) AS anon_known
+    FROM anon_helpers.column_values(release, quasi_identifiers) AS anon_found
+    ANTI JOIN anon_helpers.taxonomy_labels(quasi_identifiers) AS anon_known
         ON anon_known.attribute = anon_found.attribute
         AND anon_known.label IS NOT DISTINCT FROM anon_found.value
 ),
 -- Of the source those columns that the release has.
 anon_released AS (
-    FROM anon.other_values(release, quasi_identifiers)
+    FROM anon_helpers.other_values(release, quasi_identifiers)
 ),
 anon_rows AS (
-    SELECT bit_xor(anon.label_code(column_name, value)) AS anon_code, 1 AS anon_times
+    SELECT bit_xor(anon_helpers.label_code(column_name, value)) AS anon_code, 1 AS anon_times
     FROM anon_released
     GROUP BY row_number
     UNION ALL
-    SELECT bit_xor(anon.label_code(column_name, value)), -1
-    FROM anon.other_values(source, quasi_identifiers)
+    SELECT bit_xor(anon_helpers.label_code(column_name, value)), -1
+    FROM anon_helpers.other_values(source, quasi_identifiers)
     WHERE column_name IN (SELECT column_name FROM anon_released)
     GROUP BY row_number
 ),
@@ -5770,7 +5860,7 @@ anon_added AS (
     WHERE anon_difference > 0
 )
 SELECT
-    coalesce(anon_k >= anon.checked_k(k) AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
+    coalesce(anon_k >= anon_helpers.checked_k(k) AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
     anon_row_count AS row_count,
     anon_k AS k,
     anon_foreign_labels AS foreign_labels,
@@ -5781,19 +5871,20 @@ CROSS JOIN anon_foreign
 CROSS JOIN anon_added
 CROSS JOIN anon.content_hash(release) AS anon_content;
 
--- What there is in schema anon.
+-- The macros and what each is for.
 
--- The macros of schema anon by name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and the first
--- sentence of its documentation. Those with a job are for people, and come first; the others are what these are made of. The
+-- The macros of schema anon by job and name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and
+-- the first sentence of its documentation. They are made of macros of schema anon_helpers, which are last and have no job. The
 -- rest of the documentation is `SELECT comment FROM duckdb_functions() WHERE function_name = 'lm';`.
 --
+-- Job: help.
 -- Returns: job VARCHAR, name VARCHAR, parameters VARCHAR[], kind VARCHAR, description VARCHAR, one row per macro.
 -- Example:
 --   FROM anon.help() WHERE job = 'risk';
 CREATE OR REPLACE MACRO anon.help() AS TABLE
 SELECT DISTINCT
     nullif(regexp_extract(comment, '\nJob: (\w+)[.]', 1), '') AS job,
-    function_name AS name,
+    CASE schema_name WHEN 'anon' THEN function_name ELSE schema_name || '.' || function_name END AS name,
     parameters,
     CASE function_type WHEN 'table_macro' THEN 'table' ELSE 'scalar' END AS kind,
     -- A sentence ends at a full stop before a capital letter, or at the end of a paragraph: "et al. 2007" has none.
@@ -5801,90 +5892,93 @@ SELECT DISTINCT
         regexp_extract(comment, '^(.*?[.])(\s+[A-Z`]|\n\n|\s*$)', 1, 's'), '\s+', ' ', 'g'
     ) AS description
 FROM duckdb_functions()
-WHERE schema_name = 'anon' AND function_type IN ('macro', 'table_macro')
+WHERE schema_name IN ('anon', 'anon_helpers') AND function_type IN ('macro', 'table_macro')
 ORDER BY job ASC NULLS LAST, name ASC;
 
-COMMENT ON MACRO anon.as_read IS 'The value itself, in a form whose casts stay in the query.
+COMMENT ON MACRO anon_helpers.as_read IS 'The value itself, in a form whose casts stay in the query.
 
 DuckDB 2.0 hands the cast of a bare column to the reader of a CSV file, which casts the text in the file instead of the
 value: TRUE would be ''True'', 20.5 would be ''20.50'' or the integer 21, and a TRY_CAST would be an error instead of NULL.
 It does so before it knows that this is the value, and casts of other sources take no longer.
 
 Example:
-  SELECT DISTINCT CAST(anon.as_read(age) AS DOUBLE) AS age FROM visits ORDER BY age ASC;';
+  SELECT DISTINCT CAST(anon_helpers.as_read(age) AS DOUBLE) AS age FROM visits ORDER BY age ASC;';
 COMMENT ON MACRO anon.text_of IS 'A value as text, the form in which taxonomies have values; the same whether a table, a Parquet or a CSV file holds it.
 
+Job: labels.
 Returns: VARCHAR.
 Example:
   SELECT anon.text_of(DATE ''2016-01-01'') AS text, anon.text_of(20.50::DOUBLE) AS number;';
 COMMENT ON MACRO anon.bottom_coded IS 'A number, or the bottom if it is below that; NULL stays NULL.
 
+Job: labels.
 Returns: a number of the type that holds both.
 Example:
   SELECT income, anon.bottom_coded(income, 0) AS coded FROM (VALUES (-300), (1200), (NULL)) AS people(income);';
 COMMENT ON MACRO anon.top_coded IS 'A number, or the top if it is above that; NULL stays NULL.
 
+Job: labels.
 Returns: a number of the type that holds both.
 Example:
   SELECT age, anon.top_coded(age, 89) AS coded FROM (VALUES (34), (97), (NULL)) AS people(age) ORDER BY age;';
-COMMENT ON MACRO anon.text_in_utc IS 'A value as text that is the same whatever the time zone of the session: a TIMESTAMP WITH TIME ZONE is spelled in UTC,
+COMMENT ON MACRO anon_helpers.text_in_utc IS 'A value as text that is the same whatever the time zone of the session: a TIMESTAMP WITH TIME ZONE is spelled in UTC,
 others as by anon.text_of, those in lists and structs too.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.text_in_utc(TIMESTAMPTZ ''2024-10-27 01:30:00+02'') AS instant, anon.text_in_utc(20.50) AS number;';
-COMMENT ON MACRO anon.as_name IS 'A name as query_table takes it: a path, which is a text with a slash or with a double quote that does not enclose a
+  SELECT anon_helpers.text_in_utc(TIMESTAMPTZ ''2024-10-27 01:30:00+02'') AS instant, anon_helpers.text_in_utc(20.50) AS number;';
+COMMENT ON MACRO anon_helpers.as_name IS 'A name as query_table takes it: a path, which is a text with a slash or with a double quote that does not enclose a
 part of a name, is put in double quotes; names of tables stay as they are. DuckDB 1.5 reads ''./visits.csv'' as a qualified
 name otherwise, with a schema before the dot, and has no way to spell a path that contains a double quote.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.as_name(''./visits.csv'') AS path, anon.as_name(''main.visits'') AS table_name;';
-COMMENT ON MACRO anon.as_source IS 'A source as query_table takes it: the name of a table or a path, or a list of them.
+  SELECT anon_helpers.as_name(''./visits.csv'') AS path, anon_helpers.as_name(''main.visits'') AS table_name;';
+COMMENT ON MACRO anon_helpers.as_source IS 'A source as query_table takes it: the name of a table or a path, or a list of them.
 
 Example:
-  SELECT anon.as_source(''./visits.csv'') AS path, anon.as_source([''main.visits'', ''../visits.csv'']) AS listed;';
-COMMENT ON MACRO anon.listed IS 'A list of columns as it is; anything else is an error, which stands in the message of a failed cast. DuckDB reads a
+  SELECT anon_helpers.as_source(''./visits.csv'') AS path, anon_helpers.as_source([''main.visits'', ''../visits.csv'']) AS listed;';
+COMMENT ON MACRO anon_helpers.listed IS 'A list of columns as it is; anything else is an error, which stands in the message of a failed cast. DuckDB reads a
 string in COLUMNS as a regular expression: ''age'' would be every column whose name contains it.
 
 COLUMNS takes no function that raises errors, but it takes a cast.
 
 Returns: VARCHAR[].
 Example:
-  SELECT anon.listed([''age'', ''sex'']) AS columns;';
-COMMENT ON MACRO anon.listed_at IS 'One of a list of columns by its place, from 1; of a shorter list the last one. So that a query, which has a fixed
+  SELECT anon_helpers.listed([''age'', ''sex'']) AS columns;';
+COMMENT ON MACRO anon_helpers.listed_at IS 'One of a list of columns by its place, from 1; of a shorter list the last one. So that a query, which has a fixed
 number of columns, can name each of a list.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.listed_at([''age'', ''sex''], 1) AS column_1, anon.listed_at([''age'', ''sex''], 3) AS column_3;';
-COMMENT ON MACRO TABLE anon.taxonomy_level IS 'The labels of one level of one taxonomy: a row per value, with the NULL value always among them.
+  SELECT anon_helpers.listed_at([''age'', ''sex''], 1) AS column_1, anon_helpers.listed_at([''age'', ''sex''], 3) AS column_3;';
+COMMENT ON MACRO TABLE anon_helpers.taxonomy_level IS 'The labels of one level of one taxonomy: a row per value, with the NULL value always among them.
 
 NULL carries the label that the taxonomy gives it; without one it stays NULL below the top level and
 takes the top label there.
 
 Returns: value VARCHAR, label VARCHAR.
 Example:
-  FROM anon.taxonomy_level(''sex'', 1) ORDER BY value;';
-COMMENT ON MACRO TABLE anon.taxonomy_labels IS 'The labels of all levels of some taxonomies: a row per attribute, level and value, as anon.taxonomy_level has them, with
-the number of leaves under the label, as anon.label_leaves has it.
+  FROM anon_helpers.taxonomy_level(''sex'', 1) ORDER BY value;';
+COMMENT ON MACRO TABLE anon_helpers.taxonomy_labels IS 'The labels of all levels of some taxonomies: a row per attribute, level and value, as taxonomy_level has them, with
+the number of leaves under the label, as label_leaves has it.
 
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 Example:
-  FROM anon.taxonomy_labels([''age'', ''sex'']) ORDER BY attribute, level, value;';
-COMMENT ON MACRO TABLE anon.taxonomy_levels IS 'The labels of all levels of one taxonomy: a row per level and value, as anon.taxonomy_labels has them.
+  FROM anon_helpers.taxonomy_labels([''age'', ''sex'']) ORDER BY attribute, level, value;';
+COMMENT ON MACRO TABLE anon_helpers.taxonomy_levels IS 'The labels of all levels of one taxonomy: a row per level and value, as taxonomy_labels has them.
 
 Returns: level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 Example:
-  FROM anon.taxonomy_levels(''sex'') ORDER BY level, value;';
-COMMENT ON MACRO TABLE anon.label_leaves IS 'The number of leaves, that is of values of level 0, under each label of one level.
+  FROM anon_helpers.taxonomy_levels(''sex'') ORDER BY level, value;';
+COMMENT ON MACRO TABLE anon_helpers.label_leaves IS 'The number of leaves, that is of values of level 0, under each label of one level.
 
 A label that no value of the taxonomy carries (NULL, where the taxonomy gives it no label) is not listed
 and counts as its own single leaf.
 
 Returns: label VARCHAR, leaf_count BIGINT.
 Example:
-  FROM anon.label_leaves(''age'', 2) ORDER BY label;';
+  FROM anon_helpers.label_leaves(''age'', 2) ORDER BY label;';
 COMMENT ON MACRO TABLE anon.taxonomy_heights IS 'Every taxonomy with its height (the number of its top level), the size of its domain, and whether
 that domain was declared, stated by a file, or observed from data, as it was when it was loaded.
 
@@ -5892,7 +5986,7 @@ Job: taxonomies.
 Returns: attribute VARCHAR, height INTEGER, value_count BIGINT, domain VARCHAR.
 Example:
   FROM anon.taxonomy_heights() ORDER BY attribute;';
-COMMENT ON MACRO TABLE anon.taxonomy_problems IS 'What is wrong with the taxonomies in a relation shaped like anon.taxonomy: a row per attribute, level
+COMMENT ON MACRO TABLE anon_helpers.taxonomy_problems IS 'What is wrong with the taxonomies in a relation shaped like anon.taxonomy: a row per attribute, level
 and kind of problem, with counts and never a value. No row means that every taxonomy is well formed.
 
 Problems: ''missing level'' (values of the domain without a label at this level), ''value outside the
@@ -5902,7 +5996,7 @@ under more than one label of the next), ''several top labels''.
 
 Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 Example:
-  FROM anon.taxonomy_problems(''anon.taxonomy'');';
+  FROM anon_helpers.taxonomy_problems(''anon.taxonomy'');';
 COMMENT ON MACRO TABLE anon.malformed_taxonomies IS 'What is wrong with the taxonomies that are stored in anon.taxonomy; no row means nothing is.
 
 Job: taxonomies.
@@ -5916,15 +6010,15 @@ Job: taxonomies.
 Returns: attribute VARCHAR, ambiguous_labels BIGINT, one row per attribute.
 Example:
   FROM anon.ambiguous_labels([''age'', ''sex'']) ORDER BY attribute;';
-COMMENT ON MACRO TABLE anon.column_values IS 'How often each value of some columns of a source stands in its column; values are text, and NULL is one of them.
+COMMENT ON MACRO TABLE anon_helpers.column_values IS 'How often each value of some columns of a source stands in its column; values are text, and NULL is one of them.
 Columns are found whatever their case, and named as in the list.
 
 Returns: attribute VARCHAR, value VARCHAR, row_count BIGINT.
 Example:
-  FROM anon.column_values(''visits'', [''sex'', ''zip'']) ORDER BY ALL;';
+  FROM anon_helpers.column_values(''visits'', [''sex'', ''zip'']) ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.unmapped_values IS 'How many distinct values of each quasi-identifier its taxonomy does not know, and in how many rows
 they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
-always covered (see anon.taxonomy_level).
+always covered (see taxonomy_level).
 
 Job: taxonomies.
 Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
@@ -5933,7 +6027,7 @@ Example:
 COMMENT ON MACRO TABLE anon.foreign_labels IS 'How many distinct labels of each quasi-identifier are none of its taxonomy at the level that the node gives it, and
 in how many rows they stand; compared as text. A table is generalized to a node where both counts are 0.
 
-NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
+NULL is a label where taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
 label there: leave them out first.
 
 Job: verify.
@@ -5944,6 +6038,7 @@ Example:
 COMMENT ON MACRO anon.interval_label IS 'The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
 
+Job: labels.
 Returns: VARCHAR; NULL for a value that is not a number below 1e28.
 Example:
   SELECT anon.interval_label(34, 10, 0, NULL, 90) AS decade, anon.interval_label(93, 10, 0, NULL, 90) AS old;';
@@ -5951,22 +6046,26 @@ COMMENT ON MACRO anon.bin_label IS 'The half-open interval between two of some n
 beyond them. The bounds are numbers in ascending order, or their texts, which labels show as they are. Exact to nine
 decimals.
 
+Job: labels.
 Returns: VARCHAR; NULL for a value that is not a number.
 Example:
   SELECT anon.bin_label(34, [18, 25, 65]) AS adult, anon.bin_label(71, [18, 25, 65]) AS old;';
 COMMENT ON MACRO anon.date_label IS 'The day, month, quarter, year or decade of a date or timestamp: 2024-03-31, 2024-03, 2024-Q1, 2024, 2020s; or its week and
 the year of that by ISO 8601: 2024-W13, ISO 2024. Weeks do not nest in months or calendar years.
 
+Job: labels.
 Returns: VARCHAR; NULL for a value that is not a date, an error for another unit.
 Example:
   SELECT anon.date_label(''2024-03-31'', ''month'') AS month, anon.date_label(''2024-03-31'', ''quarter'') AS quarter;';
 COMMENT ON MACRO anon.prefix_label IS 'The first `kept` characters of a value, each other one masked by *.
 
+Job: labels.
 Returns: VARCHAR.
 Example:
   SELECT anon.prefix_label(''10115'', 3) AS label;';
 COMMENT ON MACRO anon.icd10_label IS 'The three-character category (E11) or the chapter (E00-E90) of an ICD-10 code, with or without its dot.
 
+Job: labels.
 Returns: VARCHAR; NULL for a value that is not an ICD-10 code, an error for another rank.
 Source: WHO, ICD-10 volume 1; the ranges also hold the codes of ICD-10-CM and ICD-10-GM.
 Example:
@@ -5974,20 +6073,22 @@ Example:
 COMMENT ON MACRO anon.icd9_label IS 'The category (250, V10, E950) or the chapter (240-279, V01-V91, E000-E999) of an ICD-9 diagnosis code, with or
 without its dot.
 
+Job: labels.
 Returns: VARCHAR; NULL for a value that is not an ICD-9 code, an error for another rank.
 Source: CDC, ICD-9-CM tabular list of diseases.
 Example:
   SELECT anon.icd9_label(''250.01'', ''category'') AS category, anon.icd9_label(''V10.3'', ''chapter'') AS chapter;';
 COMMENT ON MACRO anon.ipv4_label IS 'The IPv4 network of an address: its first `bits` bits, in CIDR notation.
 
+Job: labels.
 Returns: VARCHAR; NULL for a value that is not an IPv4 address.
 Example:
   SELECT anon.ipv4_label(''192.168.17.4'', 24) AS network, anon.ipv4_label(''192.168.17.4'', 12) AS wider;';
-COMMENT ON MACRO TABLE anon.domain_of IS 'The distinct values of a column as text, with NULL only where it is the only one, since every taxonomy knows it.
+COMMENT ON MACRO TABLE anon_helpers.domain_of IS 'The distinct values of a column as text, with NULL only where it is the only one, since every taxonomy knows it.
 
 Returns: value VARCHAR.
 Example:
-  FROM anon.domain_of(''visits'', ''sex'') ORDER BY value;';
+  FROM anon_helpers.domain_of(''visits'', ''sex'') ORDER BY value;';
 COMMENT ON MACRO TABLE anon.flat_taxonomy IS 'The taxonomy of a column with one level above its values, on which all are *.
 
 Job: taxonomies.
@@ -6024,86 +6125,98 @@ Job: taxonomies.
 Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR; anon.malformed_taxonomies says what is wrong with it.
 Example:
   FROM anon.hierarchy_file(''sex.csv'', ''sex'') ORDER BY level, value;';
-COMMENT ON MACRO anon.is_iban IS 'Whether a text is an IBAN: country, check digits, up to 30 letters and digits, with or without spaces, and its checksum.
+COMMENT ON MACRO anon_helpers.is_iban IS 'Whether a text is an IBAN: country, check digits, up to 30 letters and digits, with or without spaces, and its checksum.
 
 Returns: BOOLEAN.
 Source: ISO 13616; the checksum is MOD 97-10 of ISO 7064.
 Example:
-  SELECT anon.is_iban(''GB82 WEST 1234 5698 7654 32'') AS is_iban;';
-COMMENT ON MACRO anon.is_card_number IS 'Whether a text is the number of a payment card: 13 to 19 digits, with or without spaces or dashes, and its check digit.
+  SELECT anon_helpers.is_iban(''GB82 WEST 1234 5698 7654 32'') AS is_iban;';
+COMMENT ON MACRO anon_helpers.is_card_number IS 'Whether a text is the number of a payment card: 13 to 19 digits, with or without spaces or dashes, and its check digit.
 
 Returns: BOOLEAN.
 Source: ISO/IEC 7812-1, annex B (Luhn).
 Example:
-  SELECT anon.is_card_number(''4111 1111 1111 1111'') AS is_card_number;';
+  SELECT anon_helpers.is_card_number(''4111 1111 1111 1111'') AS is_card_number;';
 COMMENT ON MACRO anon.shape_of IS 'What a text looks like: email, url, guid, mac, ip, iban, ssn, hash, date (as ISO 8601 has it), period (a month, quarter
 or week of a year), phone, card, street, icd10 (with its dot), postcode (of more than digits), decimal_comma (a
 number; three digits behind its comma may be thousands, and have no shape), or text (four words or more).
 
+Job: columns.
 Returns: VARCHAR; NULL for what looks like none of these.
 Example:
   SELECT anon.shape_of(''ada@example.org'') AS email, anon.shape_of(''E11.65'') AS icd10;';
-COMMENT ON MACRO anon.number_range IS 'The numbers under a label: the lowest and the greatest one, as lists of two. A number is both; an interval, [90, 95), 90-94 or
+COMMENT ON MACRO anon_helpers.number_range IS 'The numbers under a label: the lowest and the greatest one, as lists of two. A number is both; an interval, [90, 95), 90-94 or
 90 to 94, has whole numbers; so have a prefix, 9*, and a decade, 1990s; < 18 and >= 90 have no end on one side. Units of age
 in words, such as years old, may stand beside a number.
 
 Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 Example:
-  SELECT anon.number_range(''[90, 95)'') AS halfopen, anon.number_range(''90 years and older'') AS from_90_on;';
-COMMENT ON MACRO anon.is_day_number IS 'Whether a number spells a day, a month or a moment: 20240305, 05032024, 202403, 2024065, or the seconds, milli-, micro- or
+  SELECT anon_helpers.number_range(''[90, 95)'') AS halfopen, anon_helpers.number_range(''90 years and older'') AS from_90_on;';
+COMMENT ON MACRO anon_helpers.is_day_number IS 'Whether a number spells a day, a month or a moment: 20240305, 05032024, 202403, 2024065, or the seconds, milli-, micro- or
 nanoseconds since 1970 of a moment from 1990 to 2039. The days of a spreadsheet look like other numbers.
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.is_day_number(20240305) AS day, anon.is_day_number(1709596800) AS moment, anon.is_day_number(2024) AS year;';
-COMMENT ON MACRO anon.has_date IS 'Whether a text has a part of a date that is finer than a year: a day, month, week, quarter, season or day of the week,
+  SELECT
+      anon_helpers.is_day_number(20240305) AS day,
+      anon_helpers.is_day_number(1709596800) AS moment,
+      anon_helpers.is_day_number(2024) AS year;';
+COMMENT ON MACRO anon_helpers.has_date IS 'Whether a text has a part of a date that is finer than a year: a day, month, week, quarter, season or day of the week,
 spelled in digits or in words (English, German, French, Spanish), also where the rest is masked by *.
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.has_date(''seen on 5 March 2024'') AS day, anon.has_date(''Q1 2024'') AS quarter, anon.has_date(''2024'') AS year;';
-COMMENT ON MACRO anon.birth_years_in IS 'The years that a text says somebody was born in.
+  SELECT
+      anon_helpers.has_date(''seen on 5 March 2024'') AS day,
+      anon_helpers.has_date(''Q1 2024'') AS quarter,
+      anon_helpers.has_date(''2024'') AS year;';
+COMMENT ON MACRO anon_helpers.birth_years_in IS 'The years that a text says somebody was born in.
 
 Returns: INTEGER[].
 Example:
-  SELECT anon.birth_years_in(''born 1931, moved in 1950'') AS years;';
+  SELECT anon_helpers.birth_years_in(''born 1931, moved in 1950'') AS years;';
 COMMENT ON MACRO anon.identifiers_in IS 'The kinds of identifiers that stand anywhere in a text, of those that 45 CFR 164.514(b)(2)(i) removes and that have a form:
 name (with a title), street, postcode, coordinates, date, age (above 89), phone, email, ssn, member, number (behind the word
 for one), iban, card, vehicle, mac, url, ip, picture, guid, hash.
 
+Job: columns.
 Returns: VARCHAR[], empty without any.
 Example:
   SELECT anon.identifiers_in(''see http://example.org/7, or write to ada@example.org'') AS kinds;';
-COMMENT ON MACRO anon.shows_old_age IS 'Whether a label of a column of ages shows an age above 89 other than by one label of 90 or older (45 CFR
+COMMENT ON MACRO anon_helpers.shows_old_age IS 'Whether a label of a column of ages shows an age above 89 other than by one label of 90 or older (45 CFR
 164.514(b)(2)(i)(C)). `is_coded` says that 90 stands for all ages from there on.
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.shows_old_age(''[95, 100)'', FALSE) AS interval_of_five, anon.shows_old_age(''>= 90'', FALSE) AS from_90_on;';
-COMMENT ON MACRO anon.shows_early_year IS 'Whether a label of a column of births shows a year before one, other than by one label of that year''s predecessor or
+  SELECT
+      anon_helpers.shows_old_age(''[95, 100)'', FALSE) AS interval_of_five,
+      anon_helpers.shows_old_age(''>= 90'', FALSE) AS from_90_on;';
+COMMENT ON MACRO anon_helpers.shows_early_year IS 'Whether a label of a column of births shows a year before one, other than by one label of that year''s predecessor or
 earlier. `is_coded` says that the lowest year stands for all before it.
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.shows_early_year(''1930s'', 1937, FALSE) AS decade, anon.shows_early_year(''< 1940'', 1937, FALSE) AS before;';
-COMMENT ON MACRO anon.shows_part_of_date IS 'Whether a label of a column of dates shows more than years. Few digits are a count, unless `is_part` says that the column has
+  SELECT
+      anon_helpers.shows_early_year(''1930s'', 1937, FALSE) AS decade,
+      anon_helpers.shows_early_year(''< 1940'', 1937, FALSE) AS before;';
+COMMENT ON MACRO anon_helpers.shows_part_of_date IS 'Whether a label of a column of dates shows more than years. Few digits are a count, unless `is_part` says that the column has
 months, days or other parts of dates.
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.shows_part_of_date(''43831'', FALSE) AS day, anon.shows_part_of_date(''2020s'', FALSE) AS decade;';
-COMMENT ON MACRO anon.is_sparse_area IS 'Whether an area of three digits of ZIP codes has 20,000 people or fewer, by the Census of 2000.
+  SELECT anon_helpers.shows_part_of_date(''43831'', FALSE) AS day, anon_helpers.shows_part_of_date(''2020s'', FALSE) AS decade;';
+COMMENT ON MACRO anon_helpers.is_sparse_area IS 'Whether an area of three digits of ZIP codes has 20,000 people or fewer, by the Census of 2000.
 
 Returns: BOOLEAN.
 Source: Office for Civil Rights, guidance on de-identification of November 26, 2012.
 Example:
-  SELECT anon.is_sparse_area(''036'') AS few_people, anon.is_sparse_area(''021'') AS many_people;';
-COMMENT ON MACRO anon.shows_small_area IS 'Whether a label of a column of ZIP codes shows more than three digits, or three of a sparse area, for which 000 stands (45 CFR
+  SELECT anon_helpers.is_sparse_area(''036'') AS few_people, anon_helpers.is_sparse_area(''021'') AS many_people;';
+COMMENT ON MACRO anon_helpers.shows_small_area IS 'Whether a label of a column of ZIP codes shows more than three digits, or three of a sparse area, for which 000 stands (45 CFR
 164.514(b)(2)(i)(B)).
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.shows_small_area(''0213*'') AS four_digits, anon.shows_small_area(''036'') AS few_people;';
+  SELECT anon_helpers.shows_small_area(''0213*'') AS four_digits, anon_helpers.shows_small_area(''036'') AS few_people;';
 COMMENT ON MACRO TABLE anon.lattice IS 'Every node of the lattice of these quasi-identifiers: a MAP from quasi-identifier to level, in the order
 given, and its height, the sum of its levels. There are product(height + 1) of them.
 
@@ -6112,16 +6225,16 @@ Returns: node MAP(VARCHAR, INTEGER), height INTEGER. No row if a quasi-identifie
 Source: Samarati 2001, section 4; Mazzone 2019, section 4.3.
 Example:
   FROM anon.lattice([''age'', ''sex'']) ORDER BY height, node;';
-COMMENT ON MACRO anon.marked_label IS 'What anon.generalize finds instead of a label: the character 1 if there are several labels, 2 for NULL, and 3 before a
+COMMENT ON MACRO anon_helpers.marked_label IS 'What anon.generalize finds instead of a label: the character 1 if there are several labels, 2 for NULL, and 3 before a
 label that is empty or starts with one of these characters itself. Any other label is found as it is.
 
 It is one text, because a join that carries a struct takes twice as long.
 
 Returns: VARCHAR, never NULL.
 Example:
-  SELECT anon.marked_label(''f'', 1) AS label, ascii(anon.marked_label(NULL, 1)) AS mark;';
-COMMENT ON MACRO TABLE anon.node_labels IS 'The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in anon.taxonomy_level;
-labels are marked, see anon.marked_label.
+  SELECT anon_helpers.marked_label(''f'', 1) AS label, ascii(anon_helpers.marked_label(NULL, 1)) AS mark;';
+COMMENT ON MACRO TABLE anon_helpers.node_labels IS 'The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in taxonomy_level;
+labels are marked, see marked_label.
 
 There is no WHERE in it, so that anon.generalize joins it as it is: before a relation that is filtered, DuckDB 1.5 would
 look for the values that are there.
@@ -6129,8 +6242,8 @@ look for the values that are there.
 Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value; NULL where a value has no label
 at the level, and for other attributes.
 Example:
-  FROM anon.node_labels(MAP {''sex'': 1}) WHERE label IS NOT NULL ORDER BY value;';
-COMMENT ON MACRO anon.found_label IS 'The marked label of a value in the column of the same name of a relation of labels, which has a row per value; NULL if
+  FROM anon_helpers.node_labels(MAP {''sex'': 1}) WHERE label IS NOT NULL ORDER BY value;';
+COMMENT ON MACRO anon_helpers.found_label IS 'The marked label of a value in the column of the same name of a relation of labels, which has a row per value; NULL if
 it has none.
 
 labels: anon_value VARCHAR, and a column of marked labels for every attribute. `attribute` is a column of a relation
@@ -6138,22 +6251,23 @@ anon_rows and text. It is read twice: inside, anon_rows are the labels, outside 
 Returns: VARCHAR.
 Example:
   WITH labels AS (SELECT ''f'' AS anon_value, ''*'' AS sex)
-  SELECT id, anon.found_label(''labels'', sex) AS found FROM visits AS anon_rows ORDER BY id;';
-COMMENT ON MACRO anon.unmarked_label IS 'The label of a marked one, see anon.marked_label; several and none are errors, with a text for each.
+  SELECT id, anon_helpers.found_label(''labels'', sex) AS found FROM visits AS anon_rows ORDER BY id;';
+COMMENT ON MACRO anon_helpers.unmarked_label IS 'The label of a marked one, see marked_label; several and none are errors, with a text for each.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.unmarked_label(anon.marked_label(''*'', 1), ''several labels'', ''no label'') AS label;';
-COMMENT ON MACRO anon.checked_label IS 'The label that was found, see anon.found_label; none and more than one are errors, as in anon.label_of.
+  SELECT anon_helpers.unmarked_label(anon_helpers.marked_label(''*'', 1), ''several labels'', ''no label'') AS label;';
+COMMENT ON MACRO anon_helpers.checked_label IS 'The label that was found, see found_label; none and more than one are errors, as in anon.label_of.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.checked_label(''sex'', 1, anon.marked_label(''*'', 1)) AS label;';
+  SELECT anon_helpers.checked_label(''sex'', 1, anon_helpers.marked_label(''*'', 1)) AS label;';
 COMMENT ON MACRO anon.label_of IS 'The label of one value at one level of its taxonomy; values are compared as text.
 
 Level 0 is the value itself. A value that the taxonomy does not know, a level that it does not have and
 a value with more than one label are errors, because a raw value must never pass for a label.
 
+Job: labels.
 Returns: VARCHAR.
 Example:
   SELECT anon.label_of(''age'', 1, 34) AS label;';
@@ -6168,6 +6282,7 @@ that a query leaves out would then be read as well.
 It takes 0.7 to 1.5 times as long as joins written by hand (tests/benchmarks/macros.py, 1, 2 and 8 quasi-identifiers of a
 million rows, written to a table or counted). Whether a label is checked that a query leaves out depends on the planner.
 
+Job: release.
 Example:
   FROM anon.generalize_columns(''visits'', [''age'', ''sex''], (SELECT MAP {''age'': 1, ''sex'': 0})) ORDER BY id LIMIT 3;';
 COMMENT ON MACRO TABLE anon.generalize IS 'The rows of a source with each quasi-identifier of the node replaced by its label at the node''s level.
@@ -6179,11 +6294,11 @@ Job: release.
 Source: full-domain generalization, Samarati 2001, definition 3.
 Example:
   FROM anon.generalize(''visits'', MAP {''age'': 1, ''sex'': 0}) ORDER BY id LIMIT 3;';
-COMMENT ON MACRO anon.checked_k IS 'k as it is, if it is a number of rows; otherwise an error, since a comparison with NULL would drop or keep all of them.
+COMMENT ON MACRO anon_helpers.checked_k IS 'k as it is, if it is a number of rows; otherwise an error, since a comparison with NULL would drop or keep all of them.
 
 Returns: k.
 Example:
-  SELECT anon.checked_k(5) AS k;';
+  SELECT anon_helpers.checked_k(5) AS k;';
 COMMENT ON MACRO TABLE anon.suppress IS 'The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 
 Job: release.
@@ -6213,33 +6328,33 @@ Returns: individual with its column''s type, position BIGINT, event with its col
 Source: Mazzone 2019, sections 3.2 and 4.2.
 Example:
   FROM anon.first_events(''visits'', ''zip'', ''diagnosis'', [''age'', ''id''], 2) ORDER BY ALL;';
-COMMENT ON MACRO anon.hmac_block IS 'The key of HMAC-SHA-256 as a block of 64 bytes, each combined with the byte of one of its two pads by XOR. A key of more
+COMMENT ON MACRO anon_helpers.hmac_block IS 'The key of HMAC-SHA-256 as a block of 64 bytes, each combined with the byte of one of its two pads by XOR. A key of more
 than 64 bytes is replaced by its hash, a shorter one is filled up with zeros.
 
 key, pad: BLOB; the pads are ''\x36'' (inner) and ''\x5C'' (outer).
 Returns: BLOB.
 Source: RFC 2104, section 2.
 Example:
-  SELECT anon.hmac_block(CAST(''Jefe'' AS BLOB), CAST(''\x36'' AS BLOB)) AS block;';
-COMMENT ON MACRO anon.hmac_of_blocks IS 'HMAC-SHA-256 of a message by the two blocks of its key (anon.hmac_block), as 64 hexadecimal digits.
+  SELECT anon_helpers.hmac_block(CAST(''Jefe'' AS BLOB), CAST(''\x36'' AS BLOB)) AS block;';
+COMMENT ON MACRO anon_helpers.hmac_of_blocks IS 'HMAC-SHA-256 of a message by the two blocks of its key (hmac_block), as 64 hexadecimal digits.
 
 inner_block, outer_block, message: BLOB.
 Returns: VARCHAR; NULL for NULL.
 Source: RFC 2104, section 2.
 Example:
-  SELECT anon.hmac_of_blocks(
-      anon.hmac_block(CAST(''Jefe'' AS BLOB), CAST(''\x36'' AS BLOB)),
-      anon.hmac_block(CAST(''Jefe'' AS BLOB), CAST(''\x5C'' AS BLOB)),
+  SELECT anon_helpers.hmac_of_blocks(
+      anon_helpers.hmac_block(CAST(''Jefe'' AS BLOB), CAST(''\x36'' AS BLOB)),
+      anon_helpers.hmac_block(CAST(''Jefe'' AS BLOB), CAST(''\x5C'' AS BLOB)),
       encode(''what do ya want for nothing?'')
   ) AS hash;';
-COMMENT ON MACRO anon.hmac_sha256 IS 'HMAC-SHA-256 of a message under a key, as 64 hexadecimal digits.
+COMMENT ON MACRO anon_helpers.hmac_sha256 IS 'HMAC-SHA-256 of a message under a key, as 64 hexadecimal digits.
 
 key, message: BLOB.
 Returns: VARCHAR; NULL for NULL.
 Source: RFC 2104, section 2; test vectors in RFC 4231.
 Example:
-  SELECT anon.hmac_sha256(CAST(''Jefe'' AS BLOB), encode(''what do ya want for nothing?'')) AS hash;';
-COMMENT ON MACRO anon.pseudonym IS 'The pseudonym of a value: HMAC-SHA-256 of its text (anon.text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
+  SELECT anon_helpers.hmac_sha256(CAST(''Jefe'' AS BLOB), encode(''what do ya want for nothing?'')) AS hash;';
+COMMENT ON MACRO anon.pseudonym IS 'The pseudonym of a value: HMAC-SHA-256 of its text (text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
 has the same pseudonym wherever the key is the same. Who has the key can find the value of a pseudonym by trying values.
 
 key: BLOB, a secret of 32 random bytes or more. Keep it in a variable: a statement that spells it shows it to whoever can
@@ -6250,48 +6365,51 @@ Job: release.
 Returns: VARCHAR; NULL for NULL.
 Example:
   SELECT anon.pseudonym(id, repeat(CAST(''k'' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;';
-COMMENT ON MACRO TABLE anon.pseudonym_problems IS 'What is wrong with columns of pseudonyms: rows whose value is not 64 hexadecimal digits, values that stand more than once
+COMMENT ON MACRO TABLE anon_helpers.pseudonym_problems IS 'What is wrong with columns of pseudonyms: rows whose value is not 64 hexadecimal digits, values that stand more than once
 in these columns taken together, and the rows that have one. A pseudonym that repeats links rows, also where it stands in
 two columns. NULL is not a pseudonym, and may repeat. All counts are 0 in a release.
 
 Returns: attribute VARCHAR, malformed_rows BIGINT, repeated_values BIGINT, repeated_rows BIGINT, one row per column.
 Example:
-  FROM anon.pseudonym_problems(''visits'', [''zip'']);';
-COMMENT ON MACRO TABLE anon.cells IS 'The distinct combinations of quasi-identifiers of a source, each with the number of its rows.
+  FROM anon_helpers.pseudonym_problems(''visits'', [''zip'']);';
+COMMENT ON MACRO TABLE anon_helpers.cells IS 'The distinct combinations of quasi-identifiers of a source, each with the number of its rows.
 
 Returns: the quasi-identifiers as they are, row_count BIGINT.
 Example:
-  FROM anon.cells(''visits'', [''age'', ''sex'']) ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.roll_up IS 'Cells generalized to a node and merged: the equivalence classes at that node, counted without
+  FROM anon_helpers.cells(''visits'', [''age'', ''sex'']) ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.roll_up IS 'Cells generalized to a node and merged: the equivalence classes at that node, counted without
 another look at the rows.
 
 Returns: the quasi-identifiers of the node as labels, row_count BIGINT.
 Example:
-  WITH cells AS (FROM anon.cells(''visits'', [''age'', ''sex'']))
-  FROM anon.roll_up(''cells'', MAP {''age'': 2, ''sex'': 1});';
+  WITH cells AS (FROM anon_helpers.cells(''visits'', [''age'', ''sex'']))
+  FROM anon_helpers.roll_up(''cells'', MAP {''age'': 2, ''sex'': 1});';
 COMMENT ON MACRO TABLE anon.equivalence_classes IS 'The equivalence classes of a source as it is: rows that agree on every quasi-identifier. NULL agrees
 with NULL.
 
+Job: classes.
 Returns: the quasi-identifiers, class_size BIGINT.
 Source: Samarati 2001, definition 2.
 Example:
   FROM anon.equivalence_classes(''visits'', [''sex'']) ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.class_sizes IS 'The size of every equivalence class, without its labels.
 
+Job: classes.
 Returns: class_size BIGINT.
 Example:
   FROM anon.class_sizes(''visits'', [''sex'']) ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.class_values IS 'How often each sensitive value stands in each equivalence class. NULL is a value.
 
+Job: classes.
 Returns: the quasi-identifiers, sensitive_value with the sensitive column''s type, row_count BIGINT.
 Example:
   FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.value_counts IS 'The same without the labels, so that no quasi-identifier''s name can clash: a row per class and sensitive value.
+COMMENT ON MACRO TABLE anon_helpers.value_counts IS 'The same without the labels, so that no quasi-identifier''s name can clash: a row per class and sensitive value.
 
 Returns: class STRUCT of the quasi-identifiers'' values, sensitive_value with the sensitive column''s type, row_count
 BIGINT.
 Example:
-  SELECT count(DISTINCT class) AS class_count FROM anon.value_counts(''visits'', [''sex''], ''diagnosis'');';
+  SELECT count(DISTINCT class) AS class_count FROM anon_helpers.value_counts(''visits'', [''sex''], ''diagnosis'');';
 COMMENT ON MACRO TABLE anon.k_anonymity IS 'k-anonymity attained: the size of the smallest equivalence class; NULL for a table without rows.
 
 Job: privacy.
@@ -6299,14 +6417,14 @@ Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
 Source: Samarati 2001, definition 2; Sweeney 2002.
 Example:
   FROM anon.k_anonymity(''visits'', [''age'', ''sex'']);';
-COMMENT ON MACRO anon.best_k_of IS 'The largest k that can be attained by suppressing no more than some rows: the size of the smallest class that
+COMMENT ON MACRO anon_helpers.best_k_of IS 'The largest k that can be attained by suppressing no more than some rows: the size of the smallest class that
 cannot be suppressed together with all smaller ones (an aggregate over classes).
 
 rows_up_to: the rows of all classes of at most this class''s size.
 Returns: the type of class_size; all rows if all may be suppressed.
 Source: Mazzone 2019, section 4.4 (Inverse OLA).
 Example:
-  SELECT anon.best_k_of(class_size, rows_up_to, 2) AS k
+  SELECT anon_helpers.best_k_of(class_size, rows_up_to, 2) AS k
   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS rows_up_to FROM anon.class_sizes(''visits'', [''sex'']));';
 COMMENT ON MACRO TABLE anon.best_k IS 'The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
 
@@ -6315,27 +6433,28 @@ Returns: one row: k BIGINT.
 Source: Mazzone 2019, section 4.4 (Inverse OLA).
 Example:
   FROM anon.best_k(''visits'', [''sex''], 2);';
-COMMENT ON MACRO anon.distinct_diversity_of IS 'The number of distinct sensitive values of one class, from the number of rows of each value (an aggregate).
+COMMENT ON MACRO anon_helpers.distinct_diversity_of IS 'The number of distinct sensitive values of one class, from the number of rows of each value (an aggregate).
 
 Returns: BIGINT.
 Source: Machanavajjhala et al. 2007, section 4.1.
 Example:
-  SELECT anon.distinct_diversity_of(row_count) AS l FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.entropy_diversity_of IS 'The effective number of sensitive values of one class, exp(H), from the number of rows of each value (an
+  SELECT anon_helpers.distinct_diversity_of(row_count) AS l
+  FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
+COMMENT ON MACRO anon_helpers.entropy_diversity_of IS 'The effective number of sensitive values of one class, exp(H), from the number of rows of each value (an
 aggregate); H is the entropy of the values within the class. Exact to about 1e-15 relative.
 
 Returns: DOUBLE.
 Source: Machanavajjhala et al. 2007, definition 4.1: a class is entropy l-diverse if H >= log(l).
 Example:
-  SELECT anon.entropy_diversity_of(row_count) AS l FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.largest_share_of IS 'The share of the most frequent sensitive value of one class, from the number of rows of each value (an aggregate).
+  SELECT anon_helpers.entropy_diversity_of(row_count) AS l FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
+COMMENT ON MACRO anon_helpers.largest_share_of IS 'The share of the most frequent sensitive value of one class, from the number of rows of each value (an aggregate).
 
 Returns: DOUBLE in (0, 1].
 Source: Wong et al. 2006, alpha-deassociation: a class is within alpha if no value has a larger share.
 Example:
-  SELECT anon.largest_share_of(row_count) AS alpha
+  SELECT anon_helpers.largest_share_of(row_count) AS alpha
   FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.recursive_ratio_of IS 'How much the most frequent sensitive value of one class outweighs the rare ones, from the number of rows of each
+COMMENT ON MACRO anon_helpers.recursive_ratio_of IS 'How much the most frequent sensitive value of one class outweighs the rare ones, from the number of rows of each
 value (an aggregate): r_1 / (r_l + ... + r_m), counts descending; infinity if there are fewer than l values.
 
 The class is recursive (c, l)-diverse if this is less than c, strictly. Both sides are the nearest doubles of their
@@ -6344,16 +6463,16 @@ quotient and of the decimal c, so that equal numbers compare as equal.
 Returns: DOUBLE. l must be a constant of at least 1.
 Source: Machanavajjhala et al. 2007, definition 4.2.
 Example:
-  SELECT anon.recursive_ratio_of(row_count, 2) AS c
+  SELECT anon_helpers.recursive_ratio_of(row_count, 2) AS c
   FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.individuals_of IS 'The number of individuals that surely stand in one class (an aggregate over its rows). A row whose individual is
+COMMENT ON MACRO anon_helpers.individuals_of IS 'The number of individuals that surely stand in one class (an aggregate over its rows). A row whose individual is
 NULL may belong to anyone, also to an individual counted already: it adds nobody to a class that has an individual.
 
 Returns: BIGINT, at least 1.
 Example:
-  SELECT sex, anon.individuals_of(zip) AS households FROM visits GROUP BY sex;';
+  SELECT sex, anon_helpers.individuals_of(zip) AS households FROM visits GROUP BY sex;';
 COMMENT ON MACRO TABLE anon.k_anonymity_of_individuals IS 'k-anonymity of individuals attained, for tables in which an individual may own several rows: the smallest number of
-distinct individuals in any equivalence class, see anon.individuals_of; NULL for a table without rows.
+distinct individuals in any equivalence class, see individuals_of; NULL for a table without rows.
 
 It takes 1.5 to 3.4 times as long as count(DISTINCT) by columns that are named: its classes are structs, so that no name of
 a column can clash.
@@ -6364,6 +6483,7 @@ Example:
   FROM anon.k_anonymity_of_individuals(''visits'', [''sex''], ''zip'');';
 COMMENT ON MACRO TABLE anon.class_diversity IS 'The diversity of one sensitive column in every equivalence class, without the class''s labels.
 
+Job: classes.
 Returns: class_size BIGINT, distinct_diversity BIGINT, entropy_diversity DOUBLE, largest_share DOUBLE.
 Example:
   FROM anon.class_diversity(''visits'', [''sex''], ''diagnosis'') ORDER BY ALL;';
@@ -6384,7 +6504,7 @@ Source: Machanavajjhala et al. 2007, definition 4.1.
 Example:
   FROM anon.entropy_l_diversity(''visits'', [''sex''], ''diagnosis'');';
 COMMENT ON MACRO TABLE anon.recursive_cl_diversity IS 'Recursive (c, l)-diversity attained: the largest r_1 / (r_l + ... + r_m) of any equivalence class, see
-anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
+recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
 value. The table is (c, l)-diverse for every greater c.
 
 Job: privacy.
@@ -6400,7 +6520,7 @@ Returns: one row: alpha DOUBLE in (0, 1], k BIGINT.
 Source: Wong et al. 2006, the general (alpha, k)-anonymity model, which protects every sensitive value.
 Example:
   FROM anon.alpha_k_anonymity(''visits'', [''sex''], ''diagnosis'');';
-COMMENT ON MACRO TABLE anon.value_texts IS 'The texts of the sensitive values of the source and the reference: the one that stands for all that are equal, the
+COMMENT ON MACRO TABLE anon_helpers.value_texts IS 'The texts of the sensitive values of the source and the reference: the one that stands for all that are equal, the
 last of them, and their share in the reference, 0 if they are not there.
 
 A reference without rows is an error if the source has some: without a distribution to be far from, distances would
@@ -6409,77 +6529,79 @@ look small.
 Returns: value_text VARCHAR, sensitive_value VARCHAR, value with the type that both columns fit in, reference_rows BIGINT,
 share DOUBLE in [0, 1]; a row per text.
 Example:
-  FROM anon.value_texts(''visits'', ''diagnosis'', ''visits'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.value_shares IS 'The share that each sensitive value of the source or the reference has in the reference, see anon.value_texts.
+  FROM anon_helpers.value_texts(''visits'', ''diagnosis'', ''visits'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.value_shares IS 'The share that each sensitive value of the source or the reference has in the reference, see value_texts.
 
 Returns: sensitive_value VARCHAR, share DOUBLE in [0, 1].
 Example:
-  FROM anon.value_shares(''visits'', ''diagnosis'', ''visits'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.class_frequencies IS 'How often each sensitive value stands in each equivalence class, and its share in the reference, see
-anon.value_texts.
+  FROM anon_helpers.value_shares(''visits'', ''diagnosis'', ''visits'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.class_frequencies IS 'How often each sensitive value stands in each equivalence class, and its share in the reference, see
+value_texts.
 
 Returns: class STRUCT of the quasi-identifiers'' values, class_size BIGINT, sensitive_value VARCHAR, row_count BIGINT,
 reference_share DOUBLE; a row per class and value that stands in it.
 Example:
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') ORDER BY ALL;';
-COMMENT ON MACRO anon.equal_distance_of IS 'Earth mover''s distance between the values of one class and the reference if all values are equally far apart (an
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') ORDER BY ALL;';
+COMMENT ON MACRO anon_helpers.equal_distance_of IS 'Earth mover''s distance between the values of one class and the reference if all values are equally far apart (an
 aggregate over the values of the class): the sum of what the class has more of than the reference. A reference share
 of NULL is 0. Summed with compensation, so that the order of the rows hardly matters.
 
 Returns: DOUBLE in [0, 1].
 Source: Li et al. 2007, EMD for categorical attributes with equal distance.
 Example:
-  SELECT anon.equal_distance_of(row_count, class_size, reference_share) AS t
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO TABLE anon.reference_work IS 'What it takes to move the rows of a reference to each value of an order, a row by a step being 1: those of lower values
+  SELECT anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS t
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO TABLE anon_helpers.reference_work IS 'What it takes to move the rows of a reference to each value of an order, a row by a step being 1: those of lower values
 up to it, and those of higher ones down to it.
 
 reference: a relation with a row per value: position, from 1 without a gap, and row_count.
 Returns: position, reference_rows DOUBLE, which is all of them, cumulative_share DOUBLE in [0, 1], work_below DOUBLE,
 work_above DOUBLE, most_work DOUBLE, that from one end to the other.
 Example:
-  WITH ages AS (FROM anon.value_positions(''visits'', ''age'', ''visits'')) FROM anon.reference_work(''ages'') ORDER BY position;';
-COMMENT ON MACRO anon.share_slot IS 'The interval of shares that a share is in, of 1,024 that are equally long: a power of two, so that nothing is rounded.
+  WITH ages AS (FROM anon_helpers.value_positions(''visits'', ''age'', ''visits''))
+  FROM anon_helpers.reference_work(''ages'') ORDER BY position;';
+COMMENT ON MACRO anon_helpers.share_slot IS 'The interval of shares that a share is in, of 1,024 that are equally long: a power of two, so that nothing is rounded.
 
 Returns: BIGINT.
 Example:
-  SELECT anon.share_slot(0.5) AS slot;';
-COMMENT ON MACRO TABLE anon.reference_crossings IS 'Where the cumulative share of a reference first exceeds a given share, from least_share up to next_share: the position, and
-what it takes to move the rows below up to it. Cut into slots, see anon.share_slot, so that it is found by an equal join.
+  SELECT anon_helpers.share_slot(0.5) AS slot;';
+COMMENT ON MACRO TABLE anon_helpers.reference_crossings IS 'Where the cumulative share of a reference first exceeds a given share, from least_share up to next_share: the position, and
+what it takes to move the rows below up to it. Cut into slots, see share_slot, so that it is found by an equal join.
 
-work: a relation such as anon.reference_work returns.
+work: a relation such as reference_work returns.
 Returns: slot BIGINT, least_share DOUBLE, next_share DOUBLE, crossing, which is a position, crossing_work DOUBLE.
 Example:
-  WITH ages AS (FROM anon.value_positions(''visits'', ''age'', ''visits'')), work AS (FROM anon.reference_work(''ages''))
-  SELECT DISTINCT * EXCLUDE (slot) FROM anon.reference_crossings(''work'') ORDER BY crossing;';
-COMMENT ON MACRO anon.work_between IS 'What it takes to move the rows of a class to where those of the reference are, from one value of the class to its next
+  WITH ages AS (FROM anon_helpers.value_positions(''visits'', ''age'', ''visits'')),
+  work AS (FROM anon_helpers.reference_work(''ages''))
+  SELECT DISTINCT * EXCLUDE (slot) FROM anon_helpers.reference_crossings(''work'') ORDER BY crossing;';
+COMMENT ON MACRO anon_helpers.work_between IS 'What it takes to move the rows of a class to where those of the reference are, from one value of the class to its next
 one: the sum of |rows_up_to * reference_rows - class_size * R| over the positions from the one to the other, R being the
 rows of the reference up to a position.
 
 R only grows, and the rest is the same between two values of a class, so that the sum follows from what is known of three
 positions: of both values, and of the one where R / reference_rows first exceeds rows_up_to / class_size, see
-anon.reference_work and anon.reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
+reference_work and reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
 exact and independent of any order as long as they are below 2^53.
 
 Returns: DOUBLE.
 Example:
-  SELECT anon.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;';
-COMMENT ON MACRO anon.ordered_distance_of IS 'Earth mover''s distance between the values of one class and the reference if values have an order and neighbours are
+  SELECT anon_helpers.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;';
+COMMENT ON MACRO anon_helpers.ordered_distance_of IS 'Earth mover''s distance between the values of one class and the reference if values have an order and neighbours are
 equally far apart (an aggregate over the values of the class): the mean difference of the cumulative shares over the steps
 between the first and the last position of the domain; 0 for a domain of one value.
 
 Returns: DOUBLE in [0, 1].
 Source: Li et al. 2007, EMD for numerical attributes.
 Example:
-  SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
-  FROM anon.class_distributions(''visits'', [''sex''], ''age'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.rows_over_share IS 'How many times more rows a value has than its share in the reference, infinity for a value that is not there. Over the
+  SELECT anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
+  FROM anon_helpers.class_distributions(''visits'', [''sex''], ''age'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.rows_over_share IS 'How many times more rows a value has than its share in the reference, infinity for a value that is not there. Over the
 rows of the class that is the ratio q / p of its shares in the class and in the reference.
 
 Returns: DOUBLE, above 0.
 Example:
-  SELECT anon.rows_over_share(3, 0.2) AS ratio;';
-COMMENT ON MACRO anon.disclosure_of IS 'delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a
+  SELECT anon_helpers.rows_over_share(3, 0.2) AS ratio;';
+COMMENT ON MACRO anon_helpers.disclosure_of IS 'delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a
 value''s share in the class and in the reference; infinity for a value that is not in the reference. As in ARX the
 logarithm is binary and values that are not in the class do not count, whose logarithm is infinite. The class is
 delta-disclosure private for every greater delta, strictly.
@@ -6487,41 +6609,41 @@ delta-disclosure private for every greater delta, strictly.
 Returns: DOUBLE, at least 0, in bits.
 Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 Example:
-  SELECT anon.disclosure_of(row_count, reference_share) AS delta
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.basic_likeness_of IS 'beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain
+  SELECT anon_helpers.disclosure_of(row_count, reference_share) AS delta
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.basic_likeness_of IS 'beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain
 (q - p) / p of a value''s share in the class over its share in the reference, 0 if none grows, infinity for a value
 that is not in the reference. The class is beta-like if this is at most beta.
 
 Returns: DOUBLE, at least 0.
 Source: Cao and Karras 2012, basic beta-likeness.
 Example:
-  SELECT anon.basic_likeness_of(row_count, reference_share) AS beta
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.enhanced_likeness_of IS 'beta of enhanced beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
+  SELECT anon_helpers.basic_likeness_of(row_count, reference_share) AS beta
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.enhanced_likeness_of IS 'beta of enhanced beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
 value, or infinity if the gain of some value exceeds -ln(p), the bound that holds whatever beta is. The class is
 beta-like if this is at most beta.
 
 Returns: DOUBLE, at least 0.
 Source: Cao and Karras 2012, enhanced beta-likeness.
 Example:
-  SELECT anon.enhanced_likeness_of(row_count, reference_share) AS beta
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO TABLE anon.class_closeness IS 'How far the values of each equivalence class are from the reference, for values without order or taxonomy.
+  SELECT anon_helpers.enhanced_likeness_of(row_count, reference_share) AS beta
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO TABLE anon_helpers.class_closeness IS 'How far the values of each equivalence class are from the reference, for values without order or taxonomy.
 
 Returns: class_size BIGINT, equal_distance DOUBLE, disclosure DOUBLE, basic_likeness DOUBLE, enhanced_likeness
 DOUBLE.
 Example:
-  FROM anon.class_closeness(''visits'', [''sex''], ''diagnosis'', ''visits'') ORDER BY ALL;';
+  FROM anon_helpers.class_closeness(''visits'', [''sex''], ''diagnosis'', ''visits'') ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.t_closeness IS 't-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
-see anon.equal_distance_of; NULL for a table without rows.
+see equal_distance_of; NULL for a table without rows.
 
 Job: privacy.
 Returns: one row: t DOUBLE in [0, 1].
 Source: Li et al. 2007, the t-closeness principle.
 Example:
   FROM anon.t_closeness(''visits'', [''sex''], ''diagnosis'', ''visits'');';
-COMMENT ON MACRO TABLE anon.delta_disclosure IS 'delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
+COMMENT ON MACRO TABLE anon.delta_disclosure IS 'delta-disclosure attained: the largest delta of any equivalence class, see disclosure_of; NULL for a table
 without rows. The table is delta-disclosure private for every greater delta, strictly.
 
 Job: privacy.
@@ -6529,31 +6651,31 @@ Returns: one row: delta DOUBLE, in bits.
 Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 Example:
   FROM anon.delta_disclosure(''visits'', [''sex''], ''diagnosis'', ''visits'');';
-COMMENT ON MACRO TABLE anon.beta_likeness IS 'beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
-anon.enhanced_likeness_of; NULL for a table without rows.
+COMMENT ON MACRO TABLE anon.beta_likeness IS 'beta-likeness attained: the largest beta of any equivalence class, see basic_likeness_of and
+enhanced_likeness_of; NULL for a table without rows.
 
 Job: privacy.
 Returns: one row: basic DOUBLE, enhanced DOUBLE.
 Source: Cao and Karras 2012, basic and enhanced beta-likeness.
 Example:
   FROM anon.beta_likeness(''visits'', [''sex''], ''diagnosis'', ''visits'');';
-COMMENT ON MACRO TABLE anon.value_positions IS 'The values of the source and the reference in their order, numbered from 1: that of the sensitive column''s type, or
+COMMENT ON MACRO TABLE anon_helpers.value_positions IS 'The values of the source and the reference in their order, numbered from 1: that of the sensitive column''s type, or
 of the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another
 order give the column an ENUM type. Numbers that a table keeps as text are in the order of text: cast them.
 
 Returns: sensitive_value VARCHAR, position BIGINT, row_count BIGINT, the rows of the reference.
 Example:
-  FROM anon.value_positions(''visits'', ''age'', ''visits'') ORDER BY position;';
-COMMENT ON MACRO TABLE anon.class_distributions IS 'How far the sensitive values of each equivalence class are from the reference, over the order of anon.value_positions: of
+  FROM anon_helpers.value_positions(''visits'', ''age'', ''visits'') ORDER BY position;';
+COMMENT ON MACRO TABLE anon_helpers.class_distributions IS 'How far the sensitive values of each equivalence class are from the reference, over the order of value_positions: of
 each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
-anon.work_between and anon.reference_work.
+work_between and reference_work.
 
 Returns: class STRUCT of the quasi-identifiers'' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
 last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 Example:
-  FROM anon.class_distributions(''visits'', [''sex''], ''age'', ''visits'') ORDER BY ALL LIMIT 3;';
+  FROM anon_helpers.class_distributions(''visits'', [''sex''], ''age'', ''visits'') ORDER BY ALL LIMIT 3;';
 COMMENT ON MACRO TABLE anon.ordered_t_closeness IS 't-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
-see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
+see ordered_distance_of and value_positions; NULL for a table without rows.
 
 Job: privacy.
 Returns: one row: t DOUBLE in [0, 1].
@@ -6573,7 +6695,7 @@ Returns: one row: t DOUBLE in [0, 1].
 Source: Li et al. 2007, the t-closeness principle; EMD for categorical attributes with hierarchical distance.
 Example:
   FROM anon.hierarchical_t_closeness(''visits'', [''sex''], ''zip'', ''visits'');';
-COMMENT ON MACRO anon.certain_share IS 'The share of the rows of a class that is certainly suppressed, from how much the class exceeds a bound and how much rows
+COMMENT ON MACRO anon_helpers.certain_share IS 'The share of the rows of a class that is certainly suppressed, from how much the class exceeds a bound and how much rows
 that are all alike could: g(P) - t and G - t above.
 
 Both are taken to be off by 1e-9 for the worse. That is far more than sums of floats are off by, so that the rows of the
@@ -6581,14 +6703,14 @@ share, rounded up, are never too many; and it costs no more than a row in 1e9, u
 
 Returns: DOUBLE in [0, 1); 0 if excess is NULL.
 Example:
-  SELECT anon.certain_share(0.5 - 0.2, 0.8 - 0.2) AS share;';
-COMMENT ON MACRO anon.certain_rows_of IS 'Rows that every less general node suppresses as well (an aggregate over classes): all rows of a class that is certainly
+  SELECT anon_helpers.certain_share(0.5 - 0.2, 0.8 - 0.2) AS share;';
+COMMENT ON MACRO anon_helpers.certain_rows_of IS 'Rows that every less general node suppresses as well (an aggregate over classes): all rows of a class that is certainly
 not kept, and of any other as many as a certain share makes, rounded up.
 
 Returns: BIGINT.
 Example:
-  SELECT anon.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes(''visits'', [''age'']);';
-COMMENT ON MACRO anon.largest_share_certainty_of IS 'The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
+  SELECT anon_helpers.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.largest_share_certainty_of IS 'The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
 that its one, two or three most frequent values prove. g is the share of these j, t is j alpha, G is 1.
 
 More than 1 / alpha values prove nothing, and to look at all takes twice as long as all else of a class.
@@ -6596,17 +6718,17 @@ More than 1 / alpha values prove nothing, and to look at all takes twice as long
 Returns: DOUBLE in [0, 1).
 Source: Wong et al. 2006 for the model; the lemma above.
 Example:
-  SELECT anon.largest_share_certainty_of(row_count, 0.5) AS share
+  SELECT anon_helpers.largest_share_certainty_of(row_count, 0.5) AS share
   FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.entropy_diversity_certainty_of IS 'The same if classes are to have entropy log l: g is the sum of P''_v log P_v, which is the negative entropy for P'' = P and
+COMMENT ON MACRO anon_helpers.entropy_diversity_certainty_of IS 'The same if classes are to have entropy log l: g is the sum of P''_v log P_v, which is the negative entropy for P'' = P and
 no more for any other P''; G is the logarithm of the largest share.
 
 Returns: DOUBLE in [0, 1).
 Source: Machanavajjhala et al. 2007, definition 4.1, for the model; the lemma above, with the inequality of Gibbs.
 Example:
-  SELECT anon.entropy_diversity_certainty_of(row_count, 2.5) AS share
+  SELECT anon_helpers.entropy_diversity_certainty_of(row_count, 2.5) AS share
   FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.recursive_ratio_certainty_of IS 'The same if classes are to be recursive (c, l)-diverse: the l - 1 most frequent values lose what they have more than c
+COMMENT ON MACRO anon_helpers.recursive_ratio_certainty_of IS 'The same if classes are to be recursive (c, l)-diverse: the l - 1 most frequent values lose what they have more than c
 times the rows of the rare ones.
 
 With shares p descending and the rare ones r = p_l + ... + p_m, the mean of any j < l largest shares less c r is convex,
@@ -6615,9 +6737,9 @@ and no more than p_1 - c r, which is at most 0 in a class that is kept; G is 1 /
 Returns: DOUBLE in [0, 1). l must be a constant of at least 2.
 Source: Machanavajjhala et al. 2007, definition 4.2, for the model; the lemma above.
 Example:
-  SELECT anon.recursive_ratio_certainty_of(row_count, 2, 1.5) AS share
+  SELECT anon_helpers.recursive_ratio_certainty_of(row_count, 2, 1.5) AS share
   FROM anon.class_values(''visits'', [''sex''], ''diagnosis'') GROUP BY sex;';
-COMMENT ON MACRO anon.hierarchical_distance_certainty_of IS 'The same if classes are to be within distance t of the reference and values have a taxonomy of a height (an aggregate over
+COMMENT ON MACRO anon_helpers.hierarchical_distance_certainty_of IS 'The same if classes are to be within distance t of the reference and values have a taxonomy of a height (an aggregate over
 the labels of the class at all levels below the top).
 
 g is the mean over the levels of the share of the labels that the class has no less of than the reference, less their share
@@ -6626,69 +6748,69 @@ there; G is the mean of 1 less the latter.
 Returns: DOUBLE in [0, 1).
 Source: Li et al. 2007, EMD for categorical attributes with hierarchical distance, for the model; the lemma above.
 Example:
-  SELECT anon.hierarchical_distance_certainty_of(anon_rows, 4, anon_share, 1, 0.2) AS share
+  SELECT anon_helpers.hierarchical_distance_certainty_of(anon_rows, 4, anon_share, 1, 0.2) AS share
   FROM (VALUES (3, 0.25), (1, 0.5)) AS anon_labels (anon_rows, anon_share);';
-COMMENT ON MACRO anon.equal_distance_certainty_of IS 'The same if all values are equally far apart: there is one level.
+COMMENT ON MACRO anon_helpers.equal_distance_certainty_of IS 'The same if all values are equally far apart: there is one level.
 
 Returns: DOUBLE in [0, 1).
 Source: Li et al. 2007, EMD for categorical attributes with equal distance, for the model; the lemma above.
 Example:
-  SELECT anon.equal_distance_certainty_of(row_count, class_size, reference_share, 0.2) AS share
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.ordered_reach_of IS 'The largest of the distances that rows would have from the reference if all had one value of the class (an aggregate over
-its values, as in anon.ordered_distance_of).
+  SELECT anon_helpers.equal_distance_certainty_of(row_count, class_size, reference_share, 0.2) AS share
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.ordered_reach_of IS 'The largest of the distances that rows would have from the reference if all had one value of the class (an aggregate over
+its values, as in ordered_distance_of).
 
 Returns: DOUBLE in [0, 1].
 Source: Li et al. 2007, EMD for numerical attributes.
 Example:
-  SELECT anon.ordered_reach_of(work_below, work_above, most_work) AS farthest
-  FROM anon.class_distributions(''visits'', [''sex''], ''age'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.ordered_distance_certainty_of IS 'The share of the rows of one class that is certainly suppressed if classes are to be within distance t of the reference
+  SELECT anon_helpers.ordered_reach_of(work_below, work_above, most_work) AS farthest
+  FROM anon_helpers.class_distributions(''visits'', [''sex''], ''age'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.ordered_distance_certainty_of IS 'The share of the rows of one class that is certainly suppressed if classes are to be within distance t of the reference
 and values have an order (an aggregate over the values of the class): g is the distance, G is the farthest.
 
 Returns: DOUBLE in [0, 1).
 Source: Li et al. 2007, EMD for numerical attributes, for the model; the lemma above.
 Example:
-  SELECT anon.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
-  FROM anon.class_distributions(''visits'', [''sex''], ''age'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.share_certainty_of IS 'The same if no value may have more than a share of its own (an aggregate over the values of one class): g is the share of
+  SELECT anon_helpers.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
+  FROM anon_helpers.class_distributions(''visits'', [''sex''], ''age'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.share_certainty_of IS 'The same if no value may have more than a share of its own (an aggregate over the values of one class): g is the share of
 the values that have too much together, t is what they may have, G is 1.
 
 Returns: DOUBLE in [0, 1).
 Example:
-  SELECT anon.share_certainty_of(row_count, class_size, 2 * reference_share) AS share
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.disclosure_certainty_of IS 'The same if classes are to be delta-disclosure private. That values may not be too rare proves nothing: a value that is not
+  SELECT anon_helpers.share_certainty_of(row_count, class_size, 2 * reference_share) AS share
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.disclosure_certainty_of IS 'The same if classes are to be delta-disclosure private. That values may not be too rare proves nothing: a value that is not
 in a class at all is allowed.
 
 Returns: DOUBLE in [0, 1).
 Source: Brickell and Shmatikov 2008 for the model; the lemma above.
 Example:
-  SELECT anon.disclosure_certainty_of(row_count, class_size, reference_share, 0.5) AS share
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.basic_likeness_certainty_of IS 'The same if classes are to have basic beta-likeness.
+  SELECT anon_helpers.disclosure_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.basic_likeness_certainty_of IS 'The same if classes are to have basic beta-likeness.
 
 Returns: DOUBLE in [0, 1).
 Source: Cao and Karras 2012, basic beta-likeness, for the model; the lemma above.
 Example:
-  SELECT anon.basic_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.enhanced_likeness_certainty_of IS 'The same if classes are to have enhanced beta-likeness.
+  SELECT anon_helpers.basic_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.enhanced_likeness_certainty_of IS 'The same if classes are to have enhanced beta-likeness.
 
 Returns: DOUBLE in [0, 1).
 Source: Cao and Karras 2012, enhanced beta-likeness, for the model; the lemma above.
 Example:
-  SELECT anon.enhanced_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
-  FROM anon.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
-COMMENT ON MACRO anon.largest_share_score IS 'The score of a cell where a value may have at most a share of a class, as in (alpha, k)-anonymity, in beta-likeness, and on the
+  SELECT anon_helpers.enhanced_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+  FROM anon_helpers.class_frequencies(''visits'', [''sex''], ''diagnosis'', ''visits'') GROUP BY class;';
+COMMENT ON MACRO anon_helpers.largest_share_score IS 'The score of a cell where a value may have at most a share of a class, as in (alpha, k)-anonymity, in beta-likeness, and on the
 upper side of delta-disclosure. It is linear: of the rows of a whole class it makes the sum over its cells.
 
 In a class S that is kept, the rows of the value are at most the share of the rows of S, so that the scores add up to at most 0.
 
 Returns: DOUBLE, in rows.
 Example:
-  SELECT anon.largest_share_score(8, 10, 0.5) AS score;';
-COMMENT ON MACRO anon.least_share_score IS 'The score of a cell with some rows of a value where a class that has the value has it at least to a share, as on the lower side
+  SELECT anon_helpers.largest_share_score(8, 10, 0.5) AS score;';
+COMMENT ON MACRO anon_helpers.least_share_score IS 'The score of a cell with some rows of a value where a class that has the value has it at least to a share, as on the lower side
 of delta-disclosure; a cell without the value scores 0.
 
 A class S that is kept lacks the value, and all of its cells score 0; or it has at least the share of its rows, and the cells of S
@@ -6696,8 +6818,8 @@ that have the value have no more rows than S.
 
 Returns: DOUBLE, in rows.
 Example:
-  SELECT anon.least_share_score(1, 10, 0.25) AS score;';
-COMMENT ON MACRO anon.distance_score_of IS 'The score of a cell where classes are to be within distance t of the reference (an aggregate over the values of the cell). Each
+  SELECT anon_helpers.least_share_score(1, 10, 0.25) AS score;';
+COMMENT ON MACRO anon_helpers.distance_score_of IS 'The score of a cell where classes are to be within distance t of the reference (an aggregate over the values of the cell). Each
 value has a potential; reference_potential is the mean of the potentials over the rows of the reference.
 
 The earth mover''s distance of a class is the sum, over some sets of values with a weight each, of what the share of the set in the
@@ -6711,112 +6833,115 @@ most: then the mean potential of C less that of the reference is its distance.
 Returns: DOUBLE, in rows.
 Source: Li et al. 2007 for the distances; linear programming duality.
 Example:
-  SELECT anon.distance_score_of(row_count, potential, 10, 0.5, 0.2) AS score
+  SELECT anon_helpers.distance_score_of(row_count, potential, 10, 0.5, 0.2) AS score
   FROM (VALUES (8, 1.0), (2, 0.0)) AS counts (row_count, potential);';
-COMMENT ON MACRO anon.score_excess IS 'By how much the scores of the cells of a class exceed 0, less 1e-11 of a row for each row of the class: more than what rounding
+COMMENT ON MACRO anon_helpers.score_excess IS 'By how much the scores of the cells of a class exceed 0, less 1e-11 of a row for each row of the class: more than what rounding
 adds to a sum of scores, or takes from a price.
 
 Returns: DOUBLE, in rows; not above 0 if nothing is proven.
 Example:
-  SELECT anon.score_excess(3.0, 10) AS excess;';
-COMMENT ON MACRO anon.excess_rows IS 'The rows of a class that every node between suppresses to make up for an excess, at a price of a row, where cells score some
+  SELECT anon_helpers.score_excess(3.0, 10) AS excess;';
+COMMENT ON MACRO anon_helpers.excess_rows IS 'The rows of a class that every node between suppresses to make up for an excess, at a price of a row, where cells score some
 sum beyond that price times their rows: the lemma above.
 
 Returns: DOUBLE, in rows; not above 0 if nothing is proven.
 Example:
-  SELECT anon.excess_rows(3.0, 0.5, 0.0) AS suppressed;';
-COMMENT ON MACRO anon.basic_likeness_share IS 'The largest share of a value in a class of basic beta-likeness, from its share in the reference.
+  SELECT anon_helpers.excess_rows(3.0, 0.5, 0.0) AS suppressed;';
+COMMENT ON MACRO anon_helpers.basic_likeness_share IS 'The largest share of a value in a class of basic beta-likeness, from its share in the reference.
 
 Returns: DOUBLE.
 Source: Cao and Karras 2012, basic beta-likeness.
 Example:
-  SELECT anon.basic_likeness_share(0.1, 2) AS largest_share;';
-COMMENT ON MACRO anon.enhanced_likeness_share IS 'The largest share of a value in a class of enhanced beta-likeness, from its share in the reference, above 0.
+  SELECT anon_helpers.basic_likeness_share(0.1, 2) AS largest_share;';
+COMMENT ON MACRO anon_helpers.enhanced_likeness_share IS 'The largest share of a value in a class of enhanced beta-likeness, from its share in the reference, above 0.
 
 Returns: DOUBLE.
 Source: Cao and Karras 2012, enhanced beta-likeness.
 Example:
-  SELECT anon.enhanced_likeness_share(0.1, 2) AS largest_share;';
-COMMENT ON MACRO anon.disclosure_share IS 'The largest share of a value in a class of delta-disclosure privacy, from its share in the reference; with -delta the least one
+  SELECT anon_helpers.enhanced_likeness_share(0.1, 2) AS largest_share;';
+COMMENT ON MACRO anon_helpers.disclosure_share IS 'The largest share of a value in a class of delta-disclosure privacy, from its share in the reference; with -delta the least one
 of a value that is in the class.
 
 Returns: DOUBLE.
 Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 Example:
-  SELECT anon.disclosure_share(0.1, 1.5) AS largest_share, anon.disclosure_share(0.1, -1.5) AS least_share;';
-COMMENT ON MACRO anon.suppressed_rows_of IS 'Rows in suppressed classes (an aggregate over classes).
+  SELECT anon_helpers.disclosure_share(0.1, 1.5) AS largest_share, anon_helpers.disclosure_share(0.1, -1.5) AS least_share;';
+COMMENT ON MACRO anon_helpers.suppressed_rows_of IS 'Rows in suppressed classes (an aggregate over classes).
 
 Returns: BIGINT.
 Example:
-  SELECT anon.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes(''visits'', [''age'']);';
-COMMENT ON MACRO anon.dm_star_of IS 'Discernibility DM*, before suppression: the sum of the squares of all class sizes (an aggregate over classes).
+  SELECT anon_helpers.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.dm_star_of IS 'Discernibility DM*, before suppression: the sum of the squares of all class sizes (an aggregate over classes).
 
 Returns: HUGEINT, between n and n^2.
 Source: El Emam et al. 2009; Mazzone 2019, section 4.3.
 Example:
-  SELECT anon.dm_star_of(class_size) AS dm_star FROM anon.class_sizes(''visits'', [''sex'']);';
-COMMENT ON MACRO anon.dm_of IS 'Discernibility DM: a kept row costs the size of its class, a suppressed row the size of the table (an
+  SELECT anon_helpers.dm_star_of(class_size) AS dm_star FROM anon.class_sizes(''visits'', [''sex'']);';
+COMMENT ON MACRO anon_helpers.dm_of IS 'Discernibility DM: a kept row costs the size of its class, a suppressed row the size of the table (an
 aggregate over classes). Not monotonic in the node.
 
 Returns: HUGEINT, between n and n^2.
 Source: Bayardo and Agrawal 2005, equation 1.
 Example:
-  SELECT anon.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes(''visits'', [''age'']);';
-COMMENT ON MACRO anon.aecs_of IS 'Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
+  SELECT anon_helpers.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.aecs_of IS 'Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
 looks like a gain (an aggregate over classes). Not monotonic in the node. The average of the kept classes alone is
 that of a table from which the others are gone, see anon.suppress.
 
 Returns: DOUBLE; NULL without classes.
 Source: LeFevre et al. 2006, equation C_AVG, in the form of ARX: suppressed records are one group.
 Example:
-  SELECT anon.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes(''visits'', [''age'']);';
-COMMENT ON MACRO anon.entropy_loss_of IS 'Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
+  SELECT anon_helpers.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.entropy_loss_of IS 'Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
 and of the label that the value falls under (an aggregate over values). Suppression is ignored. Summed in a fixed
 order, so that equal tables give equal sums to the last bit.
 
 Returns: DOUBLE, at least 0.
 Source: El Emam et al. 2009; spec -sum log2(N(value) / N(label)) over rows.
 Example:
-  SELECT anon.entropy_loss_of(value_rows, label_rows) AS bits FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);';
-COMMENT ON MACRO anon.label_information IS 'Information of a label in bits, from the number of its rows and the number of all rows.
+  SELECT anon_helpers.entropy_loss_of(value_rows, label_rows) AS bits
+  FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);';
+COMMENT ON MACRO anon_helpers.label_information IS 'Information of a label in bits, from the number of its rows and the number of all rows.
 
 Returns: DOUBLE, at least 0.
 Example:
-  SELECT anon.label_information(3, 12) AS bits;';
-COMMENT ON MACRO anon.lm_share_of IS 'Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
+  SELECT anon_helpers.label_information(3, 12) AS bits;';
+COMMENT ON MACRO anon_helpers.lm_share_of IS 'Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
 
 Returns: DOUBLE in [0, 1]; 0 for a domain of one value.
 Source: Iyengar 2002; Lee et al. 2017, equation 2.
 Example:
-  SELECT anon.lm_share_of(10, 100) AS share;';
-COMMENT ON MACRO anon.ncp_share_of IS 'Loss of one label in NCP: the share of the domain that it covers, leaves / domain, and 0 for a single leaf.
+  SELECT anon_helpers.lm_share_of(10, 100) AS share;';
+COMMENT ON MACRO anon_helpers.ncp_share_of IS 'Loss of one label in NCP: the share of the domain that it covers, leaves / domain, and 0 for a single leaf.
 
 Returns: DOUBLE in [0, 1].
 Source: Xu et al. 2006; Lee and Chung 2020, equation 6.
 Example:
-  SELECT anon.ncp_share_of(10, 100) AS share;';
-COMMENT ON MACRO anon.mean_loss_of IS 'Mean loss per row of classes whose rows each lose `share`; a suppressed row loses 1 (an aggregate over
+  SELECT anon_helpers.ncp_share_of(10, 100) AS share;';
+COMMENT ON MACRO anon_helpers.mean_loss_of IS 'Mean loss per row of classes whose rows each lose `share`; a suppressed row loses 1 (an aggregate over
 classes; the row policy "real" of LM and NCP). Not monotonic in the node.
 
 Returns: DOUBLE in [0, 1].
 Example:
-  SELECT anon.mean_loss_of(class_size, class_size >= 2, share) AS lm FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);';
-COMMENT ON MACRO anon.suppressed_loss_of IS 'What suppressed rows lose that each lose `share`; nothing for kept ones (an aggregate over classes).
+  SELECT anon_helpers.mean_loss_of(class_size, class_size >= 2, share) AS lm
+  FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);';
+COMMENT ON MACRO anon_helpers.suppressed_loss_of IS 'What suppressed rows lose that each lose `share`; nothing for kept ones (an aggregate over classes).
 
 Returns: DOUBLE, at least 0.
 Example:
-  SELECT anon.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);';
-COMMENT ON MACRO anon.arithmetic_loss IS 'The losses of several attributes as one, the mean with weights that sum to 1.
+  SELECT anon_helpers.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits
+  FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);';
+COMMENT ON MACRO anon_helpers.arithmetic_loss IS 'The losses of several attributes as one, the mean with weights that sum to 1.
 
 Returns: DOUBLE.
 Example:
-  SELECT anon.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;';
-COMMENT ON MACRO anon.geometric_loss IS 'The losses of several attributes as one: product((1 + loss)^weight) - 1, with weights that sum to 1.
+  SELECT anon_helpers.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;';
+COMMENT ON MACRO anon_helpers.geometric_loss IS 'The losses of several attributes as one: product((1 + loss)^weight) - 1, with weights that sum to 1.
 
 Returns: DOUBLE.
 Source: ARX, "Loss" with the aggregate function geometric mean.
 Example:
-  SELECT anon.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;';
+  SELECT anon_helpers.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;';
 COMMENT ON MACRO anon.precision_loss IS 'Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
 at the top; a taxonomy without levels above the values counts as 0.
 
@@ -6850,37 +6975,37 @@ Job: loss.
 Returns: one row: entropy DOUBLE.
 Example:
   FROM anon.entropy_loss(''visits'', MAP {''age'': 1, ''sex'': 0});';
-COMMENT ON MACRO TABLE anon.class_labels IS 'The labels of every class of a source generalized to a node: a row per class and quasi-identifier. Classes are numbered.
+COMMENT ON MACRO TABLE anon_helpers.class_labels IS 'The labels of every class of a source generalized to a node: a row per class and quasi-identifier. Classes are numbered.
 
 Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
 Example:
-  FROM anon.class_labels(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY attribute, label, class_size;';
-COMMENT ON MACRO TABLE anon.charged_entropy_loss IS 'Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
+  FROM anon_helpers.class_labels(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY attribute, label, class_size;';
+COMMENT ON MACRO TABLE anon_helpers.charged_entropy_loss IS 'Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
 their information, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
 
 Returns: one row: entropy DOUBLE.
 Source: El Emam et al. 2009 for the loss; the charge for suppressed rows is ours.
 Example:
-  FROM anon.charged_entropy_loss(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
-COMMENT ON MACRO TABLE anon.label_losses IS 'The loss of every label of every class at a node, in LM and in NCP: a row per class of the generalized source and
+  FROM anon_helpers.charged_entropy_loss(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
+COMMENT ON MACRO TABLE anon_helpers.label_losses IS 'The loss of every label of every class at a node, in LM and in NCP: a row per class of the generalized source and
 quasi-identifier. Classes are numbered.
 
 Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, lm_share DOUBLE, ncp_share DOUBLE.
 Example:
-  FROM anon.label_losses(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.class_losses IS 'The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
+  FROM anon_helpers.label_losses(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.class_losses IS 'The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
 labels, in LM and in NCP; a row per class of the generalized source.
 
 Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
 Example:
-  FROM anon.class_losses(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.attribute_losses IS 'The loss of each quasi-identifier at a node, the mean over the rows of the source; rows in classes of fewer than k
-lose 1. Combine them with weights by anon.arithmetic_loss or anon.geometric_loss.
+  FROM anon_helpers.class_losses(''visits'', MAP {''age'': 1, ''sex'': 1}) ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.attribute_losses IS 'The loss of each quasi-identifier at a node, the mean over the rows of the source; rows in classes of fewer than k
+lose 1. Combine them with weights by arithmetic_loss or geometric_loss.
 
 Returns: attribute VARCHAR, lm DOUBLE, ncp DOUBLE, both in [0, 1].
 Example:
-  SELECT anon.arithmetic_loss(list(lm), list(CASE attribute WHEN ''age'' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
-  FROM anon.attribute_losses(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
+  SELECT anon_helpers.arithmetic_loss(list(lm), list(CASE attribute WHEN ''age'' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
+  FROM anon_helpers.attribute_losses(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
 COMMENT ON MACRO TABLE anon.lm IS 'Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
 
 Job: loss.
@@ -6902,55 +7027,55 @@ Returns: one row: geometric_lm DOUBLE in [0, 1]; NULL for a table without rows.
 Source: ARX, "Loss" with the aggregate function geometric mean.
 Example:
   FROM anon.geometric_lm(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
-COMMENT ON MACRO TABLE anon.charged_precision_loss IS 'Precision loss of a source generalized to a node: the mean over its rows, where rows in classes of fewer than k lose 1.
+COMMENT ON MACRO TABLE anon_helpers.charged_precision_loss IS 'Precision loss of a source generalized to a node: the mean over its rows, where rows in classes of fewer than k lose 1.
 Without such rows it is anon.precision_loss.
 
 Returns: one row: prec DOUBLE in [0, 1]; NULL for a table without rows.
 Source: Sweeney 2002, section 4.3 for the loss; the charge for suppressed rows is ours.
 Example:
-  FROM anon.charged_precision_loss(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
-COMMENT ON MACRO anon.weighted_precision_loss IS 'Precision loss of a node in which some quasi-identifiers matter more than others: the mean of level / height with
+  FROM anon_helpers.charged_precision_loss(''visits'', MAP {''age'': 1, ''sex'': 0}, 2);';
+COMMENT ON MACRO anon_helpers.weighted_precision_loss IS 'Precision loss of a node in which some quasi-identifiers matter more than others: the mean of level / height with
 weights, a MAP from each quasi-identifier of the node to its weight.
 
 Returns: DOUBLE in [0, 1].
 Source: Mazzone 2019, section 4.4.
 Example:
-  SELECT anon.weighted_precision_loss(MAP {''age'': 1, ''sex'': 1}, MAP {''age'': 3, ''sex'': 1}) AS prec;';
-COMMENT ON MACRO anon.label_code IS 'A label of a quasi-identifier as a number of 128 bits. The code of a class is the bitwise xor of those of its labels, so
+  SELECT anon_helpers.weighted_precision_loss(MAP {''age'': 1, ''sex'': 1}, MAP {''age'': 3, ''sex'': 1}) AS prec;';
+COMMENT ON MACRO anon_helpers.label_code IS 'A label of a quasi-identifier as a number of 128 bits. The code of a class is the bitwise xor of those of its labels, so
 that the code of a label is exchanged without a look at the others. MD5 leaves no pattern: sums of plain hashes, which
 DuckDB 1.5 combines without mixing them, are the same for (a, b) and (b, a). Two of 10^9 classes have the same code with
 a probability below 10^-20.
 
 Returns: UHUGEINT.
 Example:
-  SELECT anon.label_code(''sex'', ''f'') <> anon.label_code(''age'', ''f'') AS differs;';
-COMMENT ON MACRO anon.model_columns IS 'The columns that some models look at; models are a list of structs, see anon.best_nodes_where, or NULL.
+  SELECT anon_helpers.label_code(''sex'', ''f'') <> anon_helpers.label_code(''age'', ''f'') AS differs;';
+COMMENT ON MACRO anon_helpers.model_columns IS 'The columns that some models look at; models are a list of structs, see anon.best_nodes_where, or NULL.
 
 Returns: VARCHAR[].
 Example:
-  SELECT anon.model_columns([{''model'': ''distinct-l-diversity'', ''column'': ''diagnosis'', ''l'': 2}]) AS columns;';
-COMMENT ON MACRO anon.models_k IS 'The k of some models: the largest that one has, 1 if none has any.
+  SELECT anon_helpers.model_columns([{''model'': ''distinct-l-diversity'', ''column'': ''diagnosis'', ''l'': 2}]) AS columns;';
+COMMENT ON MACRO anon_helpers.models_k IS 'The k of some models: the largest that one has, 1 if none has any.
 
 Returns: BIGINT; an error without models, and for one without its column, which every class would meet.
 Example:
-  SELECT anon.models_k([{''model'': ''k-anonymity'', ''k'': 5}]) AS k;';
-COMMENT ON MACRO anon.meets_model IS 'Whether a class meets a model, from what anon.node_counts_within measures of the values of its column. Numbers are compared
+  SELECT anon_helpers.models_k([{''model'': ''k-anonymity'', ''k'': 5}]) AS k;';
+COMMENT ON MACRO anon_helpers.meets_model IS 'Whether a class meets a model, from what node_counts_within measures of the values of its column. Numbers are compared
 as by Python: a ratio of whole numbers exactly, another sum with a relative tolerance of 1e-9.
 
 Returns: BOOLEAN; an error for another model, or one without its numbers.
 Example:
-  SELECT anon.meets_model(
+  SELECT anon_helpers.meets_model(
       {''model'': ''distinct-l-diversity'', ''l'': 2},
       {
           ''size'': 3, ''counts'': [2, 1], ''distinct_diversity'': 2, ''entropy_diversity'': 1.9, ''largest_share'': 0.67, ''distance'': 0.1,
           ''disclosure'': 0.5, ''basic_likeness'': 0.2, ''enhanced_likeness'': 0.2
       }
   ) AS meets;';
-COMMENT ON MACRO TABLE anon.node_counts_within IS 'The nodes of a lattice with their classes, counted, and what they lose. Classes are kept that have k rows and meet the
+COMMENT ON MACRO TABLE anon_helpers.node_counts_within IS 'The nodes of a lattice with their classes, counted, and what they lose. Classes are kept that have k rows and meet the
 models, if any are given; see anon.best_nodes_where. Every node is counted if allowed_rows is NULL; otherwise nodes that leave
 more rows than that in classes of fewer than k may be missing.
 
-How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see anon.label_code. One
+How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see label_code. One
 quasi-identifier after the other, that of most values first, gets each of its levels: the code of the label takes the
 place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
@@ -6961,10 +7086,11 @@ take part in the codes, and get no level: at the end a class has a row for each 
 Returns: as anon.node_counts.
 Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
 Example:
-  SELECT node, suppressed_rows, lm FROM anon.node_counts_within(''visits'', [''age'', ''sex''], NULL, 2, 3) ORDER BY lm, node;';
+  SELECT node, suppressed_rows, lm
+  FROM anon_helpers.node_counts_within(''visits'', [''age'', ''sex''], NULL, 2, 3) ORDER BY lm, node;';
 COMMENT ON MACRO TABLE anon.node_counts IS 'Every node of the lattice of some quasi-identifiers with its classes, counted, and what it loses if its classes of fewer
-than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
-anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
+than k rows are suppressed. Losses are as of anon.lm, anon.ncp, charged_precision_loss without suppression,
+anon.entropy_loss, charged_entropy_loss, anon.dm and anon.aecs.
 
 Job: search.
 Returns: node MAP(VARCHAR, INTEGER), height INTEGER, class_count BIGINT, kept_class_count BIGINT, suppressed_rows BIGINT,
@@ -6973,17 +7099,17 @@ no row for a source without rows.
 Source: Samarati 2001, section 4; Mazzone 2019, section 4.3.
 Example:
   SELECT node, class_count, suppressed_rows, lm FROM anon.node_counts(''visits'', [''age'', ''sex''], 2) ORDER BY lm, node;';
-COMMENT ON MACRO anon.allowed_rows IS 'How many of some rows may be suppressed: a share of them, taken as the decimal that it is written as, and rounded down.
+COMMENT ON MACRO anon_helpers.allowed_rows IS 'How many of some rows may be suppressed: a share of them, taken as the decimal that it is written as, and rounded down.
 
 Returns: BIGINT; an error for a share that is not from 0 to 1.
 Example:
-  SELECT anon.allowed_rows(0.05, 119) AS allowed_rows;';
-COMMENT ON MACRO TABLE anon.ranked_nodes IS 'The nodes of anon.node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
+  SELECT anon_helpers.allowed_rows(0.05, 119) AS allowed_rows;';
+COMMENT ON MACRO TABLE anon_helpers.ranked_nodes IS 'The nodes of node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
 loss; see anon.best_nodes.
 
 Returns: as anon.best_nodes.
 Example:
-  SELECT rank, node, lm FROM anon.ranked_nodes(''visits'', [''age'', ''sex''], NULL, 2, 0.25) LIMIT 3;';
+  SELECT rank, node, lm FROM anon_helpers.ranked_nodes(''visits'', [''age'', ''sex''], NULL, 2, 0.25) LIMIT 3;';
 COMMENT ON MACRO TABLE anon.best_nodes IS 'The nodes that leave at most a share of the rows of a source in classes of fewer than k, and not all of them; first the
 one to publish, which loses least in LM. Nodes of one rank lose the same: they stand in the order of their entropy,
 suppressed rows, height and levels.
@@ -7016,36 +7142,38 @@ Job: release.
 Returns: the quasi-identifiers as labels, VARCHAR, and the other columns as they are.
 Example:
   SELECT * EXCLUDE (id) FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25);';
-COMMENT ON MACRO TABLE anon.label_values IS 'The values that each label of each taxonomy may stand for, at whatever level a released table shows it. A label that
+COMMENT ON MACRO TABLE anon_helpers.label_values IS 'The values that each label of each taxonomy may stand for, at whatever level a released table shows it. A label that
 stands at several levels is read at the highest of them, and * as the whole domain where no level has it.
 
 Returns: attribute VARCHAR, label VARCHAR, value VARCHAR; a row per label and value under it.
 Example:
-  SELECT label, count(*) AS leaf_count FROM anon.label_values() WHERE attribute = ''sex'' GROUP BY label ORDER BY label;';
-COMMENT ON MACRO anon.value_without_taxonomy IS 'A label that no value of the taxonomy carries, as the value that it is: NULL, and all that a column without a
+  SELECT label, count(*) AS leaf_count FROM anon_helpers.label_values() WHERE attribute = ''sex'' GROUP BY label ORDER BY label;';
+COMMENT ON MACRO anon_helpers.value_without_taxonomy IS 'A label that no value of the taxonomy carries, as the value that it is: NULL, and all that a column without a
 taxonomy shows. Any other label that its taxonomy does not have is an error, because its meaning is unknown.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.value_without_taxonomy(''diagnosis'', ''flu'') AS value;';
-COMMENT ON MACRO anon.label_share IS 'The probability that a released label stands for a value, if all values under the label are equally likely; see
-anon.label_values and anon.value_without_taxonomy.
+  SELECT anon_helpers.value_without_taxonomy(''diagnosis'', ''flu'') AS value;';
+COMMENT ON MACRO anon_helpers.label_share IS 'The probability that a released label stands for a value, if all values under the label are equally likely; see
+label_values and value_without_taxonomy.
 
 Returns: DOUBLE in [0, 1].
 Example:
-  SELECT anon.label_share(''age'', ''[30, 40)'', 34) AS decade, anon.label_share(''diagnosis'', ''flu'', ''flu'') AS kept;';
-COMMENT ON MACRO anon.number_of IS 'A value of a column as a number; an error names the column, never the value.
+  SELECT
+      anon_helpers.label_share(''age'', ''[30, 40)'', 34) AS decade,
+      anon_helpers.label_share(''diagnosis'', ''flu'', ''flu'') AS kept;';
+COMMENT ON MACRO anon_helpers.number_of IS 'A value of a column as a number; an error names the column, never the value.
 
 Returns: DOUBLE; NULL for NULL.
 Example:
-  SELECT anon.number_of(''age'', ''34'') AS number;';
-COMMENT ON MACRO anon.label_midpoint IS 'The number halfway between the smallest and the largest number that a released label may stand for; see
-anon.label_values and anon.value_without_taxonomy.
+  SELECT anon_helpers.number_of(''age'', ''34'') AS number;';
+COMMENT ON MACRO anon_helpers.label_midpoint IS 'The number halfway between the smallest and the largest number that a released label may stand for; see
+label_values and value_without_taxonomy.
 
 Returns: DOUBLE; NULL for a label of nothing but NULL, an error for a value that is not a number.
 Example:
-  SELECT anon.label_midpoint(''age'', ''[30, 40)'') AS decade, anon.label_midpoint(''age'', ''*'') AS domain;';
-COMMENT ON MACRO TABLE anon.released_ncp IS 'NCP of a released table by the labels that it shows, the mean over its rows: row policy "published", which counts
+  SELECT anon_helpers.label_midpoint(''age'', ''[30, 40)'') AS decade, anon_helpers.label_midpoint(''age'', ''*'') AS domain;';
+COMMENT ON MACRO TABLE anon_helpers.released_ncp IS 'NCP of a released table by the labels that it shows, the mean over its rows: row policy "published", which counts
 counterfeit rows in. A masked row loses 1 in every quasi-identifier; one without a taxonomy is shown as it is and
 loses nothing else.
 
@@ -7053,7 +7181,7 @@ Returns: one row: ncp DOUBLE in [0, 1]; literal_ncp DOUBLE, as printed, which is
 quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
 Source: Lee and Chung 2020, equations 5 and 6.
 Example:
-  FROM anon.released_ncp(''visits'', [''age'', ''sex'']);';
+  FROM anon_helpers.released_ncp(''visits'', [''age'', ''sex'']);';
 COMMENT ON MACRO TABLE anon.total_variation IS 'Total variation distance between the distributions of one column in two tables, half of all differences between the
 shares of its values. Lee and Chung 2020 call it earth mover''s distance, which it is for values equally far apart.
 Row policy: all rows of both tables, masked and counterfeit ones included.
@@ -7064,7 +7192,7 @@ Source: Lee and Chung 2020, equation 7.
 Example:
   WITH released AS (FROM visits WHERE age IS NOT NULL)
   FROM anon.total_variation(''visits'', ''released'', ''diagnosis'');';
-COMMENT ON MACRO TABLE anon.compared_values IS 'Every class and sensitive value of a released table, with the rows of the original that it was made from. The
+COMMENT ON MACRO TABLE anon_helpers.compared_values IS 'Every class and sensitive value of a released table, with the rows of the original that it was made from. The
 original is generalized to the node of the release; its rows belong to the class that has their labels.
 
 In a release with masked rows, original rows whose labels and sensitive value it does not show together are among the
@@ -7075,14 +7203,14 @@ released_rows BIGINT, one of them above 0.
 Source: Lee and Chung 2020, tables 5 to 8.
 Example:
   WITH released AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1}) WHERE diagnosis = ''flu'')
-  FROM anon.compared_values(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'') ORDER BY ALL;';
-COMMENT ON MACRO anon.counterfeit_share_of IS 'The share of a class''s released rows that nothing in the original stands for.
+  FROM anon_helpers.compared_values(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'') ORDER BY ALL;';
+COMMENT ON MACRO anon_helpers.counterfeit_share_of IS 'The share of a class''s released rows that nothing in the original stands for.
 
 Returns: DOUBLE in [0, 1]; NULL for a class that is not released.
 Source: Lee and Chung 2020, equation 8.
 Example:
-  SELECT anon.counterfeit_share_of(3, 4) AS rate;';
-COMMENT ON MACRO TABLE anon.compared_classes IS 'Every class of anon.compared_values with its sizes, and how far its released sensitive values are from the original
+  SELECT anon_helpers.counterfeit_share_of(3, 4) AS rate;';
+COMMENT ON MACRO TABLE anon_helpers.compared_classes IS 'Every class of compared_values with its sizes, and how far its released sensitive values are from the original
 ones: the total variation distance, 1 for a class without original rows, NULL for one that is not released.
 
 Returns: class VARCHAR[], masked BOOLEAN, original_rows BIGINT, released_rows BIGINT, distance DOUBLE and
@@ -7090,8 +7218,8 @@ counterfeit_share DOUBLE, both in [0, 1].
 Source: Lee and Chung 2020, equations 7 and 8 for one class.
 Example:
   WITH released AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1}) WHERE diagnosis = ''flu'')
-  FROM anon.compared_classes(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.class_changes IS 'What a release with masked, counterfeit or deleted rows does to its classes, see anon.compared_classes: means over
+  FROM anon_helpers.compared_classes(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.class_changes IS 'What a release with masked, counterfeit or deleted rows does to its classes, see compared_classes: means over
 the released classes, each with the same weight.
 
 Returns: one row, all in [0, 1]: class_distance DOUBLE, the mean distance (EMD of classes), NULL if no class is
@@ -7101,14 +7229,14 @@ classes that are not released included, NULL for an original without rows.
 Source: Lee and Chung 2020, equation 9.
 Example:
   WITH released AS (FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1}) WHERE diagnosis = ''flu'')
-  FROM anon.class_changes(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'');';
+  FROM anon_helpers.class_changes(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'');';
 COMMENT ON MACRO TABLE anon.information_loss IS 'Information loss of a release in IPA, the sum of three losses that each have rows of their own: NCP over all released
 rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
 the masked one included. It is measured on the true data and must not be part of a differentially private release.
 
 Job: loss.
-Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
-anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
+Returns: one row: ncp, total_variation, rate DOUBLE as in released_ncp, anon.total_variation and
+class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
 literal_information_loss DOUBLE, the sum with literal_ncp; utility DOUBLE, 3 - information_loss. NULL where a part is.
 Source: Lee and Chung 2020, equations 10 and 11.
 Example:
@@ -7130,18 +7258,18 @@ Returns: one row: highest_risk DOUBLE, average_risk DOUBLE; NULL for a table wit
 Source: El Emam 2013, "Guide to the De-Identification of Personal Health Information", chapter 16.
 Example:
   FROM anon.prosecutor_risk(''visits'', [''age'', ''sex'']);';
-COMMENT ON MACRO TABLE anon.matched_classes IS 'Every class of the source or the population table with its size in both; a class counts at least as many people in
+COMMENT ON MACRO TABLE anon_helpers.matched_classes IS 'Every class of the source or the population table with its size in both; a class counts at least as many people in
 the population as in the source. Both tables must spell the quasi-identifiers alike; values are compared as text.
 
 Returns: class_size BIGINT, 0 for a class that only the population has; population_size BIGINT, at least 1.
 Example:
-  FROM anon.matched_classes(''visits'', [''sex''], ''visits'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.population_classes IS 'Every class of the source with its size there and in the population table, see anon.matched_classes.
+  FROM anon_helpers.matched_classes(''visits'', [''sex''], ''visits'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.population_classes IS 'Every class of the source with its size there and in the population table, see matched_classes.
 
 Returns: class_size BIGINT, population_size BIGINT.
 Example:
-  FROM anon.population_classes(''visits'', [''sex''], ''visits'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.k_map IS 'k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
+  FROM anon_helpers.population_classes(''visits'', [''sex''], ''visits'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon.k_map IS 'k-map attained: the smallest population size of any class of the source, see matched_classes; NULL for a table
 without rows. Classes without a row of the source do not count.
 
 Job: privacy.
@@ -7186,23 +7314,24 @@ Returns: one row: unique_rows BIGINT, row_count BIGINT, unique_share DOUBLE; the
 without rows.
 Example:
   FROM anon.sample_uniqueness(''visits'', [''age'', ''sex'']);';
-COMMENT ON MACRO anon.distinction_of IS 'The share of the rows of some classes that is left where each class keeps one row.
+COMMENT ON MACRO anon_helpers.distinction_of IS 'The share of the rows of some classes that is left where each class keeps one row.
 
 An aggregate over classes.
 Returns: DOUBLE in (0, 1]; NULL without rows.
 Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
 Example:
-  SELECT anon.distinction_of(class_size) AS distinction FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
-COMMENT ON MACRO anon.separation_of IS 'The share of all pairs of rows of some classes whose two rows are in different classes.
+  SELECT anon_helpers.distinction_of(class_size) AS distinction FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
+COMMENT ON MACRO anon_helpers.separation_of IS 'The share of all pairs of rows of some classes whose two rows are in different classes.
 
 An aggregate over classes. The pairs are counted exactly, so that it is the same in whatever order classes come.
 Returns: DOUBLE in [0, 1]; NULL of fewer than two rows, which are no pair.
 Source: Motwani and Xu 2008, the separation ratio.
 Example:
-  SELECT anon.separation_of(class_size) AS separation FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
+  SELECT anon_helpers.separation_of(class_size) AS separation FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
 COMMENT ON MACRO TABLE anon.distinction IS 'Distinction of some columns: how close they are to a key. Of the rows, the largest share among which no two agree on all
 of the columns. NULL agrees with NULL.
 
+Job: columns.
 Returns: one row: distinction DOUBLE in (0, 1], 1 for a key; NULL for a table without rows.
 Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
 Example:
@@ -7210,6 +7339,7 @@ Example:
 COMMENT ON MACRO TABLE anon.separation IS 'Separation by some columns: the share of all pairs of rows whose two rows differ in one of the columns, at least. NULL
 agrees with NULL.
 
+Job: columns.
 Returns: one row: separation DOUBLE in [0, 1], 1 for a key; NULL for a table of fewer than two rows.
 Source: Motwani and Xu 2008, the separation ratio.
 Example:
@@ -7222,12 +7352,12 @@ Returns: column_name VARCHAR, value_count BIGINT (distinct values, without NULL)
 rows), one row per column.
 Example:
   FROM anon.nearly_unique(''visits'', 2);';
-COMMENT ON MACRO anon.is_homogeneous IS 'Whether all rows of a class have one value (an aggregate over its rows). NULL is a value.
+COMMENT ON MACRO anon_helpers.is_homogeneous IS 'Whether all rows of a class have one value (an aggregate over its rows). NULL is a value.
 
 Returns: BOOLEAN; true for no rows.
 Source: Machanavajjhala et al. 2007, the homogeneity attack.
 Example:
-  SELECT sex, anon.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;';
+  SELECT sex, anon_helpers.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;';
 COMMENT ON MACRO TABLE anon.homogeneous_rows IS 'The rows of classes in which all rows have one sensitive value, so that their class gives the value away.
 
 Job: risk.
@@ -7235,18 +7365,18 @@ Returns: one row: homogeneous_rows BIGINT, row_count BIGINT.
 Source: Machanavajjhala et al. 2007, the homogeneity attack.
 Example:
   FROM anon.homogeneous_rows(''visits'', [''age'', ''sex''], ''diagnosis'');';
-COMMENT ON MACRO anon.rare_rows_of IS 'The rows whose value fewer rows have than a number (an aggregate over values, with the rows of each).
+COMMENT ON MACRO anon_helpers.rare_rows_of IS 'The rows whose value fewer rows have than a number (an aggregate over values, with the rows of each).
 
 Returns: HUGEINT, 0 without any.
 Example:
-  SELECT anon.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes(''visits'', [''zip'']);';
+  SELECT anon_helpers.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes(''visits'', [''zip'']);';
 COMMENT ON MACRO TABLE anon.rare_rows IS 'The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
 
 Job: risk.
 Returns: one row: rare_rows BIGINT, row_count BIGINT.
 Example:
   FROM anon.rare_rows(''visits'', [''age'', ''diagnosis''], 2);';
-COMMENT ON MACRO TABLE anon.dependency IS 'How far one column determines another: it does if no row is undetermined. NULL is a value.
+COMMENT ON MACRO TABLE anon_helpers.dependency IS 'How far one column determines another: it does if no row is undetermined. NULL is a value.
 
 The support separates a dependency from chance: a value that no other row has determines whatever its row has. It is the
 second largest, over values of the dependent column, of the rows beyond the first of each determinant: none is repeated
@@ -7257,24 +7387,25 @@ Returns: one row: undetermined_rows BIGINT, those whose determinant has several 
 Source: Codd 1971, functional dependency.
 Example:
   WITH pairs AS (SELECT zip AS determinant, sex AS dependent, count(*) AS row_count FROM visits GROUP BY ALL)
-  FROM anon.dependency(''pairs'');';
+  FROM anon_helpers.dependency(''pairs'');';
 COMMENT ON MACRO TABLE anon.joint_classes IS 'The persons that two releases show, by their labels in both. Whoever knows the quasi-identifiers of a person at both
 times, and links all rows that belong together, is left with the persons of one joint class. A release that shows no
 row of a person has NULL for their class, whether it left the row out or there was none. A key that is NULL, or has
 several rows of a release, is an error, and so are two releases with rows and no key in common.
 
+Job: privacy.
 Returns: first_class STRUCT, second_class STRUCT of the labels in each release, or NULL; person_count BIGINT.
 Source: composition attacks (Ganta, Kasiviswanathan and Smith 2008); differences of releases (Byun et al. 2006).
 Example:
   WITH spring AS (SELECT id, sex FROM visits), autumn AS (SELECT id, zip FROM visits WHERE id > 3)
   FROM anon.joint_classes(''spring'', ''autumn'', ''id'') ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.joint_sizes IS 'The k of some joint classes, such as those of anon.joint_classes: the fewest persons of one.
+COMMENT ON MACRO TABLE anon_helpers.joint_sizes IS 'The k of some joint classes, such as those of anon.joint_classes: the fewest persons of one.
 
 Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT, those alone in their joint
 class. Without classes, k is NULL.
 Example:
-  WITH joint AS (FROM anon.joint_classes(''visits'', ''visits'', ''id'')) FROM anon.joint_sizes(''joint'');';
-COMMENT ON MACRO TABLE anon.joint_k IS 'The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
+  WITH joint AS (FROM anon.joint_classes(''visits'', ''visits'', ''id'')) FROM anon_helpers.joint_sizes(''joint'');';
+COMMENT ON MACRO TABLE anon.joint_k IS 'The k of two releases together, see anon.joint_classes and joint_sizes. Three releases are two, once the first two
 are one table with the labels of both.
 
 Job: risk.
@@ -7283,21 +7414,22 @@ release has a row.
 Example:
   WITH spring AS (SELECT id, sex FROM visits), autumn AS (SELECT id, zip FROM visits WHERE id > 3)
   FROM anon.joint_k(''spring'', ''autumn'', ''id'');';
-COMMENT ON MACRO anon.group_label_of IS 'The group that a value of a column falls into: an interval of this width, or the value itself without one.
+COMMENT ON MACRO anon_helpers.group_label_of IS 'The group that a value of a column falls into: an interval of this width, or the value itself without one.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.group_label_of(34, 5) AS age_group, anon.group_label_of(''flu'', NULL) AS diagnosis;';
-COMMENT ON MACRO anon.group_start_of IS 'Where the group of a value of a column starts; NULL without a width, an error for a value that is not a number.
+  SELECT anon_helpers.group_label_of(34, 5) AS age_group, anon_helpers.group_label_of(''flu'', NULL) AS diagnosis;';
+COMMENT ON MACRO anon_helpers.group_start_of IS 'Where the group of a value of a column starts; NULL without a width, an error for a value that is not a number.
 
 Returns: DOUBLE.
 Example:
-  SELECT anon.group_start_of(''age'', 34, 5) AS group_start;';
+  SELECT anon_helpers.group_start_of(''age'', 34, 5) AS group_start;';
 COMMENT ON MACRO TABLE anon.grouped_counts IS 'COUNT(*) by group, of a table that shows its values.
 
 Values whose types give each a text of its own, and equal ones the same, are counted before they become texts, which takes
 a quarter of the time. The type of a column is known to the planner, which leaves out the other branch.
 
+Job: answers.
 Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee and Chung 2020, queries Q1 and Q2.
 Example:
@@ -7305,73 +7437,77 @@ Example:
 COMMENT ON MACRO TABLE anon.grouped_averages IS 'AVG(averaged) by group, of a table that shows its values. As in AVG, a NULL to average does not count, and the answer
 of a group with nothing else is NULL.
 
+Job: answers.
 Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee and Chung 2020, queries Q3 and Q4.
 Example:
   FROM anon.grouped_averages(''visits'', ''sex'', NULL, ''age'') ORDER BY group_label;';
-COMMENT ON MACRO TABLE anon.spread_labels IS 'What the labels in a column of a released table may stand for: the values under them, all equally likely; see
-anon.label_values and anon.value_without_taxonomy.
+COMMENT ON MACRO TABLE anon_helpers.spread_labels IS 'What the labels in a column of a released table may stand for: the values under them, all equally likely; see
+label_values and value_without_taxonomy.
 
 Returns: label VARCHAR, value VARCHAR, share DOUBLE in (0, 1]; the shares of a label sum to 1.
 Example:
   WITH released AS (FROM anon.generalize(''visits'', MAP {''sex'': 1}))
-  FROM anon.spread_labels(''released'', ''sex'') ORDER BY ALL;';
+  FROM anon_helpers.spread_labels(''released'', ''sex'') ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.estimated_counts IS 'COUNT(*) by group as a released table lets it be estimated: every row counts its weight, spread evenly over the
 values that its label may stand for. Row policy: all rows of the released table; masked ones spread over the domain.
 
 weight: the column of weights, which are the probabilities that a row meets the conditions of the query (see
-anon.label_share), or that it is not a counterfeit. Rows without a weight do not count.
+label_share), or that it is not a counterfeit. Rows without a weight do not count.
+Job: answers.
 Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee et al. 2017, query error rate.
 Example:
   WITH released AS (
-      SELECT age, anon.label_share(''sex'', sex, ''f'') AS weight
+      SELECT age, anon_helpers.label_share(''sex'', sex, ''f'') AS weight
       FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1})
       WHERE diagnosis = ''flu''
   )
   FROM anon.estimated_counts(''released'', ''age'', 5, ''weight'') ORDER BY group_start;';
 COMMENT ON MACRO TABLE anon.estimated_averages IS 'AVG(averaged) by group as a released table lets it be estimated: rows count as in anon.estimated_counts, each with
-the midpoint of its label in the averaged column, see anon.label_midpoint. A label of nothing but NULL does not
+the midpoint of its label in the averaged column, see label_midpoint. A label of nothing but NULL does not
 count, and the answer of a group with nothing else is NULL.
 
+Job: answers.
 Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee et al. 2017 and Lee and Chung 2020, queries Q3 and Q4.
 Example:
   WITH released AS (SELECT *, 1 AS weight FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 0}))
   FROM anon.estimated_averages(''released'', ''sex'', NULL, ''age'', ''weight'') ORDER BY group_label;';
-COMMENT ON MACRO anon.mean_absolute_error_of IS 'Mean absolute error of answers (an aggregate over groups); NULL without an answer.
+COMMENT ON MACRO anon_helpers.mean_absolute_error_of IS 'Mean absolute error of answers (an aggregate over groups); NULL without an answer.
 
 Returns: DOUBLE, at least 0, in the unit of the answers.
 Example:
-  SELECT anon.mean_absolute_error_of(answer, truth) AS mae FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);';
-COMMENT ON MACRO anon.root_mean_square_error_of IS 'Root mean square error of answers (an aggregate over groups); NULL without an answer.
+  SELECT anon_helpers.mean_absolute_error_of(answer, truth) AS mae FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);';
+COMMENT ON MACRO anon_helpers.root_mean_square_error_of IS 'Root mean square error of answers (an aggregate over groups); NULL without an answer.
 
 Returns: DOUBLE, at least 0, in the unit of the answers.
 Example:
-  SELECT anon.root_mean_square_error_of(answer, truth) AS rmse FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);';
-COMMENT ON MACRO anon.mean_relative_error_of IS 'Mean relative error of answers over the groups whose true answer is above 0 (an aggregate over groups); NULL if there
+  SELECT anon_helpers.root_mean_square_error_of(answer, truth) AS rmse FROM (VALUES (3, 2), (0, 1)) AS answers (answer, truth);';
+COMMENT ON MACRO anon_helpers.mean_relative_error_of IS 'Mean relative error of answers over the groups whose true answer is above 0 (an aggregate over groups); NULL if there
 is none.
 
 Returns: DOUBLE, at least 0.
 Source: Lee et al. 2017, query error rate.
 Example:
-  SELECT anon.mean_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);';
-COMMENT ON MACRO anon.total_relative_error_of IS 'The sum of the absolute errors over the sum of the true answers (an aggregate over groups); NULL if that is 0.
+  SELECT anon_helpers.mean_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);';
+COMMENT ON MACRO anon_helpers.total_relative_error_of IS 'The sum of the absolute errors over the sum of the true answers (an aggregate over groups); NULL if that is 0.
 
 Returns: DOUBLE, at least 0 where no true answer is negative.
 Example:
-  SELECT anon.total_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);';
-COMMENT ON MACRO TABLE anon.compared_answers IS 'The answers to a query from an original and from its release, next to each other.
+  SELECT anon_helpers.total_relative_error_of(answer, truth) AS error FROM (VALUES (3, 2), (1, 0)) AS answers (answer, truth);';
+COMMENT ON MACRO TABLE anon_helpers.compared_answers IS 'The answers to a query from an original and from its release, next to each other.
 
 missing: the answer for a group that one of them does not have: 0 for counts, NULL for averages.
 Returns: group_label VARCHAR, group_start DOUBLE, truth DOUBLE, answer DOUBLE; a row per group of either.
 Example:
   WITH truth AS (FROM anon.grouped_counts(''visits'', ''sex'', NULL)),
   answers AS (SELECT ''f'' AS group_label, CAST(NULL AS DOUBLE) AS group_start, 5.0 AS answer)
-  FROM anon.compared_answers(''truth'', ''answers'', 0) ORDER BY group_label;';
-COMMENT ON MACRO TABLE anon.answer_errors IS 'How wrong the answers from a release are, see anon.compared_answers. Groups where one of both is NULL are left out of
+  FROM anon_helpers.compared_answers(''truth'', ''answers'', 0) ORDER BY group_label;';
+COMMENT ON MACRO TABLE anon.answer_errors IS 'How wrong the answers from a release are, see compared_answers. Groups where one of both is NULL are left out of
 the errors, and counted.
 
+Job: answers.
 Returns: one row: group_count BIGINT, of the groups of either; unanswered_groups BIGINT, with a truth and no answer;
 unknown_groups BIGINT, with an answer and no truth; mean_absolute_error, root_mean_square_error, mean_relative_error
 and total_relative_error DOUBLE.
@@ -7381,21 +7517,21 @@ Example:
   released AS (SELECT *, 1 AS weight FROM anon.generalize(''visits'', MAP {''age'': 2})),
   answers AS (FROM anon.estimated_counts(''released'', ''age'', 5, ''weight''))
   FROM anon.answer_errors(''truth'', ''answers'', 0);';
-COMMENT ON MACRO TABLE anon.knowledge_states IS 'Every state of knowledge that has a positive probability under a prior, MAP {''column'': probability that it is known}:
+COMMENT ON MACRO TABLE anon_helpers.knowledge_states IS 'Every state of knowledge that has a positive probability under a prior, MAP {''column'': probability that it is known}:
 which columns are known, in the order of the prior, and how probable that is.
 
 Returns: state BIGINT, known VARCHAR[], probability DOUBLE in (0, 1]. More than 12 columns are an error, since every
 column doubles the states, and so is a probability outside [0, 1].
 Source: Mazzone 2019, section 5.2.
 Example:
-  FROM anon.knowledge_states(MAP {''diagnosis'': 0.05, ''zip'': 0.01}) ORDER BY state;';
-COMMENT ON MACRO TABLE anon.record_risks IS 'The risk of each record class under column names that cannot clash with the columns''; see anon.concealing_exposure.
+  FROM anon_helpers.knowledge_states(MAP {''diagnosis'': 0.05, ''zip'': 0.01}) ORDER BY state;';
+COMMENT ON MACRO TABLE anon_helpers.record_risks IS 'The risk of each record class under column names that cannot clash with the columns''; see concealing_exposure.
 
 Returns: the quasi-identifiers, the secret columns, anon_row_count BIGINT, anon_m DOUBLE, anon_worst_state VARCHAR[],
 anon_worst_risk DOUBLE.
 Example:
-  FROM anon.record_risks(''visits'', [''sex''], MAP {''diagnosis'': 0.05}) ORDER BY ALL;';
-COMMENT ON MACRO TABLE anon.concealing_exposure IS 'The risk of each record class, that is of the rows that agree on the quasi-identifiers and on the secret columns of a
+  FROM anon_helpers.record_risks(''visits'', [''sex''], MAP {''diagnosis'': 0.05}) ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.concealing_exposure IS 'The risk of each record class, that is of the rows that agree on the quasi-identifiers and on the secret columns of a
 prior, MAP {''column'': probability that it is known}. m is the expected success of guessing uniformly among the rows
 that agree with what is known. Since an average hides a certain hit in an unlikely state, the worst state is shown
 beside it: of those with the highest risk the one that takes the fewest columns, the earliest in the prior.
@@ -7404,8 +7540,8 @@ Returns: the quasi-identifiers, the secret columns, row_count BIGINT, m DOUBLE, 
 known in it, and worst_risk DOUBLE, the risk in it. NULL is a value. At most 12 secret columns, at least one.
 Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 Example:
-  FROM anon.concealing_exposure(''visits'', [''sex''], MAP {''diagnosis'': 0.05}) ORDER BY m DESC;';
-COMMENT ON MACRO TABLE anon.m_concealing IS 'm-concealing attained: the highest risk of any row, see anon.concealing_exposure; NULL for a table without rows. With
+  FROM anon_helpers.concealing_exposure(''visits'', [''sex''], MAP {''diagnosis'': 0.05}) ORDER BY m DESC;';
+COMMENT ON MACRO TABLE anon.m_concealing IS 'm-concealing attained: the highest risk of any row, see concealing_exposure; NULL for a table without rows. With
 probabilities of 0 it is 1 / k of k-anonymity, and generalization never raises it. Correlated and partial leaks are
 outside the model.
 
@@ -7414,27 +7550,27 @@ Returns: one row: m DOUBLE in (0, 1], inverse_m DOUBLE, which is 1 / m.
 Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 Example:
   FROM anon.m_concealing(''visits'', [''sex''], MAP {''diagnosis'': 0.05});';
-COMMENT ON MACRO anon.missing_rows IS 'How many counterfeits a class needs to have k rows.
+COMMENT ON MACRO anon_helpers.missing_rows IS 'How many counterfeits a class needs to have k rows.
 
 Returns: the type of class_size; 0 for a class that is large enough.
 Source: Lee et al. 2017, algorithm 1.
 Example:
-  SELECT sum(anon.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
-COMMENT ON MACRO anon.backed_off IS 'The share of rows with a value, as expected from few rows and from what was expected before these were seen.
+  SELECT sum(anon_helpers.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes(''visits'', [''age'', ''sex'']);';
+COMMENT ON MACRO anon_helpers.backed_off IS 'The share of rows with a value, as expected from few rows and from what was expected before these were seen.
 
 value_rows, row_count: how many rows have the value, of how many; prior: the share as expected before, which weighs
 as much as prior_rows rows.
 Returns: DOUBLE in [0, 1].
 Source: MacKay and Peto 1995, a hierarchical Dirichlet model: with the prior of one more label, and that of another.
 Example:
-  SELECT anon.backed_off(3, 10, 0.25, 10) AS share;';
-COMMENT ON MACRO anon.reconstruction_error IS 'Reconstruction error of a value that is published as one of `leaf_count` equally likely values, in a row that is real
+  SELECT anon_helpers.backed_off(3, 10, 0.25, 10) AS share;';
+COMMENT ON MACRO anon_helpers.reconstruction_error IS 'Reconstruction error of a value that is published as one of `leaf_count` equally likely values, in a row that is real
 with a probability of `truth`: the squared distance between what is known of the value and the value itself.
 
 Returns: DOUBLE in [0, 1]; 0 for a value that is published as it is in a row that is known to be real.
 Source: Lee et al. 2017, equation of RCE, for discrete values.
 Example:
-  SELECT anon.reconstruction_error(3, 0.75) AS error;';
+  SELECT anon_helpers.reconstruction_error(3, 0.75) AS error;';
 COMMENT ON MACRO TABLE anon.reconstruction_errors IS 'Reconstruction error RCE of the rows of an original in a release that was generalized to a node, over its
 quasi-identifiers and its sensitive value. Row policy "real": a sum over original rows. Counterfeits cost nothing
 without a catalog, so report their number beside it.
@@ -7445,6 +7581,7 @@ which show it. Rows that were moved into another class count as lost, too.
 
 truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
 without a catalog. A row where it is NULL is not true.
+Job: answers.
 Returns: one row: rce DOUBLE in [0, 1], the mean over rows and attributes; total_rce DOUBLE, the sum; joint_rce
 DOUBLE in [0, 1], the mean over rows with all attributes taken as one, whose values are their combinations; lost_rows
 BIGINT. The means are NULL for an original without rows.
@@ -7452,7 +7589,7 @@ Source: Lee et al. 2017, equation of RCE, for discrete values.
 Example:
   WITH released AS (SELECT *, 1 AS truth FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1}))
   FROM anon.reconstruction_errors(''visits'', ''released'', MAP {''age'': 2, ''sex'': 1}, ''diagnosis'', ''truth'');';
-COMMENT ON MACRO TABLE anon.catalog_values IS 'The entries of a catalog, by class and sensitive value. A catalog that does not fit the release is an error: it counts
+COMMENT ON MACRO TABLE anon_helpers.catalog_values IS 'The entries of a catalog, by class and sensitive value. A catalog that does not fit the release is an error: it counts
 more counterfeits than there are rows of their value, or has a value of a class in two groups.
 
 Returns: class_ids BIGINT[], the group; class_id BIGINT, sensitive_value VARCHAR; class_rows BIGINT and group_rows
@@ -7462,19 +7599,20 @@ Source: Lee et al. 2017, definition 3.
 Example:
   WITH released AS (FROM (VALUES (1, ''f'', ''flu''), (1, ''f'', ''gout''), (2, ''m'', ''flu'')) AS rows (class_id, sex, ill)),
   catalog AS (SELECT [1, 2] AS class_ids, ''flu'' AS ill, 1 AS counterfeits)
-  FROM anon.catalog_values(''released'', ''catalog'', ''ill'') ORDER BY class_id;';
-COMMENT ON MACRO anon.row_truth IS 'Probability that a row is true, if all rows of its value in its group are equally likely to be those that were invented.
+  FROM anon_helpers.catalog_values(''released'', ''catalog'', ''ill'') ORDER BY class_id;';
+COMMENT ON MACRO anon_helpers.row_truth IS 'Probability that a row is true, if all rows of its value in its group are equally likely to be those that were invented.
 
 counterfeits, row_count: how many rows of the value were invented in the group, NULL without a row of the catalog, and
 how many there are.
 Returns: DOUBLE in [0, 1]; 1 for a row that no catalog speaks of.
 Source: Lee et al. 2017, on RCE with a catalog.
 Example:
-  SELECT anon.row_truth(1, 4) AS truth;';
-COMMENT ON MACRO TABLE anon.row_truths IS 'The rows of a release, each with the probability that it is true, anon_truth: see anon.row_truth, and
-anon.catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
+  SELECT anon_helpers.row_truth(1, 4) AS truth;';
+COMMENT ON MACRO TABLE anon.row_truths IS 'The rows of a release, each with the probability that it is true, anon_truth: see row_truth, and
+catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
 some rows only, take them from here.
 
+Job: answers.
 Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 Source: Lee et al. 2017, on RCE with a catalog.
 Example:
@@ -7487,6 +7625,7 @@ all rows of the classes of a group are equally likely to be those that were inve
 anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it has
 more counterfeits than its classes have rows.
 
+Job: answers.
 Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 Source: Lee et al. 2017, on RCE with a catalog, for all values alike.
 Example:
@@ -7498,6 +7637,7 @@ COMMENT ON MACRO TABLE anon.corrected_counts IS 'COUNT(*) by group of a release 
 anon.row_truths for weights. Of rows of one class and value nobody knows which were invented, so that a count within
 a group of classes is an expectation; one of all rows of a value is exact.
 
+Job: answers.
 Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee et al. 2017, query error rate.
 Example:
@@ -7507,6 +7647,7 @@ Example:
 COMMENT ON MACRO TABLE anon.corrected_averages IS 'AVG(averaged) by group of a release with counterfeits, corrected by its catalog: see anon.estimated_averages, with
 anon.row_truths for weights.
 
+Job: answers.
 Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee et al. 2017, queries Q3 and Q4.
 Example:
@@ -7521,20 +7662,21 @@ in it, wherever the counterfeits are.
 
 Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
 
+Job: answers.
 Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
 Source: Lee et al. 2017, tables 8 and 9.
 Example:
   WITH released AS (FROM (VALUES (1, ''f'', ''flu''), (1, ''f'', ''gout''), (2, ''m'', ''flu'')) AS rows (class_id, sex, ill)),
   catalog AS (SELECT [1, 2] AS class_ids, ''flu'' AS ill, 1 AS counterfeits)
   FROM anon.truthful_rows(''released'', ''catalog'', [''sex''], ''ill'') ORDER BY class_id;';
-COMMENT ON MACRO anon.unsure_rows_of IS 'How many rows of a combination of labels and value a node puts at risk of not being shown: all below the threshold,
+COMMENT ON MACRO anon_helpers.unsure_rows_of IS 'How many rows of a combination of labels and value a node puts at risk of not being shown: all below the threshold,
 none from twice that on. Adding a row changes it by 1 at most, so that it can be used where a row must not matter more.
 
 Returns: BIGINT, or the type of row_count if that is wider.
 Source: spec of the corrected mechanism of Lee and Chung 2020: min(n, max(0, 2 (T - 1) - n)).
 Example:
-  SELECT anon.unsure_rows_of(row_count, 24) AS unsure FROM (VALUES (10), (30), (50)) AS cells (row_count);';
-COMMENT ON MACRO anon.node_score_of IS 'The score of a node, the larger the better: minus the rows that it puts at risk, and minus, for the other rows, the
+  SELECT anon_helpers.unsure_rows_of(row_count, 24) AS unsure FROM (VALUES (10), (30), (50)) AS cells (row_count);';
+COMMENT ON MACRO anon_helpers.node_score_of IS 'The score of a node, the larger the better: minus the rows that it puts at risk, and minus, for the other rows, the
 share of their information that its labels lose (an aggregate over combinations of labels and value). `loss`
 is that share, NCP for one, counted in parts of `whole`; with integers the score is exact, and adding a row changes it
 by `whole` at most.
@@ -7542,27 +7684,28 @@ by `whole` at most.
 Returns: the type of loss * row_count, at most 0.
 Source: spec of the corrected mechanism of Lee and Chung 2020, step 1.
 Example:
-  SELECT anon.node_score_of(row_count, loss, 1000, 24) AS score FROM (VALUES (10, 137), (50, 137)) AS cells (row_count, loss);';
-COMMENT ON MACRO anon.value_score_of IS 'How much a value speaks for itself in a class when a counterfeit row gets a value in IPA as published: by its share of
+  SELECT anon_helpers.node_score_of(row_count, loss, 1000, 24) AS score
+  FROM (VALUES (10, 137), (50, 137)) AS cells (row_count, loss);';
+COMMENT ON MACRO anon_helpers.value_score_of IS 'How much a value speaks for itself in a class when a counterfeit row gets a value in IPA as published: by its share of
 the rows, or, if the class does not have it, by what one more row leaves to all such values together. value_count is
 the number of values in the whole table, class_values that of the values in the class.
 
 Returns: DOUBLE in [0, 1]; NULL for a value that the class does not have if it has all values.
 Source: Lee and Chung 2020, equation 3.
 Example:
-  SELECT anon.value_score_of(2, 3, 5, 2) AS present, anon.value_score_of(0, 3, 5, 2) AS absent;';
-COMMENT ON MACRO anon.value_weight_of IS 'The weight with which a value of a score is drawn in IPA as published, where scores are said to have sensitivity 1.
+  SELECT anon_helpers.value_score_of(2, 3, 5, 2) AS present, anon_helpers.value_score_of(0, 3, 5, 2) AS absent;';
+COMMENT ON MACRO anon_helpers.value_weight_of IS 'The weight with which a value of a score is drawn in IPA as published, where scores are said to have sensitivity 1.
 
 Returns: DOUBLE of 1 or more; NULL for no score.
 Source: Lee and Chung 2020, equation 4.
 Example:
-  SELECT anon.value_weight_of(anon.value_score_of(2, 3, 5, 2), 0.3) AS weight;';
-COMMENT ON MACRO anon.n_log_n IS 'n log2(n), and 0 for no rows: what the entropy of counts is made of.
+  SELECT anon_helpers.value_weight_of(anon_helpers.value_score_of(2, 3, 5, 2), 0.3) AS weight;';
+COMMENT ON MACRO anon_helpers.n_log_n IS 'n log2(n), and 0 for no rows: what the entropy of counts is made of.
 
 Returns: DOUBLE.
 Example:
-  SELECT anon.n_log_n(row_count) AS found FROM (VALUES (0), (1), (8)) AS counts (row_count);';
-COMMENT ON MACRO TABLE anon.specialization_scores IS 'The scores of specializations, by the rows of each class that each child has: `max_score` is the number of rows in the
+  SELECT anon_helpers.n_log_n(row_count) AS found FROM (VALUES (0), (1), (8)) AS counts (row_count);';
+COMMENT ON MACRO TABLE anon_helpers.specialization_scores IS 'The scores of specializations, by the rows of each class that each child has: `max_score` is the number of rows in the
 largest class of their child, `information_gain` the information in bits of the children on the class of a row.
 
 counts: candidate, child, class, row_count, a row per class and child that has rows. One row more of the data changes
@@ -7573,9 +7716,9 @@ Example:
   WITH counts AS (
       FROM (VALUES (1, 1, ''a'', 3), (1, 1, ''b'', 1), (1, 2, ''a'', 1), (1, 2, ''b'', 3)) AS of_children (candidate, child, class, row_count)
   )
-  FROM anon.specialization_scores(''counts'');';
-COMMENT ON MACRO TABLE anon.split_scores IS 'The scores of a split behind each value of an interval that rows have: of those up to the value, and those above it. See
-anon.specialization_scores, whose scores these are.
+  FROM anon_helpers.specialization_scores(''counts'');';
+COMMENT ON MACRO TABLE anon_helpers.split_scores IS 'The scores of a split behind each value of an interval that rows have: of those up to the value, and those above it. See
+specialization_scores, whose scores these are.
 
 counts: candidate (the interval), value, class, row_count, a row per class and value that has rows.
 Returns: candidate, value, max_score BIGINT, information_gain DOUBLE of 0 or more.
@@ -7584,21 +7727,21 @@ Example:
   WITH counts AS (
       FROM (VALUES (1, 20, ''a'', 1), (1, 40, ''b'', 1), (1, 60, ''b'', 2)) AS of_values (candidate, value, class, row_count)
   )
-  FROM anon.split_scores(''counts'') ORDER BY value;';
-COMMENT ON MACRO TABLE anon.cut_labels IS 'The labels of a cut by value, marked as in anon.marked_label, with NULL for what stays NULL: that of an attribute whose
+  FROM anon_helpers.split_scores(''counts'') ORDER BY value;';
+COMMENT ON MACRO TABLE anon_helpers.cut_labels IS 'The labels of a cut by value, marked as in marked_label, with NULL for what stays NULL: that of an attribute whose
 values are not sets.
 
 Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value, and one of no attribute.
 Example:
   WITH cuts AS (FROM (VALUES (''sex'', ''f'', NULL, NULL, ''*'')) AS of_sex (attribute, value, low, high, label))
-  FROM anon.cut_labels(''cuts'') ORDER BY value;';
-COMMENT ON MACRO TABLE anon.cut_intervals IS 'The intervals of a cut by attribute: where they begin, ascending, and their labels, marked as in anon.marked_label.
+  FROM anon_helpers.cut_labels(''cuts'') ORDER BY value;';
+COMMENT ON MACRO TABLE anon_helpers.cut_intervals IS 'The intervals of a cut by attribute: where they begin, ascending, and their labels, marked as in marked_label.
 
 Returns: attribute VARCHAR, starts DOUBLE[], labels VARCHAR[], which is NULL if they leave gaps or overlap.
 Example:
   WITH cuts AS (FROM (VALUES (''age'', NULL, 20, 40, ''[20, 40)''), (''age'', NULL, 40, 80, ''[40, 80)'')) AS of_age (attribute, value, low, high, label))
-  FROM anon.cut_intervals(''cuts'');';
-COMMENT ON MACRO TABLE anon.cut_sets IS 'What sets of items become at a cut: the labels of their items, each once, in the order of their text. Items that are
+  FROM anon_helpers.cut_intervals(''cuts'');';
+COMMENT ON MACRO TABLE anon_helpers.cut_sets IS 'What sets of items become at a cut: the labels of their items, each once, in the order of their text. Items that are
 NULL are left out; of no items it is the label of none, if the cut has one.
 
 sets: anon_attribute VARCHAR, anon_items VARCHAR[], a row per set; NULL is left out.
@@ -7607,46 +7750,46 @@ Example:
   WITH
       cuts AS (FROM (VALUES (''drugs'', ''a'', NULL, NULL, ''A*''), (''drugs'', ''b'', NULL, NULL, ''B*'')) AS of_drugs (attribute, value, low, high, label)),
       sets AS (SELECT ''drugs'' AS anon_attribute, [''b'', NULL, ''a'', ''b''] AS anon_items)
-  FROM anon.cut_sets(''cuts'', ''sets'');';
-COMMENT ON MACRO anon.found_interval IS 'The marked label of the interval that a number lies in, by the columns of the same name of two relations of one row; of
+  FROM anon_helpers.cut_sets(''cuts'', ''sets'');';
+COMMENT ON MACRO anon_helpers.found_interval IS 'The marked label of the interval that a number lies in, by the columns of the same name of two relations of one row; of
 the nearest one if it lies in none, and the mark of NULL for NULL.
 
 starts, labels: a column for every attribute, with the list of where its intervals begin, ascending, and that of their
-labels. `attribute` is a column of a relation anon_rows and DOUBLE. It is read twice, as in anon.found_label.
+labels. `attribute` is a column of a relation anon_rows and DOUBLE. It is read twice, as in found_label.
 Returns: VARCHAR; NULL without a list.
 Example:
   WITH starts AS (SELECT [20, 40, 60] AS age), labels AS (SELECT [''young'', ''middle'', ''old''] AS age)
-  SELECT id, anon.found_interval(''starts'', ''labels'', age) AS found FROM visits AS anon_rows ORDER BY id;';
-COMMENT ON MACRO TABLE anon.found_cut_labels IS 'The rows of a source with what each predictor of a cut is found to become there: categories and numbers as marked
-labels, see anon.marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
+  SELECT id, anon_helpers.found_interval(''starts'', ''labels'', age) AS found FROM visits AS anon_rows ORDER BY id;';
+COMMENT ON MACRO TABLE anon_helpers.found_cut_labels IS 'The rows of a source with what each predictor of a cut is found to become there: categories and numbers as marked
+labels, see marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
 and NULL says that the cut does not know the value. There are columns anon_category, anon_number and anon_set more.
 
 Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
 
 Example:
   WITH cuts AS (FROM (VALUES (''sex'', ''f'', NULL, NULL, ''*''), (''sex'', ''m'', NULL, NULL, ''*'')) AS of_sex (attribute, value, low, high, label))
-  FROM anon.found_cut_labels(''visits'', ''cuts'', [''sex''], [], []) ORDER BY id LIMIT 3;';
-COMMENT ON MACRO anon.checked_cut_label IS 'The label that was found, see anon.found_cut_labels; what the cut does not know is an error, as in anon.label_of.
+  FROM anon_helpers.found_cut_labels(''visits'', ''cuts'', [''sex''], [], []) ORDER BY id LIMIT 3;';
+COMMENT ON MACRO anon_helpers.checked_cut_label IS 'The label that was found, see found_cut_labels; what the cut does not know is an error, as in anon.label_of.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.checked_cut_label(''sex'', anon.marked_label(''*'', 1)) AS label;';
-COMMENT ON MACRO anon.checked_cut_labels IS 'The labels of a set that were found, see anon.found_cut_labels; what the cut does not know is an error.
+  SELECT anon_helpers.checked_cut_label(''sex'', anon_helpers.marked_label(''*'', 1)) AS label;';
+COMMENT ON MACRO anon_helpers.checked_cut_labels IS 'The labels of a set that were found, see found_cut_labels; what the cut does not know is an error.
 
 Returns: VARCHAR[].
 Example:
-  SELECT anon.checked_cut_labels(''drugs'', string_split('',A*'', '','')) AS labels;';
-COMMENT ON MACRO TABLE anon.rows_without_label IS 'In how many rows of a source each predictor has a value that the cut does not know, or that has several labels there; see
+  SELECT anon_helpers.checked_cut_labels(''drugs'', string_split('',A*'', '','')) AS labels;';
+COMMENT ON MACRO TABLE anon_helpers.rows_without_label IS 'In how many rows of a source each predictor has a value that the cut does not know, or that has several labels there; see
 anon.apply_cut, which takes the same. NULL is always known.
 
 Returns: attribute VARCHAR, row_count BIGINT, one row per predictor.
 Example:
   WITH cuts AS (FROM (VALUES (''sex'', ''f'', NULL, NULL, ''*'')) AS of_sex (attribute, value, low, high, label))
-  FROM anon.rows_without_label(''visits'', ''cuts'', [''sex''], [], []);';
+  FROM anon_helpers.rows_without_label(''visits'', ''cuts'', [''sex''], [], []);';
 COMMENT ON MACRO TABLE anon.apply_cut IS 'The rows of a source with each predictor of a cut replaced by its label there, as those of a release are whose cut it is.
 
 Values of categories are compared as text; numbers take the label of their interval, those beyond all intervals that of
-the nearest one; and sets become the list of the labels of their items, see anon.cut_sets. NULL stays NULL. A value that
+the nearest one; and sets become the list of the labels of their items, see cut_sets. NULL stays NULL. A value that
 the cut does not know, or that has several labels, is an error, because a raw value must never pass for a label.
 
 Categories come first, then numbers and sets; the other columns follow as they are. Rows are neither dropped nor put in
@@ -7656,6 +7799,7 @@ It takes 0.2 to 0.9 times as long as joins written by hand (tests/benchmarks/mac
 or sets, of a million rows, written to a table): these look for the interval of a number by a join of inequalities.
 
 cuts: attribute VARCHAR, value VARCHAR, low DOUBLE, high DOUBLE, label VARCHAR, as described at the top of this file.
+Job: release.
 Source: Mohammed et al. 2013, algorithm 1, of records that come after the release.
 Example:
   WITH cuts AS (
@@ -7671,76 +7815,81 @@ from some rows where a path is named alone, so that 02139 becomes 2139, and 250.
 Job: files.
 Example:
   SELECT * FROM anon.csv(''visits.csv'') LIMIT 3;';
-COMMENT ON MACRO anon.written_type IS 'The type whose values are spelled as a text is, to the last character: whole numbers without zeros before them,
+COMMENT ON MACRO anon_helpers.written_type IS 'The type whose values are spelled as a text is, to the last character: whole numbers without zeros before them,
 decimals with as many digits behind the point as stand there, days and times as ISO 8601 has them. All other texts are
 texts: 007, 1E50, 3-2-12, +7, 20.5 beside 20.50, Yes.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.written_type(''250.10'') AS decimal, anon.written_type(''02139'') AS zip, anon.written_type(''2020-01-05'') AS day;';
-COMMENT ON MACRO anon.written_type_of_all IS 'The one type that all texts of a column are written in, as anon.written_type has it; VARCHAR if there are several.
+  SELECT
+      anon_helpers.written_type(''250.10'') AS decimal,
+      anon_helpers.written_type(''02139'') AS zip,
+      anon_helpers.written_type(''2020-01-05'') AS day;';
+COMMENT ON MACRO anon_helpers.written_type_of_all IS 'The one type that all texts of a column are written in, as written_type has it; VARCHAR if there are several.
 NULL is in every type.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.written_type_of_all(code) AS type FROM (VALUES (''250.10''), (''250.1''), (NULL)) AS codes (code);';
-COMMENT ON MACRO anon.number_as_text IS 'A text that spells a number as taxonomies of numbers have it: 27.0, +27 and 027 are 27, and 2.50 is 2.5. Digits beyond the
+  SELECT anon_helpers.written_type_of_all(code) AS type FROM (VALUES (''250.10''), (''250.1''), (NULL)) AS codes (code);';
+COMMENT ON MACRO anon_helpers.number_as_text IS 'A text that spells a number as taxonomies of numbers have it: 27.0, +27 and 027 are 27, and 2.50 is 2.5. Digits beyond the
 ninth behind the point are rounded. Any other text stays as it is.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.number_as_text(''027.50'') AS number, anon.number_as_text(''NA'') AS text;';
-COMMENT ON MACRO anon.plain_number IS 'A text that has a number with another decimal point, or with a sign between groups of three digits, as SQL writes it:
+  SELECT anon_helpers.number_as_text(''027.50'') AS number, anon_helpers.number_as_text(''NA'') AS text;';
+COMMENT ON MACRO anon_helpers.plain_number IS 'A text that has a number with another decimal point, or with a sign between groups of three digits, as SQL writes it:
 1.234,50 is 1234.50 where the point stands between thousands and the comma before decimals.
 
 point: the sign before decimals. thousands: the one between groups of three digits; an empty text for none.
 Returns: VARCHAR; NULL for any other text.
 Example:
-  SELECT anon.plain_number(''1.234,50'', '','', ''.'') AS number, anon.plain_number(''250.10'', '','', '''') AS code;';
-COMMENT ON MACRO anon.in_century IS 'A text that spells a day with two digits of its year, with all of them: 31.12.24 is 31.12.2024 if the first of the hundred
+  SELECT anon_helpers.plain_number(''1.234,50'', '','', ''.'') AS number, anon_helpers.plain_number(''250.10'', '','', '''') AS code;';
+COMMENT ON MACRO anon_helpers.in_century IS 'A text that spells a day with two digits of its year, with all of them: 31.12.24 is 31.12.2024 if the first of the hundred
 years is 1925. Any other text stays as it is.
 
 first_year: the first of the hundred years in which years of two digits are.
 Returns: VARCHAR.
 Example:
-  SELECT anon.in_century(''31.12.24'', 1925) AS young, anon.in_century(''31.12.25'', 1925) AS old;';
-COMMENT ON MACRO anon.written_day IS 'The day that a text spells in numbers, such as 31.12.2024, 12/31/2024, 2024/12/31 or 2024-1-5, whatever time is behind it.
+  SELECT anon_helpers.in_century(''31.12.24'', 1925) AS young, anon_helpers.in_century(''31.12.25'', 1925) AS old;';
+COMMENT ON MACRO anon_helpers.written_day IS 'The day that a text spells in numbers, such as 31.12.2024, 12/31/2024, 2024/12/31 or 2024-1-5, whatever time is behind it.
 
 day_order: of days with the year at the end, dmy where the day stands before the month, mdy where the month does.
 Returns: DATE; NULL for any other text.
 Example:
-  SELECT anon.written_day(''31.12.2024 10:30'', ''dmy'') AS day, anon.written_day(''12/31/2024'', ''mdy'') AS american;';
-COMMENT ON MACRO anon.day_as_text IS 'A text that spells a day, see anon.written_day, as taxonomies of days have it: 31.12.2024 is 2024-12-31, and a time behind
+  SELECT anon_helpers.written_day(''31.12.2024 10:30'', ''dmy'') AS day, anon_helpers.written_day(''12/31/2024'', ''mdy'') AS american;';
+COMMENT ON MACRO anon_helpers.day_as_text IS 'A text that spells a day, see written_day, as taxonomies of days have it: 31.12.2024 is 2024-12-31, and a time behind
 the day stays there. Any other text stays as it is.
 
 day_order: dmy or mdy.
 Returns: VARCHAR.
 Example:
-  SELECT anon.day_as_text(''31.12.2024 10:30'', ''dmy'') AS day, anon.day_as_text(''2024-12-31'', ''dmy'') AS unchanged;';
-COMMENT ON MACRO anon.is_formula IS 'Whether a spreadsheet may take a text for a formula: it begins with =, +, -, @, a tab or a line break (as OWASP lists
+  SELECT
+      anon_helpers.day_as_text(''31.12.2024 10:30'', ''dmy'') AS day,
+      anon_helpers.day_as_text(''2024-12-31'', ''dmy'') AS unchanged;';
+COMMENT ON MACRO anon_helpers.is_formula IS 'Whether a spreadsheet may take a text for a formula: it begins with =, +, -, @, a tab or a line break (as OWASP lists
 them, the wide forms included), and has a letter or a digit. A number with its sign, such as -5 or +3.2, is none.
 
 Returns: BOOLEAN.
 Example:
-  SELECT anon.is_formula(''=1+1'') AS is_formula;';
-COMMENT ON MACRO anon.quoted_formula IS 'The text with an apostrophe before it if it would be taken for a formula, with which a spreadsheet shows it as text.
-Texts that begin with apostrophes before a formula get one more, so that anon.unquoted_formula restores every text.
+  SELECT anon_helpers.is_formula(''=1+1'') AS is_formula;';
+COMMENT ON MACRO anon_helpers.quoted_formula IS 'The text with an apostrophe before it if it would be taken for a formula, with which a spreadsheet shows it as text.
+Texts that begin with apostrophes before a formula get one more, so that unquoted_formula restores every text.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.quoted_formula(''=1+1'') AS cell;';
-COMMENT ON MACRO anon.unquoted_formula IS 'The text that anon.quoted_formula was given.
+  SELECT anon_helpers.quoted_formula(''=1+1'') AS cell;';
+COMMENT ON MACRO anon_helpers.unquoted_formula IS 'The text that quoted_formula was given.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.unquoted_formula(''''''=1+1'') AS cell;';
-COMMENT ON MACRO anon.text_with_length IS 'A value as text with its length in bytes before it, so that a sequence of values has one reading; a colon for NULL.
+  SELECT anon_helpers.unquoted_formula(''''''=1+1'') AS cell;';
+COMMENT ON MACRO anon_helpers.text_with_length IS 'A value as text with its length in bytes before it, so that a sequence of values has one reading; a colon for NULL.
 
 Returns: VARCHAR.
 Example:
-  SELECT anon.text_with_length(''flu'') AS text;';
+  SELECT anon_helpers.text_with_length(''flu'') AS text;';
 COMMENT ON MACRO TABLE anon.content_hash IS 'A hash of the rows of a table, whatever their order, and their number. Each distinct row is spelled as text, its columns
-in their order with their lengths (values by anon.text_in_utc), and hashed with the number of times that it is there by
+in their order with their lengths (values by text_in_utc), and hashed with the number of times that it is there by
 SHA-256. These hashes are summed in up to 16^5 groups by their first digits, and the sums are hashed. It changes with any
 edit, but does not resist somebody who searches for other rows with the same sums (Wagner 2002, "A Generalized Birthday
 Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
@@ -7751,35 +7900,37 @@ Returns: row_count BIGINT, content_hash VARCHAR (64 hexadecimal digits), one row
 Example:
   FROM anon.content_hash(''visits'');';
 COMMENT ON MACRO TABLE anon.added_values IS 'How many rows of a table have values in some columns that stand together more often there than in another table: 0 if
-the rows were taken from it. Values compare as text, by anon.text_in_utc.
+the rows were taken from it. Values compare as text, by text_in_utc.
 
 Job: verify.
 Returns: added_rows BIGINT, one row.
 Example:
   FROM anon.added_values(''visits'', ''visits'', [''diagnosis'']);';
-COMMENT ON MACRO TABLE anon.other_values IS 'The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
-anon_other, which is NULL, for a source that has no others. Values are texts, by anon.text_in_utc.
+COMMENT ON MACRO TABLE anon_helpers.other_values IS 'The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
+anon_other, which is NULL, for a source that has no others. Values are texts, by text_in_utc.
 
 Returns: row_number BIGINT, column_name VARCHAR, value VARCHAR.
 Example:
-  FROM anon.other_values(''visits'', [''age'', ''sex'', ''zip'']) ORDER BY ALL LIMIT 3;';
+  FROM anon_helpers.other_values(''visits'', [''age'', ''sex'', ''zip'']) ORDER BY ALL LIMIT 3;';
 COMMENT ON MACRO TABLE anon.verify IS 'Whether a release keeps what can be seen of it: k, labels that are of the taxonomies, and other values that stand together
 in the source.
 
 Classes are counted by the texts of the labels, which may be of any level, as in local recoding. A row was added if its
 values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
-compare as text, by anon.text_in_utc, and rows by anon.label_code. A CSV file has no types, so that a value may be read
+compare as text, by text_in_utc, and rows by label_code. A CSV file has no types, so that a value may be read
 back as another text. Whether rows have the labels of their own values cannot be seen.
 
+Job: verify.
 Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 Example:
   WITH released AS (FROM anon.release(''visits'', [''age'', ''sex''], 2, 0.25))
   SELECT holds, k, foreign_labels, added_rows FROM anon.verify(''released'', ''visits'', [''age'', ''sex''], 2);';
-COMMENT ON MACRO TABLE anon.help IS 'The macros of schema anon by name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and the first
-sentence of its documentation. Those with a job are for people, and come first; the others are what these are made of. The
+COMMENT ON MACRO TABLE anon.help IS 'The macros of schema anon by job and name: what each takes, whether it is called in FROM (table) or in SELECT (scalar), and
+the first sentence of its documentation. They are made of macros of schema anon_helpers, which are last and have no job. The
 rest of the documentation is `SELECT comment FROM duckdb_functions() WHERE function_name = ''lm'';`.
 
+Job: help.
 Returns: job VARCHAR, name VARCHAR, parameters VARCHAR[], kind VARCHAR, description VARCHAR, one row per macro.
 Example:
   FROM anon.help() WHERE job = ''risk'';';

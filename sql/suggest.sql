@@ -20,8 +20,8 @@ SELECT
     coalesce(max(anon_rows), 0) AS largest_rows,
     coalesce(min(anon_rows), 0) AS smallest_rows,
     count(*) FILTER (WHERE anon_rows = 1) AS unique_rows,
-    anon.distinction_of(anon_rows) AS distinction,
-    anon.separation_of(anon_rows) AS separation,
+    anon_helpers.distinction_of(anon_rows) AS distinction,
+    anon_helpers.separation_of(anon_rows) AS separation,
     coalesce(bool_or(anon_text = ''), FALSE) AS has_empty,
     -- CASE leaves out texts for which a look at one letter is enough; AND does not.
     coalesce(bool_or(CASE WHEN ascii(anon_text) = 48 THEN regexp_full_match(anon_text, '0[0-9]+') END), FALSE)
@@ -156,12 +156,12 @@ SELECT
     anon_place AS place,
     list_sort(coalesce(list(anon_text) FILTER (is_code), [])) AS codes,
     count(*) FILTER (NOT is_code) AS others,
-    count(TRY_CAST(anon.as_read(anon_text) AS DOUBLE)) FILTER (NOT is_code) AS numbers,
+    count(TRY_CAST(anon_helpers.as_read(anon_text) AS DOUBLE)) FILTER (NOT is_code) AS numbers,
     count(*) FILTER (NOT is_code AND anon_text LIKE '-%') AS negatives,
-    count(anon.plain_number(anon_text, ',', '.')) FILTER (NOT is_code) AS comma_numbers,
+    count(anon_helpers.plain_number(anon_text, ',', '.')) FILTER (NOT is_code) AS comma_numbers,
     count(*) FILTER (NOT is_code AND regexp_full_match(anon_text, '.*,([0-9]{1,2}|[0-9]{4,})')) AS decimal_commas,
     count(*) FILTER (NOT is_code AND regexp_matches(anon_text, '[0-9][.][0-9]{3}(\D|$)')) AS thousand_points,
-    count(anon.plain_number(anon_text, '.', ',')) FILTER (NOT is_code) AS point_numbers,
+    count(anon_helpers.plain_number(anon_text, '.', ',')) FILTER (NOT is_code) AS point_numbers,
     count(*) FILTER (NOT is_code AND regexp_matches(anon_text, '(,[0-9]{3}){2}|,[0-9]{3}[.]')) AS thousand_commas,
     count(coalesce(anon_dmy, anon_mdy)) FILTER (NOT is_code) AS days,
     count(anon_dmy) FILTER (NOT is_code AND NOT regexp_matches(anon_text, '[ T]')) AS dmy,
@@ -174,8 +174,8 @@ FROM (
         anon_text,
         list_contains(:codes, anon_text) AS is_code,
         anon_text <> anon_day AS has_short_year,
-        anon.written_day(anon_day, 'dmy') AS anon_dmy,
-        anon.written_day(anon_day, 'mdy') AS anon_mdy
+        anon_helpers.written_day(anon_day, 'dmy') AS anon_dmy,
+        anon_helpers.written_day(anon_day, 'mdy') AS anon_mdy
     FROM (
         SELECT
             anon_place,
@@ -183,7 +183,7 @@ FROM (
             -- 3-2-12 is a bed, and 3.2.12 a section.
             CASE
                 WHEN regexp_matches(anon_text, '^([0-9]{2}[.][0-9]{2}[.]|[0-9]{1,2}/[0-9]{1,2}/)[0-9]{2}')
-                    THEN anon.in_century(anon_text, 1900)
+                    THEN anon_helpers.in_century(anon_text, 1900)
                 ELSE anon_text
             END AS anon_day
         FROM (SELECT DISTINCT anon_place, anon_value AS anon_text FROM :cells AS anon_cells WHERE anon_value IS NOT NULL) AS anon_texts
@@ -270,8 +270,8 @@ SELECT
     :place AS place,
     coalesce(min(:size), 0) AS k,
     count(*) FILTER (WHERE :size = 1) AS unique_rows,
-    anon.distinction_of(:size) AS distinction,
-    anon.separation_of(:size) AS separation
+    anon_helpers.distinction_of(:size) AS distinction,
+    anon_helpers.separation_of(:size) AS separation
 FROM :classes AS anon_classes;
 
 -- name: ordered_values

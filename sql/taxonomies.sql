@@ -256,7 +256,7 @@ WHERE :value IS NOT NULL AND :label IS NOT NULL;
 -- rows of a taxonomy that is given
 -- :rows (level VARCHAR, value VARCHAR, label VARCHAR)
 SELECT
-    TRY_CAST(anon.as_read(level) AS INTEGER) AS level,
+    TRY_CAST(anon_helpers.as_read(level) AS INTEGER) AS level,
     anon.text_of(value) AS value,
     anon.text_of(label) AS label
 FROM :rows AS anon_long;

@@ -6,8 +6,8 @@
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.as_name('./visits.csv') AS path, anon.as_name('main.visits') AS table_name;
-CREATE OR REPLACE MACRO anon.as_name(name) AS
+--   SELECT anon_helpers.as_name('./visits.csv') AS path, anon_helpers.as_name('main.visits') AS table_name;
+CREATE OR REPLACE MACRO anon_helpers.as_name(name) AS
 CASE
     WHEN regexp_full_match(name, '("([^"]|"")*"|[^"./]+)([.]("([^"]|"")*"|[^"./]+))*') OR NOT regexp_matches(name, '["/]')
         THEN name
@@ -22,14 +22,14 @@ END;
 -- A source as query_table takes it: the name of a table or a path, or a list of them.
 --
 -- Example:
---   SELECT anon.as_source('./visits.csv') AS path, anon.as_source(['main.visits', '../visits.csv']) AS listed;
-CREATE OR REPLACE MACRO anon.as_source(source_name) AS
+--   SELECT anon_helpers.as_source('./visits.csv') AS path, anon_helpers.as_source(['main.visits', '../visits.csv']) AS listed;
+CREATE OR REPLACE MACRO anon_helpers.as_source(source_name) AS
 CASE
     -- Each branch has the type of the source.
-    WHEN typeof(source_name) = 'VARCHAR' THEN cast_to_type(anon.as_name(CAST(source_name AS VARCHAR)), source_name)
+    WHEN typeof(source_name) = 'VARCHAR' THEN cast_to_type(anon_helpers.as_name(CAST(source_name AS VARCHAR)), source_name)
     WHEN typeof(source_name) LIKE 'VARCHAR[%'
         THEN cast_to_type(
-            list_transform(CAST(source_name AS VARCHAR[]), lambda anon_name: anon.as_name(anon_name)), source_name
+            list_transform(CAST(source_name AS VARCHAR[]), lambda anon_name: anon_helpers.as_name(anon_name)), source_name
         )
     ELSE source_name
 END;
@@ -41,8 +41,8 @@ END;
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon.listed(['age', 'sex']) AS columns;
-CREATE OR REPLACE MACRO anon.listed(column_names) AS
+--   SELECT anon_helpers.listed(['age', 'sex']) AS columns;
+CREATE OR REPLACE MACRO anon_helpers.listed(column_names) AS
 CASE
     -- An array is a list of a fixed length.
     WHEN typeof(column_names) LIKE '%]' THEN CAST(column_names AS VARCHAR[])
@@ -60,6 +60,6 @@ END;
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.listed_at(['age', 'sex'], 1) AS column_1, anon.listed_at(['age', 'sex'], 3) AS column_3;
-CREATE OR REPLACE MACRO anon.listed_at(column_names, place) AS
-anon.listed(column_names)[least(place, len(anon.listed(column_names)))];
+--   SELECT anon_helpers.listed_at(['age', 'sex'], 1) AS column_1, anon_helpers.listed_at(['age', 'sex'], 3) AS column_3;
+CREATE OR REPLACE MACRO anon_helpers.listed_at(column_names, place) AS
+anon_helpers.listed(column_names)[least(place, len(anon_helpers.listed(column_names)))];

@@ -7,8 +7,8 @@
 --
 -- Returns: value VARCHAR, label VARCHAR.
 -- Example:
---   FROM anon.taxonomy_level('sex', 1) ORDER BY value;
-CREATE OR REPLACE MACRO anon.taxonomy_level(attribute, level) AS TABLE
+--   FROM anon_helpers.taxonomy_level('sex', 1) ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_level(attribute, level) AS TABLE
 SELECT anon_taxonomy.anon_value AS value, anon_taxonomy.anon_label AS label
 FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
 WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = level
@@ -27,13 +27,13 @@ FROM (
 ) AS anon_null
 WHERE anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0;
 
--- The labels of all levels of some taxonomies: a row per attribute, level and value, as anon.taxonomy_level has them, with
--- the number of leaves under the label, as anon.label_leaves has it.
+-- The labels of all levels of some taxonomies: a row per attribute, level and value, as taxonomy_level has them, with
+-- the number of leaves under the label, as label_leaves has it.
 --
 -- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_labels(['age', 'sex']) ORDER BY attribute, level, value;
-CREATE OR REPLACE MACRO anon.taxonomy_labels(attributes) AS TABLE
+--   FROM anon_helpers.taxonomy_labels(['age', 'sex']) ORDER BY attribute, level, value;
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_labels(attributes) AS TABLE
 WITH anon_labels AS (
     SELECT
         anon_attribute,
@@ -43,7 +43,7 @@ WITH anon_labels AS (
         count(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
         anon_level > 0 AND anon_level = max(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
     FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
-    WHERE list_contains(anon.listed(attributes), anon_taxonomy.anon_attribute)
+    WHERE list_contains(anon_helpers.listed(attributes), anon_taxonomy.anon_attribute)
 )
 SELECT
     anon_attribute AS attribute,
@@ -64,13 +64,13 @@ FROM anon_labels
 GROUP BY anon_attribute, anon_level, anon_is_top
 HAVING count(*) FILTER (WHERE anon_value IS NULL) = 0;
 
--- The labels of all levels of one taxonomy: a row per level and value, as anon.taxonomy_labels has them.
+-- The labels of all levels of one taxonomy: a row per level and value, as taxonomy_labels has them.
 --
 -- Returns: level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_levels('sex') ORDER BY level, value;
-CREATE OR REPLACE MACRO anon.taxonomy_levels(attribute) AS TABLE
-SELECT level, value, label, leaf_count FROM anon.taxonomy_labels([attribute]);
+--   FROM anon_helpers.taxonomy_levels('sex') ORDER BY level, value;
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_levels(attribute) AS TABLE
+SELECT level, value, label, leaf_count FROM anon_helpers.taxonomy_labels([attribute]);
 
 -- The number of leaves, that is of values of level 0, under each label of one level.
 --
@@ -79,8 +79,8 @@ SELECT level, value, label, leaf_count FROM anon.taxonomy_labels([attribute]);
 --
 -- Returns: label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.label_leaves('age', 2) ORDER BY label;
-CREATE OR REPLACE MACRO anon.label_leaves(attribute, level) AS TABLE
+--   FROM anon_helpers.label_leaves('age', 2) ORDER BY label;
+CREATE OR REPLACE MACRO anon_helpers.label_leaves(attribute, level) AS TABLE
 SELECT anon_taxonomy.anon_label AS label, count(*) AS leaf_count
 FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
 WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = level
@@ -113,10 +113,10 @@ GROUP BY anon_taxonomy.attribute;
 --
 -- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_problems('anon.taxonomy');
-CREATE OR REPLACE MACRO anon.taxonomy_problems(taxonomies) AS TABLE
+--   FROM anon_helpers.taxonomy_problems('anon.taxonomy');
+CREATE OR REPLACE MACRO anon_helpers.taxonomy_problems(taxonomies) AS TABLE
 WITH anon_rows AS (
-    SELECT attribute, level, value, label FROM query_table(anon.as_source(taxonomies))
+    SELECT attribute, level, value, label FROM query_table(anon_helpers.as_source(taxonomies))
 ),
 -- Values with the same levels are counted together: joins of all rows take three times the memory and the time.
 anon_level_sets AS (
@@ -197,7 +197,7 @@ SELECT attribute, CAST(level AS INTEGER) AS level, problem, CAST(problem_count A
 -- Example:
 --   FROM anon.malformed_taxonomies();
 CREATE OR REPLACE MACRO anon.malformed_taxonomies() AS TABLE
-FROM anon.taxonomy_problems('anon.taxonomy');
+FROM anon_helpers.taxonomy_problems('anon.taxonomy');
 
 -- How many labels of some taxonomies are also values of level 0 that have another label at the same level: who reads such
 -- a label may take it for the value. A value that is its own group is none of them, nor is the label of the top.
@@ -210,7 +210,7 @@ CREATE OR REPLACE MACRO anon.ambiguous_labels(attributes) AS TABLE
 WITH anon_rows AS (
     SELECT anon_attribute, anon_level, anon_value, anon_label
     FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
-    WHERE list_contains(anon.listed(attributes), anon_taxonomy.anon_attribute)
+    WHERE list_contains(anon_helpers.listed(attributes), anon_taxonomy.anon_attribute)
 ),
 anon_tops AS (
     SELECT anon_attribute, arg_max(anon_label, anon_level) AS anon_label FROM anon_rows GROUP BY anon_attribute
@@ -232,7 +232,7 @@ anon_ambiguous AS (
     WHERE anon_rows.anon_label <> anon_labels.anon_label
 )
 SELECT anon_wanted.anon_name AS attribute, count(anon_ambiguous.anon_label) AS ambiguous_labels
-FROM unnest(anon.listed(attributes)) AS anon_wanted (anon_name)
+FROM unnest(anon_helpers.listed(attributes)) AS anon_wanted (anon_name)
 LEFT JOIN anon_ambiguous ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
 GROUP BY anon_wanted.anon_name;
 
@@ -241,8 +241,8 @@ GROUP BY anon_wanted.anon_name;
 --
 -- Returns: attribute VARCHAR, value VARCHAR, row_count BIGINT.
 -- Example:
---   FROM anon.column_values('visits', ['sex', 'zip']) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.column_values(source, column_names) AS TABLE
+--   FROM anon_helpers.column_values('visits', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.column_values(source, column_names) AS TABLE
 SELECT
     CASE WHEN list_contains(column_names, anon_attribute) THEN anon_attribute
         ELSE list_filter(column_names, lambda anon_name: lower(anon_name) = lower(anon_attribute))[1]
@@ -258,8 +258,8 @@ FROM (
         unnest(map_values(anon_rows_by_value)) AS anon_rows
     FROM (
         UNPIVOT (
-            SELECT histogram(coalesce('=' || anon.text_of(COLUMNS(anon.listed(column_names))), '') COLLATE "binary")
-            FROM query_table(anon.as_source(source))
+            SELECT histogram(coalesce('=' || anon.text_of(COLUMNS(anon_helpers.listed(column_names))), '') COLLATE "binary")
+            FROM query_table(anon_helpers.as_source(source))
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_value
     )
@@ -267,7 +267,7 @@ FROM (
 
 -- How many distinct values of each quasi-identifier its taxonomy does not know, and in how many rows
 -- they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
--- always covered (see anon.taxonomy_level).
+-- always covered (see taxonomy_level).
 --
 -- Job: taxonomies.
 -- Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
@@ -283,7 +283,10 @@ WITH anon_values AS (
         anon_value,
         count(*) AS anon_rows
     FROM (
-        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) FROM query_table(anon.as_source(source)))
+        UNPIVOT (
+            SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers)))
+            FROM query_table(anon_helpers.as_source(source))
+        )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
     GROUP BY ALL
@@ -300,14 +303,14 @@ SELECT
     anon_wanted.anon_name AS attribute,
     count(anon_gaps.anon_rows) AS unmapped_values,
     CAST(coalesce(sum(anon_gaps.anon_rows), 0) AS BIGINT) AS unmapped_rows
-FROM unnest(anon.listed(quasi_identifiers)) AS anon_wanted (anon_name)
+FROM unnest(anon_helpers.listed(quasi_identifiers)) AS anon_wanted (anon_name)
 LEFT JOIN anon_gaps ON anon_gaps.anon_name = anon_wanted.anon_name
 GROUP BY anon_wanted.anon_name;
 
 -- How many distinct labels of each quasi-identifier are none of its taxonomy at the level that the node gives it, and
 -- in how many rows they stand; compared as text. A table is generalized to a node where both counts are 0.
 --
--- NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
+-- NULL is a label where taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
 -- label there: leave them out first.
 --
 -- Job: verify.
@@ -322,11 +325,12 @@ WITH anon_wanted AS (
 anon_labels AS (
     SELECT anon_wanted.anon_name, anon_taxonomy.anon_label
     FROM anon_wanted
-    CROSS JOIN anon.taxonomy_level(anon_wanted.anon_name, anon_wanted.anon_level) AS anon_taxonomy (anon_value, anon_label)
+    CROSS JOIN anon_helpers.taxonomy_level(anon_wanted.anon_name, anon_wanted.anon_level)
+        AS anon_taxonomy (anon_value, anon_label)
 ),
 anon_found AS (
     SELECT attribute AS anon_name, value AS anon_label, row_count AS anon_rows
-    FROM anon.column_values(source, map_keys(node))
+    FROM anon_helpers.column_values(source, map_keys(node))
 ),
 anon_foreign AS (
     SELECT anon_name, anon_rows

@@ -4,6 +4,7 @@
 -- The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 -- below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a number below 1e28.
 -- Example:
 --   SELECT anon.interval_label(34, 10, 0, NULL, 90) AS decade, anon.interval_label(93, 10, 0, NULL, 90) AS old;
@@ -42,7 +43,7 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
                 FROM (
                     -- DuckDB 1.5 takes 100 times as long for the larger type, into which it casts floats with other digits.
                     SELECT coalesce(
-                        TRY_CAST(anon.as_read(value) AS DECIMAL(18, 9)), TRY_CAST(anon.text_of(value) AS DECIMAL(37, 9))
+                        TRY_CAST(anon_helpers.as_read(value) AS DECIMAL(18, 9)), TRY_CAST(anon.text_of(value) AS DECIMAL(37, 9))
                     ) AS anon_number
                 ) AS anon_exact
             ) AS anon_rough
@@ -54,6 +55,7 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
 -- beyond them. The bounds are numbers in ascending order, or their texts, which labels show as they are. Exact to nine
 -- decimals.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a number.
 -- Example:
 --   SELECT anon.bin_label(34, [18, 25, 65]) AS adult, anon.bin_label(71, [18, 25, 65]) AS old;
@@ -74,25 +76,28 @@ list_transform(
 -- The day, month, quarter, year or decade of a date or timestamp: 2024-03-31, 2024-03, 2024-Q1, 2024, 2020s; or its week and
 -- the year of that by ISO 8601: 2024-W13, ISO 2024. Weeks do not nest in months or calendar years.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a date, an error for another unit.
 -- Example:
 --   SELECT anon.date_label('2024-03-31', 'month') AS month, anon.date_label('2024-03-31', 'quarter') AS quarter;
 CREATE OR REPLACE MACRO anon.date_label(value, unit) AS CASE unit
-    WHEN 'day' THEN strftime(TRY_CAST(anon.as_read(value) AS TIMESTAMP), '%Y-%m-%d')
+    WHEN 'day' THEN strftime(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP), '%Y-%m-%d')
     WHEN 'week' THEN
-        isoyear(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) || '-W'
-        || lpad(CAST(week(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR), 2, '0')
-    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(anon.as_read(value) AS TIMESTAMP))
-    WHEN 'month' THEN strftime(TRY_CAST(anon.as_read(value) AS TIMESTAMP), '%Y-%m')
+        isoyear(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) || '-W'
+        || lpad(CAST(week(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) AS VARCHAR), 2, '0')
+    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP))
+    WHEN 'month' THEN strftime(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP), '%Y-%m')
     WHEN 'quarter' THEN
-        year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) || '-Q' || quarter(TRY_CAST(anon.as_read(value) AS TIMESTAMP))
-    WHEN 'year' THEN CAST(year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR)
-    WHEN 'decade' THEN (year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) // 10 * 10) || 's'
+        year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP))
+        || '-Q' || quarter(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP))
+    WHEN 'year' THEN CAST(year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) AS VARCHAR)
+    WHEN 'decade' THEN (year(TRY_CAST(anon_helpers.as_read(value) AS TIMESTAMP)) // 10 * 10) || 's'
     ELSE error(concat('anon.date_label: no unit ', unit, '; take day, week, isoyear, month, quarter, year or decade'))
 END;
 
 -- The first `kept` characters of a value, each other one masked by *.
 --
+-- Job: labels.
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.prefix_label('10115', 3) AS label;
@@ -101,6 +106,7 @@ left(anon.text_of(value), kept) || repeat('*', greatest(length(anon.text_of(valu
 
 -- The three-character category (E11) or the chapter (E00-E90) of an ICD-10 code, with or without its dot.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not an ICD-10 code, an error for another rank.
 -- Source: WHO, ICD-10 volume 1; the ranges also hold the codes of ICD-10-CM and ICD-10-GM.
 -- Example:
@@ -136,6 +142,7 @@ END;
 -- The category (250, V10, E950) or the chapter (240-279, V01-V91, E000-E999) of an ICD-9 diagnosis code, with or
 -- without its dot.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not an ICD-9 code, an error for another rank.
 -- Source: CDC, ICD-9-CM tabular list of diseases.
 -- Example:
@@ -167,6 +174,7 @@ END;
 
 -- The IPv4 network of an address: its first `bits` bits, in CIDR notation.
 --
+-- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not an IPv4 address.
 -- Example:
 --   SELECT anon.ipv4_label('192.168.17.4', 24) AS network, anon.ipv4_label('192.168.17.4', 12) AS wider;

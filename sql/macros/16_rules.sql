@@ -4,11 +4,11 @@
 --
 -- Returns: value VARCHAR.
 -- Example:
---   FROM anon.domain_of('visits', 'sex') ORDER BY value;
-CREATE OR REPLACE MACRO anon.domain_of(source, attribute) AS TABLE
+--   FROM anon_helpers.domain_of('visits', 'sex') ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.domain_of(source, attribute) AS TABLE
 SELECT value
 FROM (
-    SELECT value, count(value) OVER () AS anon_value_count FROM anon.column_values(source, [attribute])
+    SELECT value, count(value) OVER () AS anon_value_count FROM anon_helpers.column_values(source, [attribute])
 ) AS anon_values
 WHERE value IS NOT NULL OR anon_value_count = 0;
 
@@ -20,7 +20,7 @@ WHERE value IS NOT NULL OR anon_value_count = 0;
 --   FROM anon.flat_taxonomy('visits', 'diagnosis') ORDER BY level, value;
 CREATE OR REPLACE MACRO anon.flat_taxonomy(source, attribute) AS TABLE
 SELECT attribute AS attribute, CAST(anon_level AS INTEGER) AS level, value, CASE anon_level WHEN 0 THEN value ELSE '*' END AS label
-FROM anon.domain_of(source, attribute)
+FROM anon_helpers.domain_of(source, attribute)
 CROSS JOIN range(2) AS anon_levels (anon_level);
 
 -- The taxonomy of a column of numbers: a level of half-open intervals for each width, from narrow to wide, then *. Each
@@ -44,7 +44,7 @@ SELECT
         ELSE anon.interval_label(value, widths[anon_level], 0, NULL, NULL)
     END AS label
 FROM (
-    SELECT value FROM anon.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
+    SELECT value FROM anon_helpers.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
     UNION ALL
     SELECT anon.text_of(anon_number)
     FROM range(first, last + 1) AS anon_domain (anon_number)
@@ -82,7 +82,7 @@ SELECT
         WHEN anon_level > len(keep) OR value IS NULL THEN '*'
         ELSE anon.prefix_label(value, keep[anon_level])
     END AS label
-FROM anon.domain_of(source, attribute)
+FROM anon_helpers.domain_of(source, attribute)
 CROSS JOIN range(
     CASE
         WHEN len(keep) = 0 OR list_min(keep) < 0 OR keep <> list_reverse_sort(list_distinct(keep))
@@ -107,11 +107,11 @@ SELECT
     value,
     CASE
         WHEN anon_level = 0 THEN value
-        WHEN anon_level > len(anon.listed(units)) OR value IS NULL THEN '*'
-        ELSE anon.date_label(value, anon.listed(units)[anon_level])
+        WHEN anon_level > len(anon_helpers.listed(units)) OR value IS NULL THEN '*'
+        ELSE anon.date_label(value, anon_helpers.listed(units)[anon_level])
     END AS label
 FROM (
-    SELECT value FROM anon.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
+    SELECT value FROM anon_helpers.domain_of(source, attribute) WHERE first IS NULL AND last IS NULL
     UNION ALL
     SELECT anon.text_of(CAST(anon_day AS DATE))
     FROM generate_series(CAST(first AS DATE), CAST(last AS DATE), INTERVAL '1' DAY) AS anon_domain (anon_day)
@@ -120,13 +120,16 @@ CROSS JOIN range(
     CASE
         WHEN (first IS NULL) <> (last IS NULL) OR CAST(first AS DATE) > CAST(last AS DATE)
             THEN error('give both ends of the domain, the first not after the last, or NULL for both')
-        WHEN len(anon.listed(units)) = 0
-            OR anon.listed(units) NOT IN (
-                list_filter(['day', 'month', 'quarter', 'year', 'decade'], lambda anon_unit: list_contains(anon.listed(units), anon_unit)),
-                list_filter(['day', 'week', 'isoyear'], lambda anon_unit: list_contains(anon.listed(units), anon_unit))
+        WHEN len(anon_helpers.listed(units)) = 0
+            OR anon_helpers.listed(units) NOT IN (
+                list_filter(
+                    ['day', 'month', 'quarter', 'year', 'decade'],
+                    lambda anon_unit: list_contains(anon_helpers.listed(units), anon_unit)
+                ),
+                list_filter(['day', 'week', 'isoyear'], lambda anon_unit: list_contains(anon_helpers.listed(units), anon_unit))
             )
             THEN error('units are among day, month, quarter, year, decade, or among day, week, isoyear, from fine to coarse')
-        ELSE len(anon.listed(units)) + 2
+        ELSE len(anon_helpers.listed(units)) + 2
     END
 ) AS anon_levels (anon_level);
 

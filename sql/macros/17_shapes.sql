@@ -5,8 +5,8 @@
 -- Returns: BOOLEAN.
 -- Source: ISO 13616; the checksum is MOD 97-10 of ISO 7064.
 -- Example:
---   SELECT anon.is_iban('GB82 WEST 1234 5698 7654 32') AS is_iban;
-CREATE OR REPLACE MACRO anon.is_iban(value) AS
+--   SELECT anon_helpers.is_iban('GB82 WEST 1234 5698 7654 32') AS is_iban;
+CREATE OR REPLACE MACRO anon_helpers.is_iban(value) AS
 regexp_full_match(upper(replace(value, ' ', '')), '[A-Z]{2}[0-9]{2}[A-Z0-9]{10,30}')
 AND list_reduce(
     -- Each letter stands for a number from 10 to 35; the remainder so far comes before the next digits.
@@ -22,8 +22,8 @@ AND list_reduce(
 -- Returns: BOOLEAN.
 -- Source: ISO/IEC 7812-1, annex B (Luhn).
 -- Example:
---   SELECT anon.is_card_number('4111 1111 1111 1111') AS is_card_number;
-CREATE OR REPLACE MACRO anon.is_card_number(value) AS
+--   SELECT anon_helpers.is_card_number('4111 1111 1111 1111') AS is_card_number;
+CREATE OR REPLACE MACRO anon_helpers.is_card_number(value) AS
 regexp_full_match(value, '[1-9]([ -]?[0-9]){12,18}')
 AND list_sum(
     list_transform(
@@ -40,6 +40,7 @@ AND list_sum(
 -- or week of a year), phone, card, street, icd10 (with its dot), postcode (of more than digits), decimal_comma (a
 -- number; three digits behind its comma may be thousands, and have no shape), or text (four words or more).
 --
+-- Job: columns.
 -- Returns: VARCHAR; NULL for what looks like none of these.
 -- Example:
 --   SELECT anon.shape_of('ada@example.org') AS email, anon.shape_of('E11.65') AS icd10;
@@ -51,7 +52,7 @@ CASE
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{2}([:-][0-9a-f]{2}){5}') THEN 'mac'
     WHEN regexp_full_match(value, '((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])([.]|$)){4}') THEN 'ip'
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{0,4}(:[0-9a-f]{0,4}){2,7}') AND regexp_matches(value, '(?i)::|(:.*){7}') THEN 'ip'
-    WHEN anon.is_iban(value) THEN 'iban'
+    WHEN anon_helpers.is_iban(value) THEN 'iban'
     WHEN regexp_full_match(value, '[0-9]{3}-[0-9]{2}-[0-9]{4}') THEN 'ssn'
     WHEN regexp_full_match(value, '(?i)[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}') THEN 'hash'
     WHEN regexp_full_match(value, '[0-9]{4}-[01][0-9]-[0-3][0-9]([ T][0-9:.]+(Z|[+-][0-9:]+)?)?') THEN 'date'
@@ -60,7 +61,7 @@ CASE
         value,
         '[+][0-9][0-9 ()./-]{6,18}[0-9]|(1[ .-])?[(]?[0-9]{3}[)]?[ .-] ?[0-9]{3}[ .-][0-9]{4}|0[0-9]{1,4}[ /-][0-9][0-9 -]{4,}'
     ) THEN 'phone'
-    WHEN anon.is_card_number(value) THEN 'card'
+    WHEN anon_helpers.is_card_number(value) THEN 'card'
     WHEN regexp_full_match(
         value,
         '(?i)[0-9]+[a-z]? .*\b(street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way)\b.*'

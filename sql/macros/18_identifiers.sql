@@ -6,8 +6,8 @@
 --
 -- Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 -- Example:
---   SELECT anon.number_range('[90, 95)') AS halfopen, anon.number_range('90 years and older') AS from_90_on;
-CREATE OR REPLACE MACRO anon.number_range(label) AS
+--   SELECT anon_helpers.number_range('[90, 95)') AS halfopen, anon_helpers.number_range('90 years and older') AS from_90_on;
+CREATE OR REPLACE MACRO anon_helpers.number_range(label) AS
 list_transform(
     [trim(regexp_replace(
         regexp_replace(lower(label), '\b(years?|yrs?|jahren?|ans|años|old|aged?|ages|alter|edad|âge)\b[.:]?', ' ', 'g'), '\s+', ' ', 'g'
@@ -56,8 +56,11 @@ list_transform(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.is_day_number(20240305) AS day, anon.is_day_number(1709596800) AS moment, anon.is_day_number(2024) AS year;
-CREATE OR REPLACE MACRO anon.is_day_number(number) AS
+--   SELECT
+--       anon_helpers.is_day_number(20240305) AS day,
+--       anon_helpers.is_day_number(1709596800) AS moment,
+--       anon_helpers.is_day_number(2024) AS year;
+CREATE OR REPLACE MACRO anon_helpers.is_day_number(number) AS
 regexp_full_match(
     CAST(CAST(floor(number) AS HUGEINT) AS VARCHAR),
     '(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])?([0-2][0-9]([0-5][0-9]){1,2})?'
@@ -74,8 +77,11 @@ OR number BETWEEN 631152000000000000 AND 2208988799999999999;
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.has_date('seen on 5 March 2024') AS day, anon.has_date('Q1 2024') AS quarter, anon.has_date('2024') AS year;
-CREATE OR REPLACE MACRO anon.has_date(value) AS
+--   SELECT
+--       anon_helpers.has_date('seen on 5 March 2024') AS day,
+--       anon_helpers.has_date('Q1 2024') AS quarter,
+--       anon_helpers.has_date('2024') AS year;
+CREATE OR REPLACE MACRO anon_helpers.has_date(value) AS
 regexp_matches(
     value,
     -- 2024-03-05, 2024/3/5, 2024.03.05, 2024-03; 20240305, with or without a time.
@@ -107,8 +113,8 @@ OR regexp_matches(
 --
 -- Returns: INTEGER[].
 -- Example:
---   SELECT anon.birth_years_in('born 1931, moved in 1950') AS years;
-CREATE OR REPLACE MACRO anon.birth_years_in(value) AS
+--   SELECT anon_helpers.birth_years_in('born 1931, moved in 1950') AS years;
+CREATE OR REPLACE MACRO anon_helpers.birth_years_in(value) AS
 CAST(regexp_extract_all(
     value, '(?i)\b(?:born|birth|birthday|dob|yob|geb|geboren|geburt\w*|naissance|née?|nacid[oa]|nacimiento)\b[^0-9]{0,20}(1[89][0-9]{2}|20[0-9]{2})', 1
 ) AS INTEGER[]);
@@ -117,6 +123,7 @@ CAST(regexp_extract_all(
 -- name (with a title), street, postcode, coordinates, date, age (above 89), phone, email, ssn, member, number (behind the word
 -- for one), iban, card, vehicle, mac, url, ip, picture, guid, hash.
 --
+-- Job: columns.
 -- Returns: VARCHAR[], empty without any.
 -- Example:
 --   SELECT anon.identifiers_in('see http://example.org/7, or write to ada@example.org') AS kinds;
@@ -144,7 +151,7 @@ list_filter(
         CASE WHEN regexp_matches(
             value, '(^|[^\[0-9.-])-?[0-9]{1,2}[.][0-9]{3,}°? ?[NS]?, ?-?[0-9]{1,3}[.][0-9]{3,}'
         ) THEN 'coordinates' END,
-        CASE WHEN anon.has_date(value) THEN 'date' END,
+        CASE WHEN anon_helpers.has_date(value) THEN 'date' END,
         -- Ages of 90 or older may stay as one.
         CASE WHEN regexp_matches(
             regexp_replace(value, '(?i)\b90[ -]?(years?|yrs?)?([ -]old)? ?([+]|(and|or|&) (older|over|above|more))', '', 'g'),
@@ -173,12 +180,12 @@ list_filter(
             '(?i)\b(mrn|medical record|record|chart|account|acct|license|licence|passport|policy|member|beneficiary|medicare|medicaid|insurance|certificate|plate|vin|serial|device|imei|udi|dea|npi|patient|case)( ?(id|no|number|num|nr|#)\b)?[.:#= ]{0,3}[A-Z]{0,4}-?[0-9-]*[0-9]{5,}'
         ) THEN 'number' END,
         CASE WHEN
-            anon.is_iban(value)
+            anon_helpers.is_iban(value)
             OR regexp_matches(value, '\b[A-Z]{2}[0-9]{2} ?[0-9A-Z]{4} ?([0-9]{4} ?){2,6}')
             THEN 'iban' END,
         CASE WHEN len(list_filter(
             regexp_extract_all(value, '(?:^|[^0-9])([1-9][0-9]{3}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}(?:[ -]?[0-9]{1,4})?)', 1),
-            lambda anon_digits: anon.is_card_number(anon_digits)
+            lambda anon_digits: anon_helpers.is_card_number(anon_digits)
         )) > 0 THEN 'card' END,
         CASE WHEN regexp_matches(regexp_extract(value, '\b[A-HJ-NPR-Z0-9]{12}[0-9]{5}\b'), '[A-Z]') THEN 'vehicle' END,
         CASE WHEN regexp_matches(value, '(?i)\b[0-9a-f]{2}([:-][0-9a-f]{2}){5}\b') THEN 'mac' END,
@@ -205,12 +212,14 @@ list_filter(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_old_age('[95, 100)', FALSE) AS interval_of_five, anon.shows_old_age('>= 90', FALSE) AS from_90_on;
-CREATE OR REPLACE MACRO anon.shows_old_age(label, is_coded) AS
+--   SELECT
+--       anon_helpers.shows_old_age('[95, 100)', FALSE) AS interval_of_five,
+--       anon_helpers.shows_old_age('>= 90', FALSE) AS from_90_on;
+CREATE OR REPLACE MACRO anon_helpers.shows_old_age(label, is_coded) AS
 list_transform(
     -- Of another text, its greatest number.
     [coalesce(
-        anon.number_range(label),
+        anon_helpers.number_range(label),
         list_transform([1, 2], lambda anon_end: list_max(CAST(regexp_extract_all(label, '[0-9]{1,15}') AS DOUBLE[])))
     )],
     lambda anon_ages: anon_ages[2] > 89
@@ -222,11 +231,13 @@ list_transform(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_early_year('1930s', 1937, FALSE) AS decade, anon.shows_early_year('< 1940', 1937, FALSE) AS before;
-CREATE OR REPLACE MACRO anon.shows_early_year(label, year, is_coded) AS
+--   SELECT
+--       anon_helpers.shows_early_year('1930s', 1937, FALSE) AS decade,
+--       anon_helpers.shows_early_year('< 1940', 1937, FALSE) AS before;
+CREATE OR REPLACE MACRO anon_helpers.shows_early_year(label, year, is_coded) AS
 list_transform(
     -- Of a date, the year.
-    [anon.number_range(CASE
+    [anon_helpers.number_range(CASE
         WHEN regexp_matches(label, '^[12][0-9*]{3}[-/][0-9*]{1,2}([^0-9*]|$)') THEN left(label, 4)
         ELSE regexp_replace(label, '^ISO ', '')
     END)],
@@ -239,13 +250,13 @@ list_transform(
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_part_of_date('43831', FALSE) AS day, anon.shows_part_of_date('2020s', FALSE) AS decade;
-CREATE OR REPLACE MACRO anon.shows_part_of_date(label, is_part) AS
+--   SELECT anon_helpers.shows_part_of_date('43831', FALSE) AS day, anon_helpers.shows_part_of_date('2020s', FALSE) AS decade;
+CREATE OR REPLACE MACRO anon_helpers.shows_part_of_date(label, is_part) AS
 CASE
     WHEN regexp_full_match(label, '(ISO )?[12][0-9]{3}([-/][*]+)*|[12][0-9*]{3}[*/-]*') THEN FALSE
-    WHEN anon.number_range(label) IS NULL THEN regexp_matches(label, '[0-9]')
+    WHEN anon_helpers.number_range(label) IS NULL THEN regexp_matches(label, '[0-9]')
     ELSE len(list_filter(
-        anon.number_range(label),
+        anon_helpers.number_range(label),
         lambda anon_number: isfinite(anon_number) AND anon_number NOT BETWEEN 1000 AND 2999
             AND (is_part OR abs(anon_number) >= 1000)
     )) > 0
@@ -256,8 +267,8 @@ END;
 -- Returns: BOOLEAN.
 -- Source: Office for Civil Rights, guidance on de-identification of November 26, 2012.
 -- Example:
---   SELECT anon.is_sparse_area('036') AS few_people, anon.is_sparse_area('021') AS many_people;
-CREATE OR REPLACE MACRO anon.is_sparse_area(area) AS
+--   SELECT anon_helpers.is_sparse_area('036') AS few_people, anon_helpers.is_sparse_area('021') AS many_people;
+CREATE OR REPLACE MACRO anon_helpers.is_sparse_area(area) AS
 area IN (
     '036', '059', '063', '102', '203', '556', '692', '790', '821', '823', '830', '831', '878', '879', '884', '890', '893'
 );
@@ -267,18 +278,22 @@ area IN (
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.shows_small_area('0213*') AS four_digits, anon.shows_small_area('036') AS few_people;
-CREATE OR REPLACE MACRO anon.shows_small_area(label) AS
+--   SELECT anon_helpers.shows_small_area('0213*') AS four_digits, anon_helpers.shows_small_area('036') AS few_people;
+CREATE OR REPLACE MACRO anon_helpers.shows_small_area(label) AS
 CASE
-    WHEN regexp_full_match(label, '\s*[0-9]{1,3}[*xX#]+\s*') THEN anon.is_sparse_area(regexp_extract(label, '[0-9]+'))
+    WHEN regexp_full_match(label, '\s*[0-9]{1,3}[*xX#]+\s*') THEN anon_helpers.is_sparse_area(regexp_extract(label, '[0-9]+'))
     -- A number has lost the zeros at its beginning.
     WHEN regexp_full_match(label, '\s*[0-9]{1,3}([.]0)?\s*')
-        THEN anon.is_sparse_area(lpad(regexp_extract(label, '[0-9]+'), 3, '0'))
+        THEN anon_helpers.is_sparse_area(lpad(regexp_extract(label, '[0-9]+'), 3, '0'))
     -- An area has a hundred codes of five digits.
-    WHEN anon.number_range(label)[1] < anon.number_range(label)[2] THEN
-        anon.number_range(label)[2] > 999 AND anon.number_range(label)[2] - anon.number_range(label)[1] < 199 AND (
-            anon.number_range(label)[2] - anon.number_range(label)[1] < 99
-            OR anon.is_sparse_area(lpad(CAST(CAST(floor(anon.number_range(label)[1] / 100) AS BIGINT) AS VARCHAR), 3, '0'))
+    WHEN anon_helpers.number_range(label)[1] < anon_helpers.number_range(label)[2] THEN
+        anon_helpers.number_range(label)[2] > 999
+        AND anon_helpers.number_range(label)[2] - anon_helpers.number_range(label)[1] < 199
+        AND (
+            anon_helpers.number_range(label)[2] - anon_helpers.number_range(label)[1] < 99
+            OR anon_helpers.is_sparse_area(
+                lpad(CAST(CAST(floor(anon_helpers.number_range(label)[1] / 100) AS BIGINT) AS VARCHAR), 3, '0')
+            )
         )
     ELSE regexp_matches(label, '[0-9]') AND length(regexp_replace(label, '[^0-9A-Za-z]', '', 'g')) > 3
 END;

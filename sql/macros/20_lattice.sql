@@ -11,7 +11,7 @@
 CREATE OR REPLACE MACRO anon.lattice(quasi_identifiers) AS TABLE
 WITH RECURSIVE anon_levels AS (
     SELECT anon_name AS anon_attribute, anon_position, unnest(range(0, anon_height.height + 1)) AS anon_level
-    FROM unnest(anon.listed(quasi_identifiers)) WITH ORDINALITY AS anon_wanted (anon_name, anon_position)
+    FROM unnest(anon_helpers.listed(quasi_identifiers)) WITH ORDINALITY AS anon_wanted (anon_name, anon_position)
     INNER JOIN anon.taxonomy_heights() AS anon_height ON anon_height.attribute = anon_name
 ),
 anon_nodes AS (

@@ -7,8 +7,8 @@
 --
 -- Returns: VARCHAR, never NULL.
 -- Example:
---   SELECT anon.marked_label('f', 1) AS label, ascii(anon.marked_label(NULL, 1)) AS mark;
-CREATE OR REPLACE MACRO anon.marked_label(label, label_rows) AS
+--   SELECT anon_helpers.marked_label('f', 1) AS label, ascii(anon_helpers.marked_label(NULL, 1)) AS mark;
+CREATE OR REPLACE MACRO anon_helpers.marked_label(label, label_rows) AS
 CASE
     WHEN label_rows > 1 THEN chr(1)
     WHEN label IS NULL THEN chr(2)
@@ -16,8 +16,8 @@ CASE
     ELSE label
 END;
 
--- The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in anon.taxonomy_level;
--- labels are marked, see anon.marked_label.
+-- The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in taxonomy_level;
+-- labels are marked, see marked_label.
 --
 -- There is no WHERE in it, so that anon.generalize joins it as it is: before a relation that is filtered, DuckDB 1.5 would
 -- look for the values that are there.
@@ -25,12 +25,12 @@ END;
 -- Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value; NULL where a value has no label
 -- at the level, and for other attributes.
 -- Example:
---   FROM anon.node_labels(MAP {'sex': 1}) WHERE label IS NOT NULL ORDER BY value;
-CREATE OR REPLACE MACRO anon.node_labels(node) AS TABLE
+--   FROM anon_helpers.node_labels(MAP {'sex': 1}) WHERE label IS NOT NULL ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.node_labels(node) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_value AS value,
-    CASE WHEN sum(anon_rows) > 0 THEN anon.marked_label(max(anon_label), sum(anon_rows)) END AS label
+    CASE WHEN sum(anon_rows) > 0 THEN anon_helpers.marked_label(max(anon_label), sum(anon_rows)) END AS label
 FROM (
     SELECT
         attribute AS anon_attribute,
@@ -66,22 +66,22 @@ GROUP BY anon_attribute, anon_value;
 -- Returns: VARCHAR.
 -- Example:
 --   WITH labels AS (SELECT 'f' AS anon_value, '*' AS sex)
---   SELECT id, anon.found_label('labels', sex) AS found FROM visits AS anon_rows ORDER BY id;
-CREATE OR REPLACE MACRO anon.found_label(labels, attribute) AS (
+--   SELECT id, anon_helpers.found_label('labels', sex) AS found FROM visits AS anon_rows ORDER BY id;
+CREATE OR REPLACE MACRO anon_helpers.found_label(labels, attribute) AS (
     SELECT anon_found.anon_label
     FROM (
-        SELECT anon_value, attribute AS anon_label FROM query_table(anon.as_source(labels)) AS anon_rows
+        SELECT anon_value, attribute AS anon_label FROM query_table(anon_helpers.as_source(labels)) AS anon_rows
     ) AS anon_found
     -- IS NOT DISTINCT FROM, since = would be no hash join on DuckDB 1.5, and NULL is a value.
     WHERE anon_found.anon_value IS NOT DISTINCT FROM attribute
 );
 
--- The label of a marked one, see anon.marked_label; several and none are errors, with a text for each.
+-- The label of a marked one, see marked_label; several and none are errors, with a text for each.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.unmarked_label(anon.marked_label('*', 1), 'several labels', 'no label') AS label;
-CREATE OR REPLACE MACRO anon.unmarked_label(marked, of_several, of_none) AS
+--   SELECT anon_helpers.unmarked_label(anon_helpers.marked_label('*', 1), 'several labels', 'no label') AS label;
+CREATE OR REPLACE MACRO anon_helpers.unmarked_label(marked, of_several, of_none) AS
 CASE
     WHEN ascii(marked) > 3 THEN marked
     WHEN ascii(marked) = 3 THEN substr(marked, 2)
@@ -90,13 +90,13 @@ CASE
     ELSE error(of_none)
 END;
 
--- The label that was found, see anon.found_label; none and more than one are errors, as in anon.label_of.
+-- The label that was found, see found_label; none and more than one are errors, as in anon.label_of.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.checked_label('sex', 1, anon.marked_label('*', 1)) AS label;
-CREATE OR REPLACE MACRO anon.checked_label(attribute, level, found) AS
-anon.unmarked_label(
+--   SELECT anon_helpers.checked_label('sex', 1, anon_helpers.marked_label('*', 1)) AS label;
+CREATE OR REPLACE MACRO anon_helpers.checked_label(attribute, level, found) AS
+anon_helpers.unmarked_label(
     found,
     concat(
         'attribute "', attribute, '" has a value with several labels at level ', level,
@@ -113,6 +113,7 @@ anon.unmarked_label(
 -- Level 0 is the value itself. A value that the taxonomy does not know, a level that it does not have and
 -- a value with more than one label are errors, because a raw value must never pass for a label.
 --
+-- Job: labels.
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.label_of('age', 1, 34) AS label;
@@ -121,11 +122,11 @@ CREATE OR REPLACE MACRO anon.label_of(attribute, level, value) AS
 -- on its own.
 list_transform(
     [(
-        SELECT CASE WHEN count(*) > 0 THEN anon.marked_label(max(anon_labels.anon_label), count(*)) END
-        FROM anon.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
+        SELECT CASE WHEN count(*) > 0 THEN anon_helpers.marked_label(max(anon_labels.anon_label), count(*)) END
+        FROM anon_helpers.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
         WHERE anon_labels.anon_value IS NOT DISTINCT FROM anon.text_of(value)
     )],
-    lambda anon_found: anon.checked_label(attribute, level, anon_found)
+    lambda anon_found: anon_helpers.checked_label(attribute, level, anon_found)
 )[1];
 
 -- The rows of a source with some columns replaced by their labels at the levels of a node, as anon.generalize has them. The
@@ -139,37 +140,38 @@ list_transform(
 -- It takes 0.7 to 1.5 times as long as joins written by hand (tests/benchmarks/macros.py, 1, 2 and 8 quasi-identifiers of a
 -- million rows, written to a table or counted). Whether a label is checked that a query leaves out depends on the planner.
 --
+-- Job: release.
 -- Example:
 --   FROM anon.generalize_columns('visits', ['age', 'sex'], (SELECT MAP {'age': 1, 'sex': 0})) ORDER BY id LIMIT 3;
 CREATE OR REPLACE MACRO anon.generalize_columns(source, quasi_identifiers, node) AS TABLE
 WITH anon_node_labels AS NOT MATERIALIZED (
-    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(quasi_identifiers))) THEN anon_label END)
-    FROM anon.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
+    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(quasi_identifiers))) THEN anon_label END)
+    FROM anon_helpers.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
     -- No rows, but the names of the columns.
     LEFT JOIN (
-        SELECT COLUMNS(anon.listed(quasi_identifiers)) FROM query_table(anon.as_source(source)) LIMIT 0
+        SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)) FROM query_table(anon_helpers.as_source(source)) LIMIT 0
     ) AS anon_named ON TRUE
     GROUP BY anon_value
 )
 SELECT * EXCLUDE (anon_other)
 FROM (
     SELECT
-        anon.checked_label(
-            alias(COLUMNS(anon.listed(quasi_identifiers))),
-            node[alias(COLUMNS(anon.listed(quasi_identifiers)))],
-            COLUMNS(anon.listed(quasi_identifiers))
+        anon_helpers.checked_label(
+            alias(COLUMNS(anon_helpers.listed(quasi_identifiers))),
+            node[alias(COLUMNS(anon_helpers.listed(quasi_identifiers)))],
+            COLUMNS(anon_helpers.listed(quasi_identifiers))
         ),
-        COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+        COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
     FROM (
         SELECT
-            anon.found_label('anon_node_labels', COLUMNS(anon.listed(quasi_identifiers))),
-            COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+            anon_helpers.found_label('anon_node_labels', COLUMNS(anon_helpers.listed(quasi_identifiers))),
+            COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
         FROM (
             SELECT
-                anon.text_of(COLUMNS(anon.listed(quasi_identifiers))),
-                COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
+                anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))),
+                COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
             -- COLUMNS that match nothing are an error: there is always one column beside the quasi-identifiers.
-            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon_helpers.as_source(source)))
         ) AS anon_rows
     )
 );
@@ -190,8 +192,8 @@ FROM anon.generalize_columns(source, map_keys(node), node);
 --
 -- Returns: k.
 -- Example:
---   SELECT anon.checked_k(5) AS k;
-CREATE OR REPLACE MACRO anon.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error('k is a number of rows, 1 or more') END;
+--   SELECT anon_helpers.checked_k(5) AS k;
+CREATE OR REPLACE MACRO anon_helpers.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error('k is a number of rows, 1 or more') END;
 
 -- The rows of a source that share their quasi-identifiers with at least k - 1 others; the rest is dropped.
 --
@@ -201,8 +203,11 @@ CREATE OR REPLACE MACRO anon.checked_k(k) AS CASE WHEN k >= 1 THEN k ELSE error(
 --   FROM anon.suppress('generalized', ['age', 'sex'], 3);
 CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
-FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k);
+FROM (
+    SELECT *, row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS anon_class
+    FROM query_table(anon_helpers.as_source(source))
+)
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon_helpers.checked_k(k);
 
 -- The rows of a source in classes of at least k rows with at least l different sensitive values; the rest is dropped. NULL
 -- is a value.
@@ -215,8 +220,8 @@ QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k);
 CREATE OR REPLACE MACRO anon.suppress_where(source, quasi_identifiers, k, sensitive, l) AS TABLE
 SELECT * EXCLUDE (anon_class, anon_sensitive)
 FROM (
-    SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
-    FROM query_table(anon.as_source(source))
+    SELECT *, row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS anon_class, row(COLUMNS([sensitive])) AS anon_sensitive
+    FROM query_table(anon_helpers.as_source(source))
 )
-QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon.checked_k(k)
+QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon_helpers.checked_k(k)
     AND count(DISTINCT anon_sensitive) OVER (PARTITION BY anon_class) >= l;

@@ -47,21 +47,21 @@ FROM (
             anon_key_1,
             anon_key_2,
             anon_key_3,
-            map_from_entries(list_value(*COLUMNS(anon.listed(ordering)))) AS anon_keys
+            map_from_entries(list_value(*COLUMNS(anon_helpers.listed(ordering)))) AS anon_keys
         FROM (
             SELECT
                 COLUMNS([individual]) AS anon_individual,
                 COLUMNS([event]) AS anon_event,
-                COLUMNS([anon.listed_at(ordering, 1)]) AS anon_key_1,
-                COLUMNS([anon.listed_at(ordering, 2)]) AS anon_key_2,
-                COLUMNS([anon.listed_at(ordering, 3)]) AS anon_key_3,
+                COLUMNS([anon_helpers.listed_at(ordering, 1)]) AS anon_key_1,
+                COLUMNS([anon_helpers.listed_at(ordering, 2)]) AS anon_key_2,
+                COLUMNS([anon_helpers.listed_at(ordering, 3)]) AS anon_key_3,
                 -- COLUMNS follows the order of the table, so keys are looked up by name. A key is made of a list,
                 -- because keys of bare values differ in type.
                 struct_pack(
-                    anon_name := lower(alias(COLUMNS(anon.listed(ordering)))),
-                    anon_key := create_sort_key([COLUMNS(anon.listed(ordering))], 'ASC NULLS LAST')
+                    anon_name := lower(alias(COLUMNS(anon_helpers.listed(ordering)))),
+                    anon_key := create_sort_key([COLUMNS(anon_helpers.listed(ordering))], 'ASC NULLS LAST')
                 )
-            FROM query_table(anon.as_source(source))
+            FROM query_table(anon_helpers.as_source(source))
         )
         WHERE anon_individual IS NOT NULL
     )

@@ -9,8 +9,8 @@
 -- Returns: BLOB.
 -- Source: RFC 2104, section 2.
 -- Example:
---   SELECT anon.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)) AS block;
-CREATE OR REPLACE MACRO anon.hmac_block(key, pad) AS
+--   SELECT anon_helpers.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)) AS block;
+CREATE OR REPLACE MACRO anon_helpers.hmac_block(key, pad) AS
 CAST(
     xor(
         CAST(
@@ -22,18 +22,18 @@ CAST(
     ) AS BLOB
 );
 
--- HMAC-SHA-256 of a message by the two blocks of its key (anon.hmac_block), as 64 hexadecimal digits.
+-- HMAC-SHA-256 of a message by the two blocks of its key (hmac_block), as 64 hexadecimal digits.
 --
 -- inner_block, outer_block, message: BLOB.
 -- Returns: VARCHAR; NULL for NULL.
 -- Source: RFC 2104, section 2.
 -- Example:
---   SELECT anon.hmac_of_blocks(
---       anon.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)),
---       anon.hmac_block(CAST('Jefe' AS BLOB), CAST('\x5C' AS BLOB)),
+--   SELECT anon_helpers.hmac_of_blocks(
+--       anon_helpers.hmac_block(CAST('Jefe' AS BLOB), CAST('\x36' AS BLOB)),
+--       anon_helpers.hmac_block(CAST('Jefe' AS BLOB), CAST('\x5C' AS BLOB)),
 --       encode('what do ya want for nothing?')
 --   ) AS hash;
-CREATE OR REPLACE MACRO anon.hmac_of_blocks(inner_block, outer_block, message) AS
+CREATE OR REPLACE MACRO anon_helpers.hmac_of_blocks(inner_block, outer_block, message) AS
 sha256(outer_block || unhex(sha256(inner_block || message)));
 
 -- HMAC-SHA-256 of a message under a key, as 64 hexadecimal digits.
@@ -42,13 +42,13 @@ sha256(outer_block || unhex(sha256(inner_block || message)));
 -- Returns: VARCHAR; NULL for NULL.
 -- Source: RFC 2104, section 2; test vectors in RFC 4231.
 -- Example:
---   SELECT anon.hmac_sha256(CAST('Jefe' AS BLOB), encode('what do ya want for nothing?')) AS hash;
-CREATE OR REPLACE MACRO anon.hmac_sha256(key, message) AS
-anon.hmac_of_blocks(
-    anon.hmac_block(key, CAST('\x36' AS BLOB)), anon.hmac_block(key, CAST('\x5C' AS BLOB)), message
+--   SELECT anon_helpers.hmac_sha256(CAST('Jefe' AS BLOB), encode('what do ya want for nothing?')) AS hash;
+CREATE OR REPLACE MACRO anon_helpers.hmac_sha256(key, message) AS
+anon_helpers.hmac_of_blocks(
+    anon_helpers.hmac_block(key, CAST('\x36' AS BLOB)), anon_helpers.hmac_block(key, CAST('\x5C' AS BLOB)), message
 );
 
--- The pseudonym of a value: HMAC-SHA-256 of its text (anon.text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
+-- The pseudonym of a value: HMAC-SHA-256 of its text (text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
 -- has the same pseudonym wherever the key is the same. Who has the key can find the value of a pseudonym by trying values.
 --
 -- key: BLOB, a secret of 32 random bytes or more. Keep it in a variable: a statement that spells it shows it to whoever can
@@ -60,7 +60,7 @@ anon.hmac_of_blocks(
 -- Example:
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;
 CREATE OR REPLACE MACRO anon.pseudonym(value, key) AS
-anon.hmac_sha256(key, encode(anon.text_in_utc(value)));
+anon_helpers.hmac_sha256(key, encode(anon_helpers.text_in_utc(value)));
 
 -- guarded: tests/sql/37_pseudonyms.test
 
@@ -70,14 +70,14 @@ anon.hmac_sha256(key, encode(anon.text_in_utc(value)));
 --
 -- Returns: attribute VARCHAR, malformed_rows BIGINT, repeated_values BIGINT, repeated_rows BIGINT, one row per column.
 -- Example:
---   FROM anon.pseudonym_problems('visits', ['zip']);
-CREATE OR REPLACE MACRO anon.pseudonym_problems(source, column_names) AS TABLE
+--   FROM anon_helpers.pseudonym_problems('visits', ['zip']);
+CREATE OR REPLACE MACRO anon_helpers.pseudonym_problems(source, column_names) AS TABLE
 WITH anon_values AS (
     SELECT lower(anon_attribute) AS anon_attribute, anon_value
     FROM (
         UNPIVOT (
-            SELECT anon.text_of(COLUMNS(anon.listed(column_names))) COLLATE "binary"
-            FROM query_table(anon.as_source(source))
+            SELECT anon.text_of(COLUMNS(anon_helpers.listed(column_names))) COLLATE "binary"
+            FROM query_table(anon_helpers.as_source(source))
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
@@ -100,5 +100,5 @@ SELECT
     coalesce(anon_counts.anon_malformed_rows, 0) AS malformed_rows,
     coalesce(anon_counts.anon_repeated_values, 0) AS repeated_values,
     coalesce(anon_counts.anon_repeated_rows, 0) AS repeated_rows
-FROM unnest(anon.listed(column_names)) AS anon_wanted (anon_name)
+FROM unnest(anon_helpers.listed(column_names)) AS anon_wanted (anon_name)
 LEFT JOIN anon_counts ON anon_counts.anon_attribute = lower(anon_wanted.anon_name);

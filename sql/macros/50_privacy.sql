@@ -23,9 +23,9 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Returns: the type of class_size; all rows if all may be suppressed.
 -- Source: Mazzone 2019, section 4.4 (Inverse OLA).
 -- Example:
---   SELECT anon.best_k_of(class_size, rows_up_to, 2) AS k
+--   SELECT anon_helpers.best_k_of(class_size, rows_up_to, 2) AS k
 --   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS rows_up_to FROM anon.class_sizes('visits', ['sex']));
-CREATE OR REPLACE MACRO anon.best_k_of(class_size, rows_up_to, allowed_rows) AS
+CREATE OR REPLACE MACRO anon_helpers.best_k_of(class_size, rows_up_to, allowed_rows) AS
 coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_to));
 
 -- The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
@@ -36,7 +36,7 @@ coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_t
 -- Example:
 --   FROM anon.best_k('visits', ['sex'], 2);
 CREATE OR REPLACE MACRO anon.best_k(source, quasi_identifiers, allowed_rows) AS TABLE
-SELECT CAST(anon.best_k_of(class_size, anon_rows_up_to, anon_allowed) AS BIGINT) AS k
+SELECT CAST(anon_helpers.best_k_of(class_size, anon_rows_up_to, anon_allowed) AS BIGINT) AS k
 FROM (
     SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS anon_rows_up_to, allowed_rows AS anon_allowed
     FROM anon.class_sizes(source, quasi_identifiers)
@@ -47,8 +47,9 @@ FROM (
 -- Returns: BIGINT.
 -- Source: Machanavajjhala et al. 2007, section 4.1.
 -- Example:
---   SELECT anon.distinct_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count);
+--   SELECT anon_helpers.distinct_diversity_of(row_count) AS l
+--   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.distinct_diversity_of(row_count) AS count(row_count);
 
 -- guarded: tests/sql/50_privacy.test
 
@@ -58,8 +59,8 @@ CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count
 -- Returns: DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.1: a class is entropy l-diverse if H >= log(l).
 -- Example:
---   SELECT anon.entropy_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.entropy_diversity_of(row_count) AS
+--   SELECT anon_helpers.entropy_diversity_of(row_count) AS l FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.entropy_diversity_of(row_count) AS
 exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 
 -- guarded: tests/sql/50_privacy.test
@@ -69,9 +70,9 @@ exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 -- Returns: DOUBLE in (0, 1].
 -- Source: Wong et al. 2006, alpha-deassociation: a class is within alpha if no value has a larger share.
 -- Example:
---   SELECT anon.largest_share_of(row_count) AS alpha
+--   SELECT anon_helpers.largest_share_of(row_count) AS alpha
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum(row_count);
+CREATE OR REPLACE MACRO anon_helpers.largest_share_of(row_count) AS max(row_count) / sum(row_count);
 
 -- guarded: tests/sql/50_privacy.test
 
@@ -84,9 +85,9 @@ CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum
 -- Returns: DOUBLE. l must be a constant of at least 1.
 -- Source: Machanavajjhala et al. 2007, definition 4.2.
 -- Example:
---   SELECT anon.recursive_ratio_of(row_count, 2) AS c
+--   SELECT anon_helpers.recursive_ratio_of(row_count, 2) AS c
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.recursive_ratio_of(row_count, l) AS
+CREATE OR REPLACE MACRO anon_helpers.recursive_ratio_of(row_count, l) AS
 coalesce(
     -- max with a second argument returns the list of the l largest counts; element l is NULL if the class has fewer values.
     max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)),
@@ -100,11 +101,11 @@ coalesce(
 --
 -- Returns: BIGINT, at least 1.
 -- Example:
---   SELECT sex, anon.individuals_of(zip) AS households FROM visits GROUP BY sex;
-CREATE OR REPLACE MACRO anon.individuals_of(individual) AS greatest(count(DISTINCT individual), 1);
+--   SELECT sex, anon_helpers.individuals_of(zip) AS households FROM visits GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.individuals_of(individual) AS greatest(count(DISTINCT individual), 1);
 
 -- k-anonymity of individuals attained, for tables in which an individual may own several rows: the smallest number of
--- distinct individuals in any equivalence class, see anon.individuals_of; NULL for a table without rows.
+-- distinct individuals in any equivalence class, see individuals_of; NULL for a table without rows.
 --
 -- It takes 1.5 to 3.4 times as long as count(DISTINCT) by columns that are named: its classes are structs, so that no name of
 -- a column can clash.
@@ -119,23 +120,24 @@ SELECT
     count(*) AS class_count,
     CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count
 FROM (
-    SELECT anon.individuals_of(sensitive_value) AS anon_individuals, sum(row_count) AS anon_rows
-    FROM anon.value_counts(source, quasi_identifiers, individual)
+    SELECT anon_helpers.individuals_of(sensitive_value) AS anon_individuals, sum(row_count) AS anon_rows
+    FROM anon_helpers.value_counts(source, quasi_identifiers, individual)
     GROUP BY class
 );
 
 -- The diversity of one sensitive column in every equivalence class, without the class's labels.
 --
+-- Job: classes.
 -- Returns: class_size BIGINT, distinct_diversity BIGINT, entropy_diversity DOUBLE, largest_share DOUBLE.
 -- Example:
 --   FROM anon.class_diversity('visits', ['sex'], 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_diversity(source, quasi_identifiers, sensitive) AS TABLE
 SELECT
     CAST(sum(row_count) AS BIGINT) AS class_size,
-    anon.distinct_diversity_of(row_count) AS distinct_diversity,
-    anon.entropy_diversity_of(row_count) AS entropy_diversity,
-    anon.largest_share_of(row_count) AS largest_share
-FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    anon_helpers.distinct_diversity_of(row_count) AS distinct_diversity,
+    anon_helpers.entropy_diversity_of(row_count) AS entropy_diversity,
+    anon_helpers.largest_share_of(row_count) AS largest_share
+FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive)
 GROUP BY class;
 
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
@@ -163,7 +165,7 @@ SELECT round(min(entropy_diversity), 12) AS l
 FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 
 -- Recursive (c, l)-diversity attained: the largest r_1 / (r_l + ... + r_m) of any equivalence class, see
--- anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
+-- recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
 -- value. The table is (c, l)-diverse for every greater c.
 --
 -- Job: privacy.
@@ -174,8 +176,8 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 CREATE OR REPLACE MACRO anon.recursive_cl_diversity(source, quasi_identifiers, sensitive, l) AS TABLE
 SELECT max(anon_ratio) AS c
 FROM (
-    SELECT anon.recursive_ratio_of(row_count, l) AS anon_ratio
-    FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    SELECT anon_helpers.recursive_ratio_of(row_count, l) AS anon_ratio
+    FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
 );
 

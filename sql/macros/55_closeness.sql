@@ -14,8 +14,8 @@
 -- Returns: value_text VARCHAR, sensitive_value VARCHAR, value with the type that both columns fit in, reference_rows BIGINT,
 -- share DOUBLE in [0, 1]; a row per text.
 -- Example:
---   FROM anon.value_texts('visits', 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.value_texts(source, sensitive, reference) AS TABLE
+--   FROM anon_helpers.value_texts('visits', 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.value_texts(source, sensitive, reference) AS TABLE
 SELECT value_text, sensitive_value, value, reference_rows, reference_rows / anon_all_rows AS share
 FROM (
     SELECT
@@ -31,39 +31,39 @@ FROM (
         SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
         FROM (
             SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
-            FROM query_table(anon.as_source(source))
+            FROM query_table(anon_helpers.as_source(source))
             UNION ALL
             SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
-            FROM query_table(anon.as_source(reference))
+            FROM query_table(anon_helpers.as_source(reference))
         )
         GROUP BY anon_text
     )
 );
 
--- The share that each sensitive value of the source or the reference has in the reference, see anon.value_texts.
+-- The share that each sensitive value of the source or the reference has in the reference, see value_texts.
 --
 -- Returns: sensitive_value VARCHAR, share DOUBLE in [0, 1].
 -- Example:
---   FROM anon.value_shares('visits', 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.value_shares(source, sensitive, reference) AS TABLE
-SELECT DISTINCT sensitive_value, share FROM anon.value_texts(source, sensitive, reference);
+--   FROM anon_helpers.value_shares('visits', 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.value_shares(source, sensitive, reference) AS TABLE
+SELECT DISTINCT sensitive_value, share FROM anon_helpers.value_texts(source, sensitive, reference);
 
 -- How often each sensitive value stands in each equivalence class, and its share in the reference, see
--- anon.value_texts.
+-- value_texts.
 --
 -- Returns: class STRUCT of the quasi-identifiers' values, class_size BIGINT, sensitive_value VARCHAR, row_count BIGINT,
 -- reference_share DOUBLE; a row per class and value that stands in it.
 -- Example:
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS TABLE
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT
     anon_counts.class,
     CAST(sum(sum(anon_counts.row_count)) OVER (PARTITION BY anon_counts.class) AS BIGINT) AS class_size,
     anon_texts.sensitive_value,
     CAST(sum(anon_counts.row_count) AS BIGINT) AS row_count,
     any_value(anon_texts.share) AS reference_share
-FROM anon.value_counts(source, quasi_identifiers, sensitive) AS anon_counts
-INNER JOIN anon.value_texts(source, sensitive, reference) AS anon_texts
+FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive) AS anon_counts
+INNER JOIN anon_helpers.value_texts(source, sensitive, reference) AS anon_texts
     ON anon_texts.value_text IS NOT DISTINCT FROM anon.text_of(anon_counts.sensitive_value)
 GROUP BY anon_counts.class, anon_texts.sensitive_value;
 
@@ -76,9 +76,9 @@ GROUP BY anon_counts.class, anon_texts.sensitive_value;
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for categorical attributes with equal distance.
 -- Example:
---   SELECT anon.equal_distance_of(row_count, class_size, reference_share) AS t
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.equal_distance_of(row_count, class_size, reference_share) AS
+--   SELECT anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS t
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS
 fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 
 -- What it takes to move the rows of a reference to each value of an order, a row by a step being 1: those of lower values
@@ -88,8 +88,9 @@ fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 -- Returns: position, reference_rows DOUBLE, which is all of them, cumulative_share DOUBLE in [0, 1], work_below DOUBLE,
 -- work_above DOUBLE, most_work DOUBLE, that from one end to the other.
 -- Example:
---   WITH ages AS (FROM anon.value_positions('visits', 'age', 'visits')) FROM anon.reference_work('ages') ORDER BY position;
-CREATE OR REPLACE MACRO anon.reference_work(reference) AS TABLE
+--   WITH ages AS (FROM anon_helpers.value_positions('visits', 'age', 'visits'))
+--   FROM anon_helpers.reference_work('ages') ORDER BY position;
+CREATE OR REPLACE MACRO anon_helpers.reference_work(reference) AS TABLE
 SELECT
     position,
     anon_all_rows AS reference_rows,
@@ -105,27 +106,28 @@ FROM (
         CAST(sum(row_count) OVER () AS DOUBLE) AS anon_all_rows,
         CAST(sum(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
         count(*) OVER () AS anon_positions
-    FROM query_table(anon.as_source(reference))
+    FROM query_table(anon_helpers.as_source(reference))
 );
 
 -- The interval of shares that a share is in, of 1,024 that are equally long: a power of two, so that nothing is rounded.
 --
 -- Returns: BIGINT.
 -- Example:
---   SELECT anon.share_slot(0.5) AS slot;
-CREATE OR REPLACE MACRO anon.share_slot(share) AS CAST(floor(share * 1024e0) AS BIGINT);
+--   SELECT anon_helpers.share_slot(0.5) AS slot;
+CREATE OR REPLACE MACRO anon_helpers.share_slot(share) AS CAST(floor(share * 1024e0) AS BIGINT);
 
 -- Where the cumulative share of a reference first exceeds a given share, from least_share up to next_share: the position, and
--- what it takes to move the rows below up to it. Cut into slots, see anon.share_slot, so that it is found by an equal join.
+-- what it takes to move the rows below up to it. Cut into slots, see share_slot, so that it is found by an equal join.
 --
--- work: a relation such as anon.reference_work returns.
+-- work: a relation such as reference_work returns.
 -- Returns: slot BIGINT, least_share DOUBLE, next_share DOUBLE, crossing, which is a position, crossing_work DOUBLE.
 -- Example:
---   WITH ages AS (FROM anon.value_positions('visits', 'age', 'visits')), work AS (FROM anon.reference_work('ages'))
---   SELECT DISTINCT * EXCLUDE (slot) FROM anon.reference_crossings('work') ORDER BY crossing;
-CREATE OR REPLACE MACRO anon.reference_crossings(work) AS TABLE
+--   WITH ages AS (FROM anon_helpers.value_positions('visits', 'age', 'visits')),
+--   work AS (FROM anon_helpers.reference_work('ages'))
+--   SELECT DISTINCT * EXCLUDE (slot) FROM anon_helpers.reference_crossings('work') ORDER BY crossing;
+CREATE OR REPLACE MACRO anon_helpers.reference_crossings(work) AS TABLE
 SELECT
-    unnest(range(anon.share_slot(anon_least_share), anon.share_slot(anon_next_share) + 1)) AS slot,
+    unnest(range(anon_helpers.share_slot(anon_least_share), anon_helpers.share_slot(anon_next_share) + 1)) AS slot,
     anon_least_share AS least_share,
     anon_next_share AS next_share,
     anon_position AS crossing,
@@ -136,7 +138,7 @@ FROM (
         work_below AS anon_work,
         coalesce(lag(cumulative_share) OVER (ORDER BY position ASC), 0e0) AS anon_least_share,
         cumulative_share AS anon_next_share
-    FROM query_table(anon.as_source(work))
+    FROM query_table(anon_helpers.as_source(work))
 )
 WHERE anon_least_share < anon_next_share;
 
@@ -146,13 +148,13 @@ WHERE anon_least_share < anon_next_share;
 --
 -- R only grows, and the rest is the same between two values of a class, so that the sum follows from what is known of three
 -- positions: of both values, and of the one where R / reference_rows first exceeds rows_up_to / class_size, see
--- anon.reference_work and anon.reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
+-- reference_work and reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
 -- exact and independent of any order as long as they are below 2^53.
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;
-CREATE OR REPLACE MACRO anon.work_between(
+--   SELECT anon_helpers.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;
+CREATE OR REPLACE MACRO anon_helpers.work_between(
     rows_up_to, class_size, reference_rows, own_position, next_position, work_below, next_work_below, crossing, crossing_work
 ) AS
 -- |c - a| - |b - c| is twice the point of [a, b] that is nearest to c, less a and b.
@@ -169,9 +171,9 @@ rows_up_to * reference_rows * (abs(CAST(crossing AS DOUBLE) - own_position) - ab
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
---   SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS
+--   SELECT anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS
 (coalesce(fsum(work_between), 0e0) + sum(row_count) * (min(work_below) + min(work_above)))
 / (sum(row_count) * greatest(max(most_work), 1e0));
 
@@ -182,8 +184,8 @@ CREATE OR REPLACE MACRO anon.ordered_distance_of(row_count, work_between, work_b
 --
 -- Returns: DOUBLE, above 0.
 -- Example:
---   SELECT anon.rows_over_share(3, 0.2) AS ratio;
-CREATE OR REPLACE MACRO anon.rows_over_share(row_count, reference_share) AS
+--   SELECT anon_helpers.rows_over_share(3, 0.2) AS ratio;
+CREATE OR REPLACE MACRO anon_helpers.rows_over_share(row_count, reference_share) AS
 CASE
     WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
     ELSE row_count / reference_share
@@ -199,13 +201,13 @@ END;
 -- Returns: DOUBLE, at least 0, in bits.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
---   SELECT anon.disclosure_of(row_count, reference_share) AS delta
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.disclosure_of(row_count, reference_share) AS
+--   SELECT anon_helpers.disclosure_of(row_count, reference_share) AS delta
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.disclosure_of(row_count, reference_share) AS
 -- Not log2, which sqlglot would spell as another logarithm with other last digits.
 greatest(
-    ln(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count)),
-    -ln(min(anon.rows_over_share(row_count, reference_share)) / sum(row_count))
+    ln(max(anon_helpers.rows_over_share(row_count, reference_share)) / sum(row_count)),
+    -ln(min(anon_helpers.rows_over_share(row_count, reference_share)) / sum(row_count))
 ) / ln(2.0);
 
 -- guarded: tests/sql/55_closeness.test
@@ -217,10 +219,10 @@ greatest(
 -- Returns: DOUBLE, at least 0.
 -- Source: Cao and Karras 2012, basic beta-likeness.
 -- Example:
---   SELECT anon.basic_likeness_of(row_count, reference_share) AS beta
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.basic_likeness_of(row_count, reference_share) AS
-greatest(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count) - 1, 0.0);
+--   SELECT anon_helpers.basic_likeness_of(row_count, reference_share) AS beta
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.basic_likeness_of(row_count, reference_share) AS
+greatest(max(anon_helpers.rows_over_share(row_count, reference_share)) / sum(row_count) - 1, 0.0);
 
 -- guarded: tests/sql/55_closeness.test
 
@@ -231,14 +233,14 @@ greatest(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count) 
 -- Returns: DOUBLE, at least 0.
 -- Source: Cao and Karras 2012, enhanced beta-likeness.
 -- Example:
---   SELECT anon.enhanced_likeness_of(row_count, reference_share) AS beta
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_of(row_count, reference_share) AS
+--   SELECT anon_helpers.enhanced_likeness_of(row_count, reference_share) AS beta
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.enhanced_likeness_of(row_count, reference_share) AS
 CASE
     -- q / p - 1 > -ln(p), with the class size on the other side.
-    WHEN max(anon.rows_over_share(row_count, reference_share) / (1 - ln(nullif(reference_share, 0.0)))) > sum(row_count)
+    WHEN max(anon_helpers.rows_over_share(row_count, reference_share) / (1 - ln(nullif(reference_share, 0.0)))) > sum(row_count)
         THEN CAST('infinity' AS DOUBLE)
-    ELSE anon.basic_likeness_of(row_count, reference_share)
+    ELSE anon_helpers.basic_likeness_of(row_count, reference_share)
 END;
 
 -- How far the values of each equivalence class are from the reference, for values without order or taxonomy.
@@ -246,21 +248,21 @@ END;
 -- Returns: class_size BIGINT, equal_distance DOUBLE, disclosure DOUBLE, basic_likeness DOUBLE, enhanced_likeness
 -- DOUBLE.
 -- Example:
---   FROM anon.class_closeness('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+--   FROM anon_helpers.class_closeness('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT
     any_value(class_size) AS class_size,
-    anon.equal_distance_of(row_count, class_size, reference_share) AS equal_distance,
-    anon.disclosure_of(row_count, reference_share) AS disclosure,
-    anon.basic_likeness_of(row_count, reference_share) AS basic_likeness,
-    anon.enhanced_likeness_of(row_count, reference_share) AS enhanced_likeness
-FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+    anon_helpers.equal_distance_of(row_count, class_size, reference_share) AS equal_distance,
+    anon_helpers.disclosure_of(row_count, reference_share) AS disclosure,
+    anon_helpers.basic_likeness_of(row_count, reference_share) AS basic_likeness,
+    anon_helpers.enhanced_likeness_of(row_count, reference_share) AS enhanced_likeness
+FROM anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference)
 GROUP BY class;
 
 -- guarded: tests/sql/55_closeness.test
 
 -- t-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
--- see anon.equal_distance_of; NULL for a table without rows.
+-- see equal_distance_of; NULL for a table without rows.
 --
 -- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
@@ -269,9 +271,9 @@ GROUP BY class;
 --   FROM anon.t_closeness('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(equal_distance) AS t
-FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+FROM anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference);
 
--- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
+-- delta-disclosure attained: the largest delta of any equivalence class, see disclosure_of; NULL for a table
 -- without rows. The table is delta-disclosure private for every greater delta, strictly.
 --
 -- Job: privacy.
@@ -281,10 +283,10 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 --   FROM anon.delta_disclosure('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.delta_disclosure(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(disclosure) AS delta
-FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+FROM anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference);
 
--- beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
--- anon.enhanced_likeness_of; NULL for a table without rows.
+-- beta-likeness attained: the largest beta of any equivalence class, see basic_likeness_of and
+-- enhanced_likeness_of; NULL for a table without rows.
 --
 -- Job: privacy.
 -- Returns: one row: basic DOUBLE, enhanced DOUBLE.
@@ -293,7 +295,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 --   FROM anon.beta_likeness('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.beta_likeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(basic_likeness) AS basic, max(enhanced_likeness) AS enhanced
-FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+FROM anon_helpers.class_closeness(source, quasi_identifiers, sensitive, reference);
 
 -- The values of the source and the reference in their order, numbered from 1: that of the sensitive column's type, or
 -- of the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another
@@ -301,32 +303,32 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 --
 -- Returns: sensitive_value VARCHAR, position BIGINT, row_count BIGINT, the rows of the reference.
 -- Example:
---   FROM anon.value_positions('visits', 'age', 'visits') ORDER BY position;
-CREATE OR REPLACE MACRO anon.value_positions(source, sensitive, reference) AS TABLE
+--   FROM anon_helpers.value_positions('visits', 'age', 'visits') ORDER BY position;
+CREATE OR REPLACE MACRO anon_helpers.value_positions(source, sensitive, reference) AS TABLE
 SELECT
     anon_value AS sensitive_value,
     row_number() OVER (ORDER BY min(anon_order) IS NULL ASC, min(anon_order) ASC, anon_value ASC) AS position,
     any_value(anon_rows) AS row_count
 FROM (
     SELECT sensitive_value AS anon_value, value AS anon_order, reference_rows AS anon_rows
-    FROM anon.value_texts(source, sensitive, reference)
+    FROM anon_helpers.value_texts(source, sensitive, reference)
 )
 GROUP BY anon_value;
 
--- How far the sensitive values of each equivalence class are from the reference, over the order of anon.value_positions: of
+-- How far the sensitive values of each equivalence class are from the reference, over the order of value_positions: of
 -- each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
--- anon.work_between and anon.reference_work.
+-- work_between and reference_work.
 --
 -- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
 -- last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 -- Example:
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') ORDER BY ALL LIMIT 3;
-CREATE OR REPLACE MACRO anon.class_distributions(source, quasi_identifiers, sensitive, reference) AS TABLE
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.class_distributions(source, quasi_identifiers, sensitive, reference) AS TABLE
 WITH anon_positions AS MATERIALIZED (
-    SELECT * FROM anon.value_positions(source, sensitive, reference)
+    SELECT * FROM anon_helpers.value_positions(source, sensitive, reference)
 ),
 anon_work AS MATERIALIZED (
-    SELECT * FROM anon.reference_work('anon_positions')
+    SELECT * FROM anon_helpers.reference_work('anon_positions')
 ),
 anon_values AS (
     SELECT
@@ -337,7 +339,7 @@ anon_values AS (
         lead(anon_work.position) OVER anon_up_to_here AS anon_next_position,
         lead(anon_work.work_below) OVER anon_up_to_here AS anon_next_work,
         anon_work.*
-    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS anon_counts
+    FROM anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference) AS anon_counts
     INNER JOIN anon_positions ON anon_positions.sensitive_value IS NOT DISTINCT FROM anon_counts.sensitive_value
     INNER JOIN anon_work ON anon_work.position = anon_positions.position
     WINDOW anon_up_to_here AS (
@@ -348,7 +350,7 @@ SELECT
     anon_values.anon_class AS class,
     anon_values.position,
     anon_values.anon_rows AS row_count,
-    anon.work_between(
+    anon_helpers.work_between(
         anon_values.anon_rows_up_to,
         anon_values.anon_size,
         anon_values.reference_rows,
@@ -363,13 +365,13 @@ SELECT
     anon_values.work_above,
     anon_values.most_work
 FROM anon_values
-LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
-    ON anon_crossings.slot = anon.share_slot(anon_values.anon_rows_up_to / anon_values.anon_size)
+LEFT JOIN anon_helpers.reference_crossings('anon_work') AS anon_crossings
+    ON anon_crossings.slot = anon_helpers.share_slot(anon_values.anon_rows_up_to / anon_values.anon_size)
     AND anon_crossings.least_share <= anon_values.anon_rows_up_to / anon_values.anon_size
     AND anon_crossings.next_share > anon_values.anon_rows_up_to / anon_values.anon_size;
 
 -- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
--- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
+-- see ordered_distance_of and value_positions; NULL for a table without rows.
 --
 -- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
@@ -379,8 +381,8 @@ LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
 CREATE OR REPLACE MACRO anon.ordered_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(anon_distance) AS t
 FROM (
-    SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS anon_distance
-    FROM anon.class_distributions(source, quasi_identifiers, sensitive, reference)
+    SELECT anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS anon_distance
+    FROM anon_helpers.class_distributions(source, quasi_identifiers, sensitive, reference)
     GROUP BY class
 );
 
@@ -400,10 +402,10 @@ FROM (
 CREATE OR REPLACE MACRO anon.hierarchical_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 WITH anon_counts AS (
     SELECT class AS anon_class, class_size AS anon_size, sensitive_value AS anon_value, row_count AS anon_rows
-    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+    FROM anon_helpers.class_frequencies(source, quasi_identifiers, sensitive, reference)
 ),
 anon_shares AS (
-    SELECT sensitive_value AS anon_value, share AS anon_share FROM anon.value_shares(source, sensitive, reference)
+    SELECT sensitive_value AS anon_value, share AS anon_share FROM anon_helpers.value_shares(source, sensitive, reference)
 ),
 anon_labels AS (
     SELECT
@@ -438,7 +440,7 @@ anon_reference_labels AS (
 SELECT max(anon_distance) AS t
 FROM (
     SELECT
-        anon.equal_distance_of(
+        anon_helpers.equal_distance_of(
             anon_class_labels.anon_rows, anon_class_labels.anon_size, anon_reference_labels.anon_share
         ) / count(DISTINCT anon_class_labels.anon_level) AS anon_distance
     FROM anon_class_labels

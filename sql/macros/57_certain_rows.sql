@@ -20,8 +20,8 @@
 --
 -- Returns: DOUBLE in [0, 1); 0 if excess is NULL.
 -- Example:
---   SELECT anon.certain_share(0.5 - 0.2, 0.8 - 0.2) AS share;
-CREATE OR REPLACE MACRO anon.certain_share(excess, largest_excess) AS
+--   SELECT anon_helpers.certain_share(0.5 - 0.2, 0.8 - 0.2) AS share;
+CREATE OR REPLACE MACRO anon_helpers.certain_share(excess, largest_excess) AS
 CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 END;
 
 -- guarded: tests/sql/57_certain_rows.test
@@ -31,8 +31,8 @@ CASE WHEN excess > 1e-9 THEN (excess - 1e-9) / (largest_excess + 1e-9) ELSE 0e0 
 --
 -- Returns: BIGINT.
 -- Example:
---   SELECT anon.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.certain_rows_of(class_size, kept, certain_share) AS
+--   SELECT anon_helpers.certain_rows_of(class_size, class_size >= 2, 0.3) AS suppressed FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.certain_rows_of(class_size, kept, certain_share) AS
 CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE class_size END), 0) AS BIGINT);
 
 -- The share of the rows of one class that is certainly suppressed if no value may have more than the share alpha: the most
@@ -43,13 +43,13 @@ CAST(coalesce(sum(CASE WHEN kept THEN ceil(class_size * certain_share) ELSE clas
 -- Returns: DOUBLE in [0, 1).
 -- Source: Wong et al. 2006 for the model; the lemma above.
 -- Example:
---   SELECT anon.largest_share_certainty_of(row_count, 0.5) AS share
+--   SELECT anon_helpers.largest_share_certainty_of(row_count, 0.5) AS share
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.largest_share_certainty_of(row_count, alpha) AS
+CREATE OR REPLACE MACRO anon_helpers.largest_share_certainty_of(row_count, alpha) AS
 greatest(
-    anon.certain_share(anon.largest_share_of(row_count) - alpha, 1 - alpha),
-    anon.certain_share(list_sum(max(row_count, 2)) / sum(row_count) - 2 * alpha, 1 - 2 * alpha),
-    anon.certain_share(list_sum(max(row_count, 3)) / sum(row_count) - 3 * alpha, 1 - 3 * alpha)
+    anon_helpers.certain_share(anon_helpers.largest_share_of(row_count) - alpha, 1 - alpha),
+    anon_helpers.certain_share(list_sum(max(row_count, 2)) / sum(row_count) - 2 * alpha, 1 - 2 * alpha),
+    anon_helpers.certain_share(list_sum(max(row_count, 3)) / sum(row_count) - 3 * alpha, 1 - 3 * alpha)
 );
 
 -- The same if classes are to have entropy log l: g is the sum of P'_v log P_v, which is the negative entropy for P' = P and
@@ -58,11 +58,11 @@ greatest(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Machanavajjhala et al. 2007, definition 4.1, for the model; the lemma above, with the inequality of Gibbs.
 -- Example:
---   SELECT anon.entropy_diversity_certainty_of(row_count, 2.5) AS share
+--   SELECT anon_helpers.entropy_diversity_certainty_of(row_count, 2.5) AS share
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.entropy_diversity_certainty_of(row_count, l) AS
-anon.certain_share(
-    ln(l) - ln(anon.entropy_diversity_of(row_count)), ln(l) + ln(anon.largest_share_of(row_count))
+CREATE OR REPLACE MACRO anon_helpers.entropy_diversity_certainty_of(row_count, l) AS
+anon_helpers.certain_share(
+    ln(l) - ln(anon_helpers.entropy_diversity_of(row_count)), ln(l) + ln(anon_helpers.largest_share_of(row_count))
 );
 
 -- The same if classes are to be recursive (c, l)-diverse: the l - 1 most frequent values lose what they have more than c
@@ -74,10 +74,10 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1). l must be a constant of at least 2.
 -- Source: Machanavajjhala et al. 2007, definition 4.2, for the model; the lemma above.
 -- Example:
---   SELECT anon.recursive_ratio_certainty_of(row_count, 2, 1.5) AS share
+--   SELECT anon_helpers.recursive_ratio_certainty_of(row_count, 2, 1.5) AS share
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
-CREATE OR REPLACE MACRO anon.recursive_ratio_certainty_of(row_count, l, c) AS
-anon.certain_share(
+CREATE OR REPLACE MACRO anon_helpers.recursive_ratio_certainty_of(row_count, l, c) AS
+anon_helpers.certain_share(
     list_sum(list_transform(
         list_slice(max(row_count, l), 1, l - 1),
         lambda anon_frequent: greatest(
@@ -98,11 +98,11 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for categorical attributes with hierarchical distance, for the model; the lemma above.
 -- Example:
---   SELECT anon.hierarchical_distance_certainty_of(anon_rows, 4, anon_share, 1, 0.2) AS share
+--   SELECT anon_helpers.hierarchical_distance_certainty_of(anon_rows, 4, anon_share, 1, 0.2) AS share
 --   FROM (VALUES (3, 0.25), (1, 0.5)) AS anon_labels (anon_rows, anon_share);
-CREATE OR REPLACE MACRO anon.hierarchical_distance_certainty_of(row_count, class_size, reference_share, height, t) AS
-anon.certain_share(
-    anon.equal_distance_of(row_count, class_size, reference_share) / height - t,
+CREATE OR REPLACE MACRO anon_helpers.hierarchical_distance_certainty_of(row_count, class_size, reference_share, height, t) AS
+anon_helpers.certain_share(
+    anon_helpers.equal_distance_of(row_count, class_size, reference_share) / height - t,
     1
     - coalesce(sum(reference_share) FILTER (WHERE row_count / class_size >= reference_share), 0.0) / height
     - t
@@ -113,20 +113,20 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for categorical attributes with equal distance, for the model; the lemma above.
 -- Example:
---   SELECT anon.equal_distance_certainty_of(row_count, class_size, reference_share, 0.2) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.equal_distance_certainty_of(row_count, class_size, reference_share, t) AS
-anon.hierarchical_distance_certainty_of(row_count, class_size, reference_share, 1, t);
+--   SELECT anon_helpers.equal_distance_certainty_of(row_count, class_size, reference_share, 0.2) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.equal_distance_certainty_of(row_count, class_size, reference_share, t) AS
+anon_helpers.hierarchical_distance_certainty_of(row_count, class_size, reference_share, 1, t);
 
 -- The largest of the distances that rows would have from the reference if all had one value of the class (an aggregate over
--- its values, as in anon.ordered_distance_of).
+-- its values, as in ordered_distance_of).
 --
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
---   SELECT anon.ordered_reach_of(work_below, work_above, most_work) AS farthest
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_reach_of(work_below, work_above, most_work) AS
+--   SELECT anon_helpers.ordered_reach_of(work_below, work_above, most_work) AS farthest
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.ordered_reach_of(work_below, work_above, most_work) AS
 max(work_below + work_above) / greatest(max(most_work), 1e0);
 
 -- The share of the rows of one class that is certainly suppressed if classes are to be within distance t of the reference
@@ -135,14 +135,14 @@ max(work_below + work_above) / greatest(max(most_work), 1e0);
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for numerical attributes, for the model; the lemma above.
 -- Example:
---   SELECT anon.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
---   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_distance_certainty_of(
+--   SELECT anon_helpers.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
+--   FROM anon_helpers.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.ordered_distance_certainty_of(
     row_count, work_between, work_below, work_above, most_work, t
 ) AS
-anon.certain_share(
-    anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) - t,
-    anon.ordered_reach_of(work_below, work_above, most_work) - t
+anon_helpers.certain_share(
+    anon_helpers.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) - t,
+    anon_helpers.ordered_reach_of(work_below, work_above, most_work) - t
 );
 
 -- guarded: tests/sql/57_certain_rows.test
@@ -153,10 +153,10 @@ anon.certain_share(
 --
 -- Returns: DOUBLE in [0, 1).
 -- Example:
---   SELECT anon.share_certainty_of(row_count, class_size, 2 * reference_share) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.share_certainty_of(row_count, class_size, largest_share) AS
-anon.certain_share(
+--   SELECT anon_helpers.share_certainty_of(row_count, class_size, 2 * reference_share) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.share_certainty_of(row_count, class_size, largest_share) AS
+anon_helpers.certain_share(
     sum(row_count / class_size - largest_share) FILTER (WHERE row_count / class_size > largest_share),
     1 - sum(largest_share) FILTER (WHERE row_count / class_size > largest_share)
 );
@@ -169,30 +169,30 @@ anon.certain_share(
 -- Returns: DOUBLE in [0, 1).
 -- Source: Brickell and Shmatikov 2008 for the model; the lemma above.
 -- Example:
---   SELECT anon.disclosure_certainty_of(row_count, class_size, reference_share, 0.5) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.disclosure_certainty_of(row_count, class_size, reference_share, delta) AS
-anon.share_certainty_of(row_count, class_size, exp(delta * ln(2.0)) * coalesce(reference_share, 0.0));
+--   SELECT anon_helpers.disclosure_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.disclosure_certainty_of(row_count, class_size, reference_share, delta) AS
+anon_helpers.share_certainty_of(row_count, class_size, exp(delta * ln(2.0)) * coalesce(reference_share, 0.0));
 
 -- The same if classes are to have basic beta-likeness.
 --
 -- Returns: DOUBLE in [0, 1).
 -- Source: Cao and Karras 2012, basic beta-likeness, for the model; the lemma above.
 -- Example:
---   SELECT anon.basic_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.basic_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
-anon.share_certainty_of(row_count, class_size, (1 + beta) * coalesce(reference_share, 0.0));
+--   SELECT anon_helpers.basic_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.basic_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
+anon_helpers.share_certainty_of(row_count, class_size, (1 + beta) * coalesce(reference_share, 0.0));
 
 -- The same if classes are to have enhanced beta-likeness.
 --
 -- Returns: DOUBLE in [0, 1).
 -- Source: Cao and Karras 2012, enhanced beta-likeness, for the model; the lemma above.
 -- Example:
---   SELECT anon.enhanced_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
---   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
-anon.share_certainty_of(
+--   SELECT anon_helpers.enhanced_likeness_certainty_of(row_count, class_size, reference_share, 0.5) AS share
+--   FROM anon_helpers.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon_helpers.enhanced_likeness_certainty_of(row_count, class_size, reference_share, beta) AS
+anon_helpers.share_certainty_of(
     row_count,
     class_size,
     -- A value that the reference has no share of has none here, whatever its logarithm is.

@@ -20,8 +20,8 @@
 --
 -- Returns: DOUBLE, in rows.
 -- Example:
---   SELECT anon.largest_share_score(8, 10, 0.5) AS score;
-CREATE OR REPLACE MACRO anon.largest_share_score(row_count, cell_size, largest_share) AS
+--   SELECT anon_helpers.largest_share_score(8, 10, 0.5) AS score;
+CREATE OR REPLACE MACRO anon_helpers.largest_share_score(row_count, cell_size, largest_share) AS
 row_count - largest_share * cell_size;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -34,8 +34,8 @@ row_count - largest_share * cell_size;
 --
 -- Returns: DOUBLE, in rows.
 -- Example:
---   SELECT anon.least_share_score(1, 10, 0.25) AS score;
-CREATE OR REPLACE MACRO anon.least_share_score(row_count, cell_size, least_share) AS
+--   SELECT anon_helpers.least_share_score(1, 10, 0.25) AS score;
+CREATE OR REPLACE MACRO anon_helpers.least_share_score(row_count, cell_size, least_share) AS
 least_share * cell_size - row_count;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -54,9 +54,9 @@ least_share * cell_size - row_count;
 -- Returns: DOUBLE, in rows.
 -- Source: Li et al. 2007 for the distances; linear programming duality.
 -- Example:
---   SELECT anon.distance_score_of(row_count, potential, 10, 0.5, 0.2) AS score
+--   SELECT anon_helpers.distance_score_of(row_count, potential, 10, 0.5, 0.2) AS score
 --   FROM (VALUES (8, 1.0), (2, 0.0)) AS counts (row_count, potential);
-CREATE OR REPLACE MACRO anon.distance_score_of(row_count, potential, cell_size, reference_potential, t) AS
+CREATE OR REPLACE MACRO anon_helpers.distance_score_of(row_count, potential, cell_size, reference_potential, t) AS
 coalesce(sum(row_count * potential), 0e0) - (reference_potential + t) * cell_size;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -66,8 +66,8 @@ coalesce(sum(row_count * potential), 0e0) - (reference_potential + t) * cell_siz
 --
 -- Returns: DOUBLE, in rows; not above 0 if nothing is proven.
 -- Example:
---   SELECT anon.score_excess(3.0, 10) AS excess;
-CREATE OR REPLACE MACRO anon.score_excess(score, class_size) AS
+--   SELECT anon_helpers.score_excess(3.0, 10) AS excess;
+CREATE OR REPLACE MACRO anon_helpers.score_excess(score, class_size) AS
 score - 1e-11 * class_size;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -77,8 +77,8 @@ score - 1e-11 * class_size;
 --
 -- Returns: DOUBLE, in rows; not above 0 if nothing is proven.
 -- Example:
---   SELECT anon.excess_rows(3.0, 0.5, 0.0) AS suppressed;
-CREATE OR REPLACE MACRO anon.excess_rows(excess, price, beyond) AS
+--   SELECT anon_helpers.excess_rows(3.0, 0.5, 0.0) AS suppressed;
+CREATE OR REPLACE MACRO anon_helpers.excess_rows(excess, price, beyond) AS
 (excess - beyond) / price;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -88,8 +88,8 @@ CREATE OR REPLACE MACRO anon.excess_rows(excess, price, beyond) AS
 -- Returns: DOUBLE.
 -- Source: Cao and Karras 2012, basic beta-likeness.
 -- Example:
---   SELECT anon.basic_likeness_share(0.1, 2) AS largest_share;
-CREATE OR REPLACE MACRO anon.basic_likeness_share(reference_share, beta) AS
+--   SELECT anon_helpers.basic_likeness_share(0.1, 2) AS largest_share;
+CREATE OR REPLACE MACRO anon_helpers.basic_likeness_share(reference_share, beta) AS
 (1 + beta) * reference_share;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -99,8 +99,8 @@ CREATE OR REPLACE MACRO anon.basic_likeness_share(reference_share, beta) AS
 -- Returns: DOUBLE.
 -- Source: Cao and Karras 2012, enhanced beta-likeness.
 -- Example:
---   SELECT anon.enhanced_likeness_share(0.1, 2) AS largest_share;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_share(reference_share, beta) AS
+--   SELECT anon_helpers.enhanced_likeness_share(0.1, 2) AS largest_share;
+CREATE OR REPLACE MACRO anon_helpers.enhanced_likeness_share(reference_share, beta) AS
 (1 + least(beta, -ln(reference_share))) * reference_share;
 
 -- guarded: tests/sql/58_interval_rows.test
@@ -111,6 +111,6 @@ CREATE OR REPLACE MACRO anon.enhanced_likeness_share(reference_share, beta) AS
 -- Returns: DOUBLE.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
---   SELECT anon.disclosure_share(0.1, 1.5) AS largest_share, anon.disclosure_share(0.1, -1.5) AS least_share;
-CREATE OR REPLACE MACRO anon.disclosure_share(reference_share, delta) AS
+--   SELECT anon_helpers.disclosure_share(0.1, 1.5) AS largest_share, anon_helpers.disclosure_share(0.1, -1.5) AS least_share;
+CREATE OR REPLACE MACRO anon_helpers.disclosure_share(reference_share, delta) AS
 exp(delta * ln(2.0)) * reference_share;

@@ -7,8 +7,8 @@
 --
 -- Returns: BIGINT.
 -- Example:
---   SELECT anon.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.suppressed_rows_of(class_size, kept) AS
+--   SELECT anon_helpers.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.suppressed_rows_of(class_size, kept) AS
 CAST(coalesce(sum(class_size) FILTER (WHERE NOT kept), 0) AS BIGINT);
 
 -- Discernibility DM*, before suppression: the sum of the squares of all class sizes (an aggregate over classes).
@@ -16,8 +16,8 @@ CAST(coalesce(sum(class_size) FILTER (WHERE NOT kept), 0) AS BIGINT);
 -- Returns: HUGEINT, between n and n^2.
 -- Source: El Emam et al. 2009; Mazzone 2019, section 4.3.
 -- Example:
---   SELECT anon.dm_star_of(class_size) AS dm_star FROM anon.class_sizes('visits', ['sex']);
-CREATE OR REPLACE MACRO anon.dm_star_of(class_size) AS
+--   SELECT anon_helpers.dm_star_of(class_size) AS dm_star FROM anon.class_sizes('visits', ['sex']);
+CREATE OR REPLACE MACRO anon_helpers.dm_star_of(class_size) AS
 sum(CAST(class_size AS HUGEINT) * class_size);
 
 -- Discernibility DM: a kept row costs the size of its class, a suppressed row the size of the table (an
@@ -26,8 +26,8 @@ sum(CAST(class_size AS HUGEINT) * class_size);
 -- Returns: HUGEINT, between n and n^2.
 -- Source: Bayardo and Agrawal 2005, equation 1.
 -- Example:
---   SELECT anon.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.dm_of(class_size, kept, row_count) AS
+--   SELECT anon_helpers.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.dm_of(class_size, kept, row_count) AS
 sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count END);
 
 -- Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
@@ -37,8 +37,8 @@ sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count 
 -- Returns: DOUBLE; NULL without classes.
 -- Source: LeFevre et al. 2006, equation C_AVG, in the form of ARX: suppressed records are one group.
 -- Example:
---   SELECT anon.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes('visits', ['age']);
-CREATE OR REPLACE MACRO anon.aecs_of(class_size, kept, k) AS
+--   SELECT anon_helpers.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon_helpers.aecs_of(class_size, kept, k) AS
 CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(NOT kept) AS INTEGER)) / k;
 
 -- Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
@@ -48,16 +48,17 @@ CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(N
 -- Returns: DOUBLE, at least 0.
 -- Source: El Emam et al. 2009; spec -sum log2(N(value) / N(label)) over rows.
 -- Example:
---   SELECT anon.entropy_loss_of(value_rows, label_rows) AS bits FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
-CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
+--   SELECT anon_helpers.entropy_loss_of(value_rows, label_rows) AS bits
+--   FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
+CREATE OR REPLACE MACRO anon_helpers.entropy_loss_of(value_rows, label_rows) AS
 sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows ASC, label_rows ASC);
 
 -- Information of a label in bits, from the number of its rows and the number of all rows.
 --
 -- Returns: DOUBLE, at least 0.
 -- Example:
---   SELECT anon.label_information(3, 12) AS bits;
-CREATE OR REPLACE MACRO anon.label_information(label_rows, row_count) AS
+--   SELECT anon_helpers.label_information(3, 12) AS bits;
+CREATE OR REPLACE MACRO anon_helpers.label_information(label_rows, row_count) AS
 log2(row_count / label_rows);
 
 -- Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
@@ -65,8 +66,8 @@ log2(row_count / label_rows);
 -- Returns: DOUBLE in [0, 1]; 0 for a domain of one value.
 -- Source: Iyengar 2002; Lee et al. 2017, equation 2.
 -- Example:
---   SELECT anon.lm_share_of(10, 100) AS share;
-CREATE OR REPLACE MACRO anon.lm_share_of(leaf_count, domain_size) AS
+--   SELECT anon_helpers.lm_share_of(10, 100) AS share;
+CREATE OR REPLACE MACRO anon_helpers.lm_share_of(leaf_count, domain_size) AS
 CASE WHEN domain_size > 1 THEN (leaf_count - 1) / (domain_size - 1) ELSE 0.0 END;
 
 -- Loss of one label in NCP: the share of the domain that it covers, leaves / domain, and 0 for a single leaf.
@@ -74,8 +75,8 @@ CASE WHEN domain_size > 1 THEN (leaf_count - 1) / (domain_size - 1) ELSE 0.0 END
 -- Returns: DOUBLE in [0, 1].
 -- Source: Xu et al. 2006; Lee and Chung 2020, equation 6.
 -- Example:
---   SELECT anon.ncp_share_of(10, 100) AS share;
-CREATE OR REPLACE MACRO anon.ncp_share_of(leaf_count, domain_size) AS
+--   SELECT anon_helpers.ncp_share_of(10, 100) AS share;
+CREATE OR REPLACE MACRO anon_helpers.ncp_share_of(leaf_count, domain_size) AS
 CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 
 -- Mean loss per row of classes whose rows each lose `share`; a suppressed row loses 1 (an aggregate over
@@ -83,24 +84,26 @@ CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 --
 -- Returns: DOUBLE in [0, 1].
 -- Example:
---   SELECT anon.mean_loss_of(class_size, class_size >= 2, share) AS lm FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);
-CREATE OR REPLACE MACRO anon.mean_loss_of(class_size, kept, share) AS
+--   SELECT anon_helpers.mean_loss_of(class_size, class_size >= 2, share) AS lm
+--   FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);
+CREATE OR REPLACE MACRO anon_helpers.mean_loss_of(class_size, kept, share) AS
 sum(class_size * CASE WHEN kept THEN share ELSE 1.0 END) / sum(class_size);
 
 -- What suppressed rows lose that each lose `share`; nothing for kept ones (an aggregate over classes).
 --
 -- Returns: DOUBLE, at least 0.
 -- Example:
---   SELECT anon.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);
-CREATE OR REPLACE MACRO anon.suppressed_loss_of(class_size, kept, share) AS
+--   SELECT anon_helpers.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits
+--   FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);
+CREATE OR REPLACE MACRO anon_helpers.suppressed_loss_of(class_size, kept, share) AS
 coalesce(sum(class_size * share) FILTER (WHERE NOT kept), 0.0);
 
 -- The losses of several attributes as one, the mean with weights that sum to 1.
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;
-CREATE OR REPLACE MACRO anon.arithmetic_loss(losses, weights) AS
+--   SELECT anon_helpers.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;
+CREATE OR REPLACE MACRO anon_helpers.arithmetic_loss(losses, weights) AS
 list_sum(list_transform(
     list_zip(losses, weights), lambda anon_pair: struct_extract(anon_pair, 1) * struct_extract(anon_pair, 2)
 ));
@@ -110,8 +113,8 @@ list_sum(list_transform(
 -- Returns: DOUBLE.
 -- Source: ARX, "Loss" with the aggregate function geometric mean.
 -- Example:
---   SELECT anon.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;
-CREATE OR REPLACE MACRO anon.geometric_loss(losses, weights) AS
+--   SELECT anon_helpers.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;
+CREATE OR REPLACE MACRO anon_helpers.geometric_loss(losses, weights) AS
 exp(list_sum(list_transform(
     list_zip(losses, weights), lambda anon_pair: ln(1 + struct_extract(anon_pair, 1)) * struct_extract(anon_pair, 2)
 ))) - 1;
@@ -141,7 +144,7 @@ CREATE OR REPLACE MACRO anon.precision_loss(node) AS (
 -- Example:
 --   FROM anon.dm_star('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.dm_star(source, quasi_identifiers) AS TABLE
-SELECT anon.dm_star_of(class_size) AS dm_star
+SELECT anon_helpers.dm_star_of(class_size) AS dm_star
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Discernibility DM of a source as it is, if its classes of fewer than k rows were suppressed.
@@ -151,7 +154,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Example:
 --   FROM anon.dm('visits', ['age', 'sex'], 2);
 CREATE OR REPLACE MACRO anon.dm(source, quasi_identifiers, k) AS TABLE
-SELECT anon.dm_of(class_size, class_size >= k, anon_rows) AS dm
+SELECT anon_helpers.dm_of(class_size, class_size >= k, anon_rows) AS dm
 FROM (
     SELECT class_size, sum(class_size) OVER () AS anon_rows
     FROM anon.class_sizes(source, quasi_identifiers)
@@ -165,7 +168,7 @@ FROM (
 -- Example:
 --   FROM anon.aecs('visits', ['sex'], 2);
 CREATE OR REPLACE MACRO anon.aecs(source, quasi_identifiers, k) AS TABLE
-SELECT anon.aecs_of(class_size, class_size >= k, k) AS aecs
+SELECT anon_helpers.aecs_of(class_size, class_size >= k, k) AS aecs
 FROM anon.class_sizes(source, quasi_identifiers);
 
 -- Non-uniform entropy loss in bits of a source generalized to a node. Suppression is ignored.
@@ -175,16 +178,16 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Example:
 --   FROM anon.entropy_loss('visits', MAP {'age': 1, 'sex': 0});
 CREATE OR REPLACE MACRO anon.entropy_loss(source, node) AS TABLE
-SELECT coalesce(anon.entropy_loss_of(anon_rows, anon_label_rows), 0.0) AS entropy
+SELECT coalesce(anon_helpers.entropy_loss_of(anon_rows, anon_label_rows), 0.0) AS entropy
 FROM (
     SELECT anon_rows, sum(anon_rows) OVER (PARTITION BY anon_attribute, anon_label) AS anon_label_rows
     FROM (
         SELECT
             anon_values.attribute AS anon_attribute,
-            anon.checked_label(anon_values.attribute, node[anon_values.attribute], anon_labels.label) AS anon_label,
+            anon_helpers.checked_label(anon_values.attribute, node[anon_values.attribute], anon_labels.label) AS anon_label,
             anon_values.row_count AS anon_rows
-        FROM anon.column_values(source, map_keys(node)) AS anon_values
-        LEFT JOIN anon.node_labels(node) AS anon_labels
+        FROM anon_helpers.column_values(source, map_keys(node)) AS anon_values
+        LEFT JOIN anon_helpers.node_labels(node) AS anon_labels
             ON anon_labels.attribute = anon_values.attribute AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
     )
 );
@@ -193,8 +196,8 @@ FROM (
 --
 -- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
 -- Example:
---   FROM anon.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
-CREATE OR REPLACE MACRO anon.class_labels(source, node) AS TABLE
+--   FROM anon_helpers.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
+CREATE OR REPLACE MACRO anon_helpers.class_labels(source, node) AS TABLE
 WITH anon_classes AS (
     SELECT row_number() OVER () AS anon_class, *
     FROM (
@@ -216,22 +219,22 @@ FROM (
 -- Returns: one row: entropy DOUBLE.
 -- Source: El Emam et al. 2009 for the loss; the charge for suppressed rows is ours.
 -- Example:
---   FROM anon.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
-CREATE OR REPLACE MACRO anon.charged_entropy_loss(source, node, k) AS TABLE
+--   FROM anon_helpers.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon_helpers.charged_entropy_loss(source, node, k) AS TABLE
 WITH anon_informed AS (
     SELECT
         class_size AS anon_class_size,
         -- Every class has one label of an attribute, so that these are all rows.
         sum(class_size) OVER (PARTITION BY attribute) AS anon_row_count,
         sum(class_size) OVER (PARTITION BY attribute, label) AS anon_label_rows
-    FROM anon.class_labels(source, node)
+    FROM anon_helpers.class_labels(source, node)
 )
 SELECT anon_generalized.entropy + anon_suppressed.anon_bits AS entropy
 FROM anon.entropy_loss(source, node) AS anon_generalized
 CROSS JOIN (
     SELECT
-        anon.suppressed_loss_of(
-            anon_class_size, anon_class_size >= k, anon.label_information(anon_label_rows, anon_row_count)
+        anon_helpers.suppressed_loss_of(
+            anon_class_size, anon_class_size >= k, anon_helpers.label_information(anon_label_rows, anon_row_count)
         ) AS anon_bits
     FROM anon_informed
 ) AS anon_suppressed;
@@ -241,8 +244,8 @@ CROSS JOIN (
 --
 -- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
---   FROM anon.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.label_losses(source, node) AS TABLE
+--   FROM anon_helpers.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.label_losses(source, node) AS TABLE
 WITH anon_leaves AS (
     SELECT anon_taxonomy.attribute, anon_taxonomy.label, count(*) AS anon_leaf_count
     FROM anon.taxonomy AS anon_taxonomy
@@ -253,9 +256,9 @@ SELECT
     anon_labels.class,
     anon_labels.class_size,
     anon_labels.attribute,
-    anon.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
-    anon.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
-FROM anon.class_labels(source, node) AS anon_labels
+    anon_helpers.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
+    anon_helpers.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
+FROM anon_helpers.class_labels(source, node) AS anon_labels
 INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.attribute
 LEFT JOIN anon_leaves
     ON anon_leaves.attribute = anon_labels.attribute
@@ -266,25 +269,25 @@ LEFT JOIN anon_leaves
 --
 -- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
---   FROM anon.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_losses(source, node) AS TABLE
+--   FROM anon_helpers.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.class_losses(source, node) AS TABLE
 SELECT any_value(class_size) AS class_size, avg(lm_share) AS lm_share, avg(ncp_share) AS ncp_share
-FROM anon.label_losses(source, node)
+FROM anon_helpers.label_losses(source, node)
 GROUP BY class;
 
 -- The loss of each quasi-identifier at a node, the mean over the rows of the source; rows in classes of fewer than k
--- lose 1. Combine them with weights by anon.arithmetic_loss or anon.geometric_loss.
+-- lose 1. Combine them with weights by arithmetic_loss or geometric_loss.
 --
 -- Returns: attribute VARCHAR, lm DOUBLE, ncp DOUBLE, both in [0, 1].
 -- Example:
---   SELECT anon.arithmetic_loss(list(lm), list(CASE attribute WHEN 'age' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
---   FROM anon.attribute_losses('visits', MAP {'age': 1, 'sex': 0}, 2);
-CREATE OR REPLACE MACRO anon.attribute_losses(source, node, k) AS TABLE
+--   SELECT anon_helpers.arithmetic_loss(list(lm), list(CASE attribute WHEN 'age' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
+--   FROM anon_helpers.attribute_losses('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon_helpers.attribute_losses(source, node, k) AS TABLE
 SELECT
     attribute,
-    anon.mean_loss_of(class_size, class_size >= k, lm_share) AS lm,
-    anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
-FROM anon.label_losses(source, node)
+    anon_helpers.mean_loss_of(class_size, class_size >= k, lm_share) AS lm,
+    anon_helpers.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
+FROM anon_helpers.label_losses(source, node)
 GROUP BY attribute;
 
 -- Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
@@ -294,8 +297,8 @@ GROUP BY attribute;
 -- Example:
 --   FROM anon.lm('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.lm(source, node, k) AS TABLE
-SELECT anon.mean_loss_of(class_size, class_size >= k, lm_share) AS lm
-FROM anon.class_losses(source, node);
+SELECT anon_helpers.mean_loss_of(class_size, class_size >= k, lm_share) AS lm
+FROM anon_helpers.class_losses(source, node);
 
 -- Normalized certainty penalty NCP of a source generalized to a node, divided by the number of
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
@@ -305,8 +308,8 @@ FROM anon.class_losses(source, node);
 -- Example:
 --   FROM anon.ncp('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.ncp(source, node, k) AS TABLE
-SELECT anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
-FROM anon.class_losses(source, node);
+SELECT anon_helpers.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
+FROM anon_helpers.class_losses(source, node);
 
 -- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
 -- quasi-identifiers; rows in classes of fewer than k lose 1.
@@ -317,8 +320,8 @@ FROM anon.class_losses(source, node);
 -- Example:
 --   FROM anon.geometric_lm('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.geometric_lm(source, node, k) AS TABLE
-SELECT anon.geometric_loss(list(lm), list(anon_weight)) AS geometric_lm
-FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon.attribute_losses(source, node, k));
+SELECT anon_helpers.geometric_loss(list(lm), list(anon_weight)) AS geometric_lm
+FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon_helpers.attribute_losses(source, node, k));
 
 -- Precision loss of a source generalized to a node: the mean over its rows, where rows in classes of fewer than k lose 1.
 -- Without such rows it is anon.precision_loss.
@@ -326,9 +329,9 @@ FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon.attribute_losse
 -- Returns: one row: prec DOUBLE in [0, 1]; NULL for a table without rows.
 -- Source: Sweeney 2002, section 4.3 for the loss; the charge for suppressed rows is ours.
 -- Example:
---   FROM anon.charged_precision_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
-CREATE OR REPLACE MACRO anon.charged_precision_loss(source, node, k) AS TABLE
-SELECT anon.mean_loss_of(anon_class_size, anon_class_size >= k, anon.precision_loss(node)) AS prec
+--   FROM anon_helpers.charged_precision_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon_helpers.charged_precision_loss(source, node, k) AS TABLE
+SELECT anon_helpers.mean_loss_of(anon_class_size, anon_class_size >= k, anon.precision_loss(node)) AS prec
 FROM (
     SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
     FROM anon.generalize(source, node)
@@ -341,8 +344,8 @@ FROM (
 -- Returns: DOUBLE in [0, 1].
 -- Source: Mazzone 2019, section 4.4.
 -- Example:
---   SELECT anon.weighted_precision_loss(MAP {'age': 1, 'sex': 1}, MAP {'age': 3, 'sex': 1}) AS prec;
-CREATE OR REPLACE MACRO anon.weighted_precision_loss(node, weights) AS (
+--   SELECT anon_helpers.weighted_precision_loss(MAP {'age': 1, 'sex': 1}, MAP {'age': 3, 'sex': 1}) AS prec;
+CREATE OR REPLACE MACRO anon_helpers.weighted_precision_loss(node, weights) AS (
     SELECT CASE count(weights[anon_attribute])
         WHEN len(map_keys(node)) THEN
             sum(weights[anon_attribute] * CASE WHEN anon_height = 0 THEN 0.0 ELSE node[anon_attribute] / anon_height END)

@@ -7,24 +7,24 @@
 --
 -- Returns: UHUGEINT.
 -- Example:
---   SELECT anon.label_code('sex', 'f') <> anon.label_code('age', 'f') AS differs;
-CREATE OR REPLACE MACRO anon.label_code(attribute, label) AS
+--   SELECT anon_helpers.label_code('sex', 'f') <> anon_helpers.label_code('age', 'f') AS differs;
+CREATE OR REPLACE MACRO anon_helpers.label_code(attribute, label) AS
 CAST(md5_number(concat(strlen(attribute), ':', attribute, CASE WHEN label IS NOT NULL THEN '=' || label END)) AS UHUGEINT);
 
 -- The columns that some models look at; models are a list of structs, see anon.best_nodes_where, or NULL.
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon.model_columns([{'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}]) AS columns;
-CREATE OR REPLACE MACRO anon.model_columns(models) AS
+--   SELECT anon_helpers.model_columns([{'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}]) AS columns;
+CREATE OR REPLACE MACRO anon_helpers.model_columns(models) AS
 list_distinct(coalesce(CAST(json_extract_string(to_json(models), '$[*].column') AS VARCHAR[]), CAST([] AS VARCHAR[])));
 
 -- The k of some models: the largest that one has, 1 if none has any.
 --
 -- Returns: BIGINT; an error without models, and for one without its column, which every class would meet.
 -- Example:
---   SELECT anon.models_k([{'model': 'k-anonymity', 'k': 5}]) AS k;
-CREATE OR REPLACE MACRO anon.models_k(models) AS
+--   SELECT anon_helpers.models_k([{'model': 'k-anonymity', 'k': 5}]) AS k;
+CREATE OR REPLACE MACRO anon_helpers.models_k(models) AS
 coalesce(
     list_max(list_transform(
         CAST(to_json(models) AS JSON[]),
@@ -38,19 +38,19 @@ coalesce(
     error('give at least one model, such as {''model'': ''k-anonymity'', ''k'': 5}')
 );
 
--- Whether a class meets a model, from what anon.node_counts_within measures of the values of its column. Numbers are compared
+-- Whether a class meets a model, from what node_counts_within measures of the values of its column. Numbers are compared
 -- as by Python: a ratio of whole numbers exactly, another sum with a relative tolerance of 1e-9.
 --
 -- Returns: BOOLEAN; an error for another model, or one without its numbers.
 -- Example:
---   SELECT anon.meets_model(
+--   SELECT anon_helpers.meets_model(
 --       {'model': 'distinct-l-diversity', 'l': 2},
 --       {
 --           'size': 3, 'counts': [2, 1], 'distinct_diversity': 2, 'entropy_diversity': 1.9, 'largest_share': 0.67, 'distance': 0.1,
 --           'disclosure': 0.5, 'basic_likeness': 0.2, 'enhanced_likeness': 0.2
 --       }
 --   ) AS meets;
-CREATE OR REPLACE MACRO anon.meets_model(model, class) AS
+CREATE OR REPLACE MACRO anon_helpers.meets_model(model, class) AS
 coalesce(
     CASE to_json(model) ->> 'model'
         WHEN 'distinct-l-diversity' THEN class['distinct_diversity'] >= CAST(to_json(model) ->> 'l' AS BIGINT)
@@ -58,7 +58,7 @@ coalesce(
             THEN class['largest_share'] <= CAST(to_json(model) ->> 'alpha' AS DOUBLE)
             AND class['size'] >= CAST(to_json(model) ->> 'k' AS BIGINT)
         WHEN 'recursive-c-l-diversity'
-            -- anon.recursive_ratio_of takes a constant l.
+            -- recursive_ratio_of takes a constant l.
             THEN coalesce(
                 class['counts'][1] / list_sum(class['counts'][CAST(to_json(model) ->> 'l' AS BIGINT):]), CAST('infinity' AS DOUBLE)
             ) < CAST(to_json(model) ->> 'c' AS DOUBLE)
@@ -85,7 +85,7 @@ coalesce(
 -- models, if any are given; see anon.best_nodes_where. Every node is counted if allowed_rows is NULL; otherwise nodes that leave
 -- more rows than that in classes of fewer than k may be missing.
 --
--- How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see anon.label_code. One
+-- How it goes. Rows are read once and counted by cells. The code of a cell is that of its values, see label_code. One
 -- quasi-identifier after the other, that of most values first, gets each of its levels: the code of the label takes the
 -- place of that of the value, and classes with the same code are counted as one. So a class is a sum of classes, which are
 -- far fewer than the rows. The labels alone, without the values of the quasi-identifiers that are left, make larger classes;
@@ -96,13 +96,16 @@ coalesce(
 -- Returns: as anon.node_counts.
 -- Source: Samarati 2001, section 4, for the lattice; LeFevre et al. 2005 (Incognito), subset property, for what is given up.
 -- Example:
---   SELECT node, suppressed_rows, lm FROM anon.node_counts_within('visits', ['age', 'sex'], NULL, 2, 3) ORDER BY lm, node;
-CREATE OR REPLACE MACRO anon.node_counts_within(source, quasi_identifiers, models, k, allowed_rows) AS TABLE
+--   SELECT node, suppressed_rows, lm
+--   FROM anon_helpers.node_counts_within('visits', ['age', 'sex'], NULL, 2, 3) ORDER BY lm, node;
+CREATE OR REPLACE MACRO anon_helpers.node_counts_within(source, quasi_identifiers, models, k, allowed_rows) AS TABLE
 WITH RECURSIVE anon_cells AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers) || anon.model_columns(models))), count(*) AS anon_cell_rows
-        FROM query_table(anon.as_source(source))
+        SELECT
+            anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers) || anon_helpers.model_columns(models))),
+            count(*) AS anon_cell_rows
+        FROM query_table(anon_helpers.as_source(source))
         GROUP BY ALL
     )
 ),
@@ -112,7 +115,7 @@ anon_cell_values AS MATERIALIZED (
         anon_cell_rows,
         CASE
             WHEN list_contains(quasi_identifiers, anon_column) THEN anon_column
-            WHEN list_contains(anon.model_columns(models), anon_column) THEN NULL
+            WHEN list_contains(anon_helpers.model_columns(models), anon_column) THEN NULL
             ELSE error(concat('a column is called "', anon_column, '": spell it so among the quasi-identifiers'))
         END AS anon_attribute,
         anon_column,
@@ -147,11 +150,11 @@ anon_labels AS MATERIALIZED (
         bool_or(anon_taxonomy.label IS NULL AND anon_value IS NOT NULL)
             OVER (PARTITION BY anon_attribute, anon_value) AS anon_lacks_label,
         sum(anon_value_rows) OVER (PARTITION BY anon_attribute, anon_taxonomy.level, anon_taxonomy.label) AS anon_label_rows,
-        anon.label_code(anon_attribute, anon_value) AS anon_value_code,
-        anon.label_code(anon_attribute, anon_taxonomy.label) AS anon_label_code
+        anon_helpers.label_code(anon_attribute, anon_value) AS anon_value_code,
+        anon_helpers.label_code(anon_attribute, anon_taxonomy.label) AS anon_label_code
     FROM anon_values
     LEFT JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_attribute
-    LEFT JOIN anon.taxonomy_labels(quasi_identifiers) AS anon_taxonomy
+    LEFT JOIN anon_helpers.taxonomy_labels(quasi_identifiers) AS anon_taxonomy
         ON anon_taxonomy.attribute = anon_attribute
         AND anon_taxonomy.value IS NOT DISTINCT FROM anon_value
 ),
@@ -173,7 +176,7 @@ anon_model_codes AS MATERIALIZED (
         CAST(anon_cell AS UINTEGER) AS anon_cell,
         anon_column,
         anon_value,
-        anon.label_code(anon_column, anon_value) AS anon_value_code,
+        anon_helpers.label_code(anon_column, anon_value) AS anon_value_code,
         sum(anon_cell_rows) OVER (PARTITION BY anon_column, anon_value)
         / sum(anon_cell_rows) OVER (PARTITION BY anon_column) AS anon_reference_share
     FROM anon_cell_values
@@ -194,15 +197,15 @@ anon_steps AS MATERIALIZED (
             ))
         END AS anon_level,
         anon_label_code,
-        anon.lm_share_of(anon_leaf_count, anon_domain_size) AS anon_lm,
-        anon.ncp_share_of(anon_leaf_count, anon_domain_size) AS anon_ncp,
-        anon.label_information(anon_label_rows, anon_row_count) AS anon_information
+        anon_helpers.lm_share_of(anon_leaf_count, anon_domain_size) AS anon_lm,
+        anon_helpers.ncp_share_of(anon_leaf_count, anon_domain_size) AS anon_ncp,
+        anon_helpers.label_information(anon_label_rows, anon_row_count) AS anon_information
     FROM anon_labels
 ),
 anon_classes AS (
     SELECT
         CASE
-            WHEN anon.checked_k(k) IS NULL THEN NULL
+            WHEN anon_helpers.checked_k(k) IS NULL THEN NULL
             WHEN len(list_distinct(quasi_identifiers)) < len(quasi_identifiers)
                 THEN error('a quasi-identifier is listed twice')
             WHEN (SELECT anon_node_count FROM anon_lattice) > 100000 THEN error(concat(
@@ -251,7 +254,7 @@ anon_classes AS (
                 GROUP BY anon_number, anon_labels_code
             )
             GROUP BY anon_number
-            HAVING anon.suppressed_rows_of(anon_size, anon_size >= k) <= allowed_rows
+            HAVING anon_helpers.suppressed_rows_of(anon_size, anon_size >= k) <= allowed_rows
         )
     ) AS anon_open
     INNER JOIN anon_cell_codes
@@ -269,7 +272,7 @@ anon_levels AS (
         any_value(anon_height) AS anon_height,
         anon_level,
         CASE WHEN any_value(anon_height) = 0 THEN 0.0 ELSE anon_level / any_value(anon_height) END AS anon_prec,
-        anon.entropy_loss_of(anon_value_rows, anon_label_rows) AS anon_entropy
+        anon_helpers.entropy_loss_of(anon_value_rows, anon_label_rows) AS anon_entropy
     FROM anon_labels
     GROUP BY anon_place, anon_level
 ),
@@ -320,12 +323,12 @@ anon_class_values AS (
 anon_judged AS (
     SELECT anon_number, anon_class_size, anon_class_size >= k AS anon_kept, anon_lm, anon_ncp, anon_information
     FROM anon_classes
-    WHERE anon_depth = len(quasi_identifiers) AND len(anon.model_columns(models)) = 0
+    WHERE anon_depth = len(quasi_identifiers) AND len(anon_helpers.model_columns(models)) = 0
     UNION ALL
     SELECT
         anon_number,
         any_value(anon_size),
-        any_value(anon_size) >= k AND bool_and(anon.meets_model(anon_model, anon_measures)),
+        any_value(anon_size) >= k AND bool_and(anon_helpers.meets_model(anon_model, anon_measures)),
         any_value(anon_lm),
         any_value(anon_ncp),
         any_value(anon_information)
@@ -338,13 +341,13 @@ anon_judged AS (
             {
                 'size': any_value(anon_size),
                 'counts': list(anon_rows ORDER BY anon_rows DESC),
-                'distinct_diversity': anon.distinct_diversity_of(anon_rows),
-                'entropy_diversity': anon.entropy_diversity_of(anon_rows),
-                'largest_share': anon.largest_share_of(anon_rows),
-                'distance': anon.equal_distance_of(anon_rows, anon_size, anon_reference_share),
-                'disclosure': anon.disclosure_of(anon_rows, anon_reference_share),
-                'basic_likeness': anon.basic_likeness_of(anon_rows, anon_reference_share),
-                'enhanced_likeness': anon.enhanced_likeness_of(anon_rows, anon_reference_share)
+                'distinct_diversity': anon_helpers.distinct_diversity_of(anon_rows),
+                'entropy_diversity': anon_helpers.entropy_diversity_of(anon_rows),
+                'largest_share': anon_helpers.largest_share_of(anon_rows),
+                'distance': anon_helpers.equal_distance_of(anon_rows, anon_size, anon_reference_share),
+                'disclosure': anon_helpers.disclosure_of(anon_rows, anon_reference_share),
+                'basic_likeness': anon_helpers.basic_likeness_of(anon_rows, anon_reference_share),
+                'enhanced_likeness': anon_helpers.enhanced_likeness_of(anon_rows, anon_reference_share)
             } AS anon_measures,
             any_value(anon_lm) AS anon_lm,
             any_value(anon_ncp) AS anon_ncp,
@@ -353,7 +356,7 @@ anon_judged AS (
         GROUP BY anon_number, anon_class, anon_column
     ) AS anon_measured
     INNER JOIN anon_models ON (anon_model ->> 'column') = anon_column
-    WHERE len(anon.model_columns(models)) > 0
+    WHERE len(anon_helpers.model_columns(models)) > 0
     GROUP BY anon_number, anon_class
 ),
 anon_counts AS (
@@ -361,13 +364,13 @@ anon_counts AS (
         anon_number,
         count(*) AS anon_class_count,
         count(*) FILTER (WHERE anon_kept) AS anon_kept_class_count,
-        anon.suppressed_rows_of(anon_class_size, anon_kept) AS anon_suppressed_rows,
+        anon_helpers.suppressed_rows_of(anon_class_size, anon_kept) AS anon_suppressed_rows,
         min(anon_class_size) AS anon_smallest_class,
-        anon.mean_loss_of(anon_class_size, anon_kept, anon_lm / len(quasi_identifiers)) AS anon_lm,
-        anon.mean_loss_of(anon_class_size, anon_kept, anon_ncp / len(quasi_identifiers)) AS anon_ncp,
-        anon.suppressed_loss_of(anon_class_size, anon_kept, anon_information) AS anon_suppressed_information,
-        anon.dm_of(anon_class_size, anon_kept, (SELECT sum(anon_cell_rows) FROM anon_cells)) AS anon_dm,
-        anon.aecs_of(anon_class_size, anon_kept, k) AS anon_aecs
+        anon_helpers.mean_loss_of(anon_class_size, anon_kept, anon_lm / len(quasi_identifiers)) AS anon_lm,
+        anon_helpers.mean_loss_of(anon_class_size, anon_kept, anon_ncp / len(quasi_identifiers)) AS anon_ncp,
+        anon_helpers.suppressed_loss_of(anon_class_size, anon_kept, anon_information) AS anon_suppressed_information,
+        anon_helpers.dm_of(anon_class_size, anon_kept, (SELECT sum(anon_cell_rows) FROM anon_cells)) AS anon_dm,
+        anon_helpers.aecs_of(anon_class_size, anon_kept, k) AS anon_aecs
     FROM anon_judged
     GROUP BY anon_number
 )
@@ -390,8 +393,8 @@ INNER JOIN anon_nodes ON anon_nodes.anon_number = anon_counts.anon_number
 WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 
 -- Every node of the lattice of some quasi-identifiers with its classes, counted, and what it loses if its classes of fewer
--- than k rows are suppressed. Losses are as of anon.lm, anon.ncp, anon.charged_precision_loss without suppression,
--- anon.entropy_loss, anon.charged_entropy_loss, anon.dm and anon.aecs.
+-- than k rows are suppressed. Losses are as of anon.lm, anon.ncp, charged_precision_loss without suppression,
+-- anon.entropy_loss, charged_entropy_loss, anon.dm and anon.aecs.
 --
 -- Job: search.
 -- Returns: node MAP(VARCHAR, INTEGER), height INTEGER, class_count BIGINT, kept_class_count BIGINT, suppressed_rows BIGINT,
@@ -401,34 +404,35 @@ WHERE anon_nodes.anon_depth = len(quasi_identifiers);
 -- Example:
 --   SELECT node, class_count, suppressed_rows, lm FROM anon.node_counts('visits', ['age', 'sex'], 2) ORDER BY lm, node;
 CREATE OR REPLACE MACRO anon.node_counts(source, quasi_identifiers, k) AS TABLE
-FROM anon.node_counts_within(source, quasi_identifiers, NULL, k, NULL);
+FROM anon_helpers.node_counts_within(source, quasi_identifiers, NULL, k, NULL);
 
 -- How many of some rows may be suppressed: a share of them, taken as the decimal that it is written as, and rounded down.
 --
 -- Returns: BIGINT; an error for a share that is not from 0 to 1.
 -- Example:
---   SELECT anon.allowed_rows(0.05, 119) AS allowed_rows;
-CREATE OR REPLACE MACRO anon.allowed_rows(suppression_limit, row_count) AS
+--   SELECT anon_helpers.allowed_rows(0.05, 119) AS allowed_rows;
+CREATE OR REPLACE MACRO anon_helpers.allowed_rows(suppression_limit, row_count) AS
 CASE
     WHEN suppression_limit BETWEEN 0 AND 1
         THEN CAST(floor(CAST(anon.text_of(suppression_limit) AS DECIMAL(38, 20)) * row_count) AS BIGINT)
     ELSE error('a suppression limit is a share of the rows, from 0 to 1')
 END;
 
--- The nodes of anon.node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
+-- The nodes of node_counts_within that suppress at most a share of the rows, and not all of them, in the order of their
 -- loss; see anon.best_nodes.
 --
 -- Returns: as anon.best_nodes.
 -- Example:
---   SELECT rank, node, lm FROM anon.ranked_nodes('visits', ['age', 'sex'], NULL, 2, 0.25) LIMIT 3;
-CREATE OR REPLACE MACRO anon.ranked_nodes(source, quasi_identifiers, models, k, suppression_limit) AS TABLE
+--   SELECT rank, node, lm FROM anon_helpers.ranked_nodes('visits', ['age', 'sex'], NULL, 2, 0.25) LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.ranked_nodes(source, quasi_identifiers, models, k, suppression_limit) AS TABLE
 WITH anon_limit AS MATERIALIZED (
-    SELECT anon.allowed_rows(suppression_limit, count(*)) AS anon_allowed_rows FROM query_table(anon.as_source(source))
+    SELECT anon_helpers.allowed_rows(suppression_limit, count(*)) AS anon_allowed_rows
+    FROM query_table(anon_helpers.as_source(source))
 ),
 anon_found AS (
     -- Sums of the same numbers in another order differ in their last digits.
     SELECT lm - lag(lm) OVER (ORDER BY lm ASC) > 1e-12 AS anon_loses_more, *
-    FROM anon.node_counts_within(source, quasi_identifiers, models, k, (SELECT anon_allowed_rows FROM anon_limit))
+    FROM anon_helpers.node_counts_within(source, quasi_identifiers, models, k, (SELECT anon_allowed_rows FROM anon_limit))
     WHERE suppressed_rows <= (SELECT anon_allowed_rows FROM anon_limit) AND kept_class_count > 0
 )
 SELECT 1 + count(*) FILTER (WHERE anon_loses_more) OVER (ORDER BY lm ASC) AS rank, * EXCLUDE (anon_loses_more)
@@ -445,7 +449,7 @@ ORDER BY rank ASC, round(entropy, 6) ASC, suppressed_rows ASC, height ASC, map_v
 -- Example:
 --   SELECT rank, node, suppressed_rows, lm FROM anon.best_nodes('visits', ['age', 'sex'], 2, 0.25) LIMIT 3;
 CREATE OR REPLACE MACRO anon.best_nodes(source, quasi_identifiers, k, suppression_limit) AS TABLE
-FROM anon.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
+FROM anon_helpers.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
 
 -- The nodes that leave at most a share of the rows of a source in classes that do not meet some models, ranked as by
 -- anon.best_nodes. Models are a list of structs with the names of a policy: k-anonymity with k, and of a column
@@ -461,11 +465,11 @@ FROM anon.ranked_nodes(source, quasi_identifiers, NULL, k, suppression_limit);
 --       'visits', ['age', 'sex'], [{'model': 'k-anonymity', 'k': 2}, {'model': 'distinct-l-diversity', 'column': 'diagnosis', 'l': 2}], 0.25
 --   ) LIMIT 3;
 CREATE OR REPLACE MACRO anon.best_nodes_where(source, quasi_identifiers, models, suppression_limit) AS TABLE
-FROM anon.ranked_nodes(
+FROM anon_helpers.ranked_nodes(
     source,
     quasi_identifiers,
     models,
-    anon.models_k(models),
+    anon_helpers.models_k(models),
     suppression_limit
 );
 
@@ -492,7 +496,7 @@ WITH anon_best AS MATERIALIZED (
 ),
 -- OFFSET 0 keeps DuckDB 1.5 from looking through to a CSV file, where it fails to plan what follows.
 anon_source AS (
-    FROM query_table(anon.as_source(source)) OFFSET 0
+    FROM query_table(anon_helpers.as_source(source)) OFFSET 0
 ),
 anon_generalized AS (
     FROM anon.generalize_columns('anon_source', quasi_identifiers, (SELECT anon_node FROM anon_best))

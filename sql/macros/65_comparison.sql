@@ -8,8 +8,8 @@
 --
 -- Returns: attribute VARCHAR, label VARCHAR, value VARCHAR; a row per label and value under it.
 -- Example:
---   SELECT label, count(*) AS leaf_count FROM anon.label_values() WHERE attribute = 'sex' GROUP BY label ORDER BY label;
-CREATE OR REPLACE MACRO anon.label_values() AS TABLE
+--   SELECT label, count(*) AS leaf_count FROM anon_helpers.label_values() WHERE attribute = 'sex' GROUP BY label ORDER BY label;
+CREATE OR REPLACE MACRO anon_helpers.label_values() AS TABLE
 SELECT anon_attribute AS attribute, anon_label AS label, anon_value AS value
 FROM (
     SELECT *, max(anon_level) OVER (PARTITION BY anon_attribute, anon_label) AS anon_highest
@@ -29,8 +29,8 @@ WHERE anon_level = anon_highest;
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.value_without_taxonomy('diagnosis', 'flu') AS value;
-CREATE OR REPLACE MACRO anon.value_without_taxonomy(attribute, label) AS
+--   SELECT anon_helpers.value_without_taxonomy('diagnosis', 'flu') AS value;
+CREATE OR REPLACE MACRO anon_helpers.value_without_taxonomy(attribute, label) AS
 CASE
     WHEN label IS NULL THEN NULL
     WHEN attribute IN (SELECT anon_taxonomy.anon_attribute FROM anon.taxonomy AS anon_taxonomy (
@@ -40,22 +40,24 @@ CASE
 END;
 
 -- The probability that a released label stands for a value, if all values under the label are equally likely; see
--- anon.label_values and anon.value_without_taxonomy.
+-- label_values and value_without_taxonomy.
 --
 -- Returns: DOUBLE in [0, 1].
 -- Example:
---   SELECT anon.label_share('age', '[30, 40)', 34) AS decade, anon.label_share('diagnosis', 'flu', 'flu') AS kept;
-CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
+--   SELECT
+--       anon_helpers.label_share('age', '[30, 40)', 34) AS decade,
+--       anon_helpers.label_share('diagnosis', 'flu', 'flu') AS kept;
+CREATE OR REPLACE MACRO anon_helpers.label_share(attribute, label, value) AS (
     SELECT CASE
         WHEN anon_found.anon_values > 0 THEN anon_found.anon_same_values / anon_found.anon_values
-        WHEN anon.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0
+        WHEN anon_helpers.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0
         ELSE 0.0
     END
     FROM (
         SELECT
             count(*) AS anon_values,
             count(*) FILTER (WHERE anon_labels.anon_value IS NOT DISTINCT FROM anon.text_of(value)) AS anon_same_values
-        FROM anon.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
+        FROM anon_helpers.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
         WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM anon.text_of(label)
     ) AS anon_found (anon_values, anon_same_values)
 );
@@ -64,31 +66,33 @@ CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
 --
 -- Returns: DOUBLE; NULL for NULL.
 -- Example:
---   SELECT anon.number_of('age', '34') AS number;
-CREATE OR REPLACE MACRO anon.number_of(attribute, value) AS
+--   SELECT anon_helpers.number_of('age', '34') AS number;
+CREATE OR REPLACE MACRO anon_helpers.number_of(attribute, value) AS
 CASE
     WHEN value IS NULL THEN NULL
-    WHEN TRY_CAST(anon.as_read(value) AS DOUBLE) IS NULL THEN error(concat('column "', attribute, '" has a value that is not a number'))
-    ELSE TRY_CAST(anon.as_read(value) AS DOUBLE)
+    WHEN TRY_CAST(anon_helpers.as_read(value) AS DOUBLE) IS NULL
+        THEN error(concat('column "', attribute, '" has a value that is not a number'))
+    ELSE TRY_CAST(anon_helpers.as_read(value) AS DOUBLE)
 END;
 
 -- The number halfway between the smallest and the largest number that a released label may stand for; see
--- anon.label_values and anon.value_without_taxonomy.
+-- label_values and value_without_taxonomy.
 --
 -- Returns: DOUBLE; NULL for a label of nothing but NULL, an error for a value that is not a number.
 -- Example:
---   SELECT anon.label_midpoint('age', '[30, 40)') AS decade, anon.label_midpoint('age', '*') AS domain;
-CREATE OR REPLACE MACRO anon.label_midpoint(attribute, label) AS (
+--   SELECT anon_helpers.label_midpoint('age', '[30, 40)') AS decade, anon_helpers.label_midpoint('age', '*') AS domain;
+CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
     SELECT CASE
-        WHEN anon_found.anon_values = 0 THEN anon.number_of(attribute, anon.value_without_taxonomy(attribute, label))
+        WHEN anon_found.anon_values = 0
+            THEN anon_helpers.number_of(attribute, anon_helpers.value_without_taxonomy(attribute, label))
         ELSE (anon_found.anon_smallest + anon_found.anon_largest) / 2
     END
     FROM (
         SELECT
             count(*) AS anon_values,
-            min(anon.number_of(attribute, anon_labels.anon_value)) AS anon_smallest,
-            max(anon.number_of(attribute, anon_labels.anon_value)) AS anon_largest
-        FROM anon.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
+            min(anon_helpers.number_of(attribute, anon_labels.anon_value)) AS anon_smallest,
+            max(anon_helpers.number_of(attribute, anon_labels.anon_value)) AS anon_largest
+        FROM anon_helpers.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
         WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM anon.text_of(label)
     ) AS anon_found (anon_values, anon_smallest, anon_largest)
 );
@@ -101,13 +105,13 @@ CREATE OR REPLACE MACRO anon.label_midpoint(attribute, label) AS (
 -- quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
 -- Source: Lee and Chung 2020, equations 5 and 6.
 -- Example:
---   FROM anon.released_ncp('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
+--   FROM anon_helpers.released_ncp('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.released_ncp(released, quasi_identifiers) AS TABLE
 WITH anon_cells AS (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), count(*) AS anon_rows
-        FROM query_table(anon.as_source(released))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), count(*) AS anon_rows
+        FROM query_table(anon_helpers.as_source(released))
         GROUP BY ALL
     )
 ),
@@ -118,7 +122,7 @@ anon_labels AS (
 ),
 anon_leaves AS (
     SELECT attribute AS anon_attribute, label AS anon_label, count(*) AS anon_leaf_count
-    FROM anon.label_values()
+    FROM anon_helpers.label_values()
     GROUP BY ALL
 ),
 anon_losses AS (
@@ -127,8 +131,8 @@ anon_losses AS (
         anon_shown.anon_label,
         CASE
             WHEN anon_leaves.anon_leaf_count IS NOT NULL
-                THEN anon.ncp_share_of(anon_leaves.anon_leaf_count, anon_heights.value_count)
-            WHEN anon.value_without_taxonomy(anon_shown.anon_attribute, anon_shown.anon_label)
+                THEN anon_helpers.ncp_share_of(anon_leaves.anon_leaf_count, anon_heights.value_count)
+            WHEN anon_helpers.value_without_taxonomy(anon_shown.anon_attribute, anon_shown.anon_label)
                 IS NOT DISTINCT FROM anon_shown.anon_label THEN 0.0
         END AS anon_loss
     FROM (SELECT DISTINCT anon_attribute, anon_label FROM anon_labels) AS anon_shown
@@ -169,7 +173,7 @@ CREATE OR REPLACE MACRO anon.total_variation(original, released, column_name) AS
 SELECT
     CASE
         WHEN min(anon_original_total) > 0 AND min(anon_released_total) > 0 THEN
-            anon.equal_distance_of(anon_released_rows, anon_released_total, anon_original_rows / anon_original_total)
+            anon_helpers.equal_distance_of(anon_released_rows, anon_released_total, anon_original_rows / anon_original_total)
     END AS total_variation
 FROM (
     SELECT
@@ -181,10 +185,10 @@ FROM (
         SELECT anon_value, sum(1 - anon_in_released) AS anon_original_rows, sum(anon_in_released) AS anon_released_rows
         FROM (
             SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 0 AS anon_in_released
-            FROM query_table(anon.as_source(original))
+            FROM query_table(anon_helpers.as_source(original))
             UNION ALL
             SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 1 AS anon_in_released
-            FROM query_table(anon.as_source(released))
+            FROM query_table(anon_helpers.as_source(released))
         )
         GROUP BY anon_value
     )
@@ -201,8 +205,8 @@ FROM (
 -- Source: Lee and Chung 2020, tables 5 to 8.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}) WHERE diagnosis = 'flu')
---   FROM anon.compared_values('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.compared_values(original, released, node, sensitive) AS TABLE
+--   FROM anon_helpers.compared_values('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.compared_values(original, released, node, sensitive) AS TABLE
 WITH anon_cells AS (
     SELECT
         COLUMNS(map_keys(node)),
@@ -218,7 +222,7 @@ WITH anon_cells AS (
             anon.text_of(COLUMNS(map_keys(node))),
             anon.text_of(COLUMNS([sensitive])) AS anon_value,
             1 AS anon_in_released
-        FROM query_table(anon.as_source(released))
+        FROM query_table(anon_helpers.as_source(released))
     )
     GROUP BY ALL
 ),
@@ -268,11 +272,11 @@ GROUP BY anon_class, anon_value;
 -- Returns: DOUBLE in [0, 1]; NULL for a class that is not released.
 -- Source: Lee and Chung 2020, equation 8.
 -- Example:
---   SELECT anon.counterfeit_share_of(3, 4) AS rate;
-CREATE OR REPLACE MACRO anon.counterfeit_share_of(original_rows, released_rows) AS
+--   SELECT anon_helpers.counterfeit_share_of(3, 4) AS rate;
+CREATE OR REPLACE MACRO anon_helpers.counterfeit_share_of(original_rows, released_rows) AS
 CASE WHEN released_rows > 0 THEN greatest(released_rows - original_rows, 0) / released_rows END;
 
--- Every class of anon.compared_values with its sizes, and how far its released sensitive values are from the original
+-- Every class of compared_values with its sizes, and how far its released sensitive values are from the original
 -- ones: the total variation distance, 1 for a class without original rows, NULL for one that is not released.
 --
 -- Returns: class VARCHAR[], masked BOOLEAN, original_rows BIGINT, released_rows BIGINT, distance DOUBLE and
@@ -280,19 +284,19 @@ CASE WHEN released_rows > 0 THEN greatest(released_rows - original_rows, 0) / re
 -- Source: Lee and Chung 2020, equations 7 and 8 for one class.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}) WHERE diagnosis = 'flu')
---   FROM anon.compared_classes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.compared_classes(original, released, node, sensitive) AS TABLE
+--   FROM anon_helpers.compared_classes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.compared_classes(original, released, node, sensitive) AS TABLE
 SELECT
     anon_class AS class,
     anon_class = list_transform(anon_class, lambda anon_label: '*') AS masked,
     CAST(any_value(anon_original_size) AS BIGINT) AS original_rows,
     CAST(any_value(anon_released_size) AS BIGINT) AS released_rows,
     CASE
-        WHEN any_value(anon_released_size) > 0 THEN anon.equal_distance_of(
+        WHEN any_value(anon_released_size) > 0 THEN anon_helpers.equal_distance_of(
             anon_released_rows, anon_released_size, anon_original_rows / nullif(anon_original_size, 0)
         )
     END AS distance,
-    anon.counterfeit_share_of(any_value(anon_original_size), any_value(anon_released_size)) AS counterfeit_share
+    anon_helpers.counterfeit_share_of(any_value(anon_original_size), any_value(anon_released_size)) AS counterfeit_share
 FROM (
     SELECT
         class AS anon_class,
@@ -300,11 +304,11 @@ FROM (
         released_rows AS anon_released_rows,
         sum(original_rows) OVER (PARTITION BY class) AS anon_original_size,
         sum(released_rows) OVER (PARTITION BY class) AS anon_released_size
-    FROM anon.compared_values(original, released, node, sensitive)
+    FROM anon_helpers.compared_values(original, released, node, sensitive)
 )
 GROUP BY anon_class;
 
--- What a release with masked, counterfeit or deleted rows does to its classes, see anon.compared_classes: means over
+-- What a release with masked, counterfeit or deleted rows does to its classes, see compared_classes: means over
 -- the released classes, each with the same weight.
 --
 -- Returns: one row, all in [0, 1]: class_distance DOUBLE, the mean distance (EMD of classes), NULL if no class is
@@ -314,22 +318,22 @@ GROUP BY anon_class;
 -- Source: Lee and Chung 2020, equation 9.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1}) WHERE diagnosis = 'flu')
---   FROM anon.class_changes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis');
-CREATE OR REPLACE MACRO anon.class_changes(original, released, node, sensitive) AS TABLE
+--   FROM anon_helpers.class_changes('visits', 'released', MAP {'age': 2, 'sex': 1}, 'diagnosis');
+CREATE OR REPLACE MACRO anon_helpers.class_changes(original, released, node, sensitive) AS TABLE
 SELECT
     avg(distance ORDER BY class ASC NULLS LAST) AS class_distance,
     coalesce(avg(counterfeit_share ORDER BY class ASC NULLS LAST), 0.0) AS rate,
     coalesce(avg(counterfeit_share ORDER BY class ASC NULLS LAST) FILTER (WHERE NOT masked), 0.0) AS unmasked_rate,
     sum(greatest(original_rows - released_rows, 0)) / nullif(sum(original_rows), 0) AS deletion_rate
-FROM anon.compared_classes(original, released, node, sensitive);
+FROM anon_helpers.compared_classes(original, released, node, sensitive);
 
 -- Information loss of a release in IPA, the sum of three losses that each have rows of their own: NCP over all released
 -- rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
 -- the masked one included. It is measured on the true data and must not be part of a differentially private release.
 --
 -- Job: loss.
--- Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
--- anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
+-- Returns: one row: ncp, total_variation, rate DOUBLE as in released_ncp, anon.total_variation and
+-- class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;
 -- literal_information_loss DOUBLE, the sum with literal_ncp; utility DOUBLE, 3 - information_loss. NULL where a part is.
 -- Source: Lee and Chung 2020, equations 10 and 11.
 -- Example:
@@ -344,9 +348,9 @@ SELECT
     (anon_labels.ncp + anon_values.total_variation + anon_classes.rate) / 3 AS normalized_information_loss,
     anon_labels.literal_ncp + anon_values.total_variation + anon_classes.rate AS literal_information_loss,
     3 - (anon_labels.ncp + anon_values.total_variation + anon_classes.rate) AS utility
-FROM anon.released_ncp(released, map_keys(node)) AS anon_labels
+FROM anon_helpers.released_ncp(released, map_keys(node)) AS anon_labels
 CROSS JOIN anon.total_variation(original, released, sensitive) AS anon_values
-CROSS JOIN anon.class_changes(original, released, node, sensitive) AS anon_classes;
+CROSS JOIN anon_helpers.class_changes(original, released, node, sensitive) AS anon_classes;
 
 -- Who is left out of a release: the values of a column with their rows in the source and in the release, first the value that
 -- has lost the largest share of its rows. The column is one that the release has as it is.
@@ -362,7 +366,7 @@ SELECT
     anon_source.row_count AS source_rows,
     coalesce(anon_release.row_count, 0) AS release_rows,
     1 - coalesce(anon_release.row_count, 0) / anon_source.row_count AS left_out_share
-FROM anon.column_values(source, [column_name]) AS anon_source
-LEFT JOIN anon.column_values(release, [column_name]) AS anon_release
+FROM anon_helpers.column_values(source, [column_name]) AS anon_source
+LEFT JOIN anon_helpers.column_values(release, [column_name]) AS anon_release
     ON anon_release.value IS NOT DISTINCT FROM anon_source.value
 ORDER BY left_out_share DESC, source_rows DESC, value ASC;

@@ -17,38 +17,38 @@ FROM anon.class_sizes(source, quasi_identifiers);
 --
 -- Returns: class_size BIGINT, 0 for a class that only the population has; population_size BIGINT, at least 1.
 -- Example:
---   FROM anon.matched_classes('visits', ['sex'], 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.matched_classes(source, quasi_identifiers, population) AS TABLE
+--   FROM anon_helpers.matched_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.matched_classes(source, quasi_identifiers, population) AS TABLE
 SELECT
     CAST(anon_sample_size AS BIGINT) AS class_size,
     CAST(greatest(anon_sample_size, anon_population_size) AS BIGINT) AS population_size
 FROM (
     SELECT
-        COLUMNS(anon.listed(quasi_identifiers)),
+        COLUMNS(anon_helpers.listed(quasi_identifiers)),
         sum(anon_in_sample) AS anon_sample_size,
         sum(anon_in_population) AS anon_population_size
     FROM (
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 1 AS anon_in_sample, 0 AS anon_in_population
-        FROM query_table(anon.as_source(source))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), 1 AS anon_in_sample, 0 AS anon_in_population
+        FROM query_table(anon_helpers.as_source(source))
         -- By name: COLUMNS follows the order of each table, and theirs may differ.
         UNION ALL BY NAME
-        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 0 AS anon_in_sample, 1 AS anon_in_population
-        FROM query_table(anon.as_source(population))
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), 0 AS anon_in_sample, 1 AS anon_in_population
+        FROM query_table(anon_helpers.as_source(population))
     )
     GROUP BY ALL
 );
 
--- Every class of the source with its size there and in the population table, see anon.matched_classes.
+-- Every class of the source with its size there and in the population table, see matched_classes.
 --
 -- Returns: class_size BIGINT, population_size BIGINT.
 -- Example:
---   FROM anon.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.population_classes(source, quasi_identifiers, population) AS TABLE
+--   FROM anon_helpers.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.population_classes(source, quasi_identifiers, population) AS TABLE
 SELECT class_size, population_size
-FROM anon.matched_classes(source, quasi_identifiers, population)
+FROM anon_helpers.matched_classes(source, quasi_identifiers, population)
 WHERE class_size > 0;
 
--- k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
+-- k-map attained: the smallest population size of any class of the source, see matched_classes; NULL for a table
 -- without rows. Classes without a row of the source do not count.
 --
 -- Job: privacy.
@@ -58,7 +58,7 @@ WHERE class_size > 0;
 --   FROM anon.k_map('visits', ['sex'], 'visits');
 CREATE OR REPLACE MACRO anon.k_map(source, quasi_identifiers, population) AS TABLE
 SELECT min(population_size) AS k
-FROM anon.population_classes(source, quasi_identifiers, population);
+FROM anon_helpers.population_classes(source, quasi_identifiers, population);
 
 -- delta-presence attained: the smallest and the largest probability that an individual of the population has a row in
 -- the source, which is the share of the individual's class that does. Individuals whose class has no row of the source
@@ -78,7 +78,7 @@ SELECT
     max(class_size / population_size) AS largest,
     min(class_size / population_size) FILTER (WHERE class_size > 0) AS smallest_published,
     count(*) FILTER (WHERE class_size = 0) AS absent_classes
-FROM anon.matched_classes(source, quasi_identifiers, population);
+FROM anon_helpers.matched_classes(source, quasi_identifiers, population);
 
 -- Journalist risk: the attacker does not know whether the person is in the table, but has the population that
 -- it was drawn from. The highest risk is 1 over the smallest population size of any published class.
@@ -93,7 +93,7 @@ CREATE OR REPLACE MACRO anon.journalist_risk(source, quasi_identifiers, populati
 SELECT
     1.0 / min(population_size) AS highest_risk,
     sum(CAST(class_size AS DOUBLE) / population_size) / sum(class_size) AS average_risk
-FROM anon.population_classes(source, quasi_identifiers, population);
+FROM anon_helpers.population_classes(source, quasi_identifiers, population);
 
 -- Marketer risk: the share of the rows that an attacker is expected to match rightly when every row is
 -- matched with a person of the population at random within its class. Give the source itself as population
@@ -106,7 +106,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 --   FROM anon.marketer_risk('visits', ['sex'], 'visits');
 CREATE OR REPLACE MACRO anon.marketer_risk(source, quasi_identifiers, population) AS TABLE
 SELECT sum(CAST(class_size AS DOUBLE) / population_size) / sum(class_size) AS marketer_risk
-FROM anon.population_classes(source, quasi_identifiers, population);
+FROM anon_helpers.population_classes(source, quasi_identifiers, population);
 
 -- Rows that are alone in their class.
 --
@@ -128,8 +128,8 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Returns: DOUBLE in (0, 1]; NULL without rows.
 -- Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
 -- Example:
---   SELECT anon.distinction_of(class_size) AS distinction FROM anon.class_sizes('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.distinction_of(class_size) AS CAST(count(*) AS DOUBLE) / sum(class_size);
+--   SELECT anon_helpers.distinction_of(class_size) AS distinction FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.distinction_of(class_size) AS CAST(count(*) AS DOUBLE) / sum(class_size);
 
 -- The share of all pairs of rows of some classes whose two rows are in different classes.
 --
@@ -137,31 +137,33 @@ CREATE OR REPLACE MACRO anon.distinction_of(class_size) AS CAST(count(*) AS DOUB
 -- Returns: DOUBLE in [0, 1]; NULL of fewer than two rows, which are no pair.
 -- Source: Motwani and Xu 2008, the separation ratio.
 -- Example:
---   SELECT anon.separation_of(class_size) AS separation FROM anon.class_sizes('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.separation_of(class_size) AS
+--   SELECT anon_helpers.separation_of(class_size) AS separation FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.separation_of(class_size) AS
 1 - sum(CAST(class_size AS HUGEINT) * (class_size - 1))
 / nullif(CAST(sum(CAST(class_size AS HUGEINT)) * (sum(CAST(class_size AS HUGEINT)) - 1) AS DOUBLE), 0);
 
 -- Distinction of some columns: how close they are to a key. Of the rows, the largest share among which no two agree on all
 -- of the columns. NULL agrees with NULL.
 --
+-- Job: columns.
 -- Returns: one row: distinction DOUBLE in (0, 1], 1 for a key; NULL for a table without rows.
 -- Source: Motwani and Xu 2008, "Efficient Algorithms for Masking and Finding Quasi-Identifiers", the distinct ratio.
 -- Example:
 --   FROM anon.distinction('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.distinction(source, columns) AS TABLE
-SELECT anon.distinction_of(class_size) AS distinction
+SELECT anon_helpers.distinction_of(class_size) AS distinction
 FROM anon.class_sizes(source, columns);
 
 -- Separation by some columns: the share of all pairs of rows whose two rows differ in one of the columns, at least. NULL
 -- agrees with NULL.
 --
+-- Job: columns.
 -- Returns: one row: separation DOUBLE in [0, 1], 1 for a key; NULL for a table of fewer than two rows.
 -- Source: Motwani and Xu 2008, the separation ratio.
 -- Example:
 --   FROM anon.separation('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.separation(source, columns) AS TABLE
-SELECT anon.separation_of(class_size) AS separation
+SELECT anon_helpers.separation_of(class_size) AS separation
 FROM anon.class_sizes(source, columns);
 
 -- The columns of a source that single rows out by themselves: how many rows have a value that fewer than k rows have, most
@@ -176,7 +178,7 @@ CREATE OR REPLACE MACRO anon.nearly_unique(source, k) AS TABLE
 WITH anon_values AS (
     SELECT anon_column, anon_value, count(*) AS anon_value_rows
     FROM (
-        FROM (SELECT anon.text_of(COLUMNS(*)) FROM query_table(anon.as_source(source)))
+        FROM (SELECT anon.text_of(COLUMNS(*)) FROM query_table(anon_helpers.as_source(source)))
         UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(*)))
     )
     GROUP BY anon_column, anon_value
@@ -184,7 +186,9 @@ WITH anon_values AS (
 SELECT
     anon_column AS column_name,
     count(anon_value) AS value_count,
-    CAST(coalesce(sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < anon.checked_k(k)), 0) AS BIGINT) AS rare_rows,
+    CAST(coalesce(
+        sum(anon_value_rows) FILTER (WHERE anon_value IS NOT NULL AND anon_value_rows < anon_helpers.checked_k(k)), 0
+    ) AS BIGINT) AS rare_rows,
     rare_rows / sum(anon_value_rows) AS rare_share
 FROM anon_values
 GROUP BY anon_column

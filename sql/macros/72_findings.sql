@@ -5,8 +5,8 @@
 -- Returns: BOOLEAN; true for no rows.
 -- Source: Machanavajjhala et al. 2007, the homogeneity attack.
 -- Example:
---   SELECT sex, anon.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;
-CREATE OR REPLACE MACRO anon.is_homogeneous(value) AS
+--   SELECT sex, anon_helpers.is_homogeneous(diagnosis) AS is_homogeneous FROM visits GROUP BY sex;
+CREATE OR REPLACE MACRO anon_helpers.is_homogeneous(value) AS
 min(value) IS NOT DISTINCT FROM max(value) AND count(value) IN (0, count(*));
 
 -- The rows of classes in which all rows have one sensitive value, so that their class gives the value away.
@@ -21,8 +21,8 @@ SELECT
     CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_is_homogeneous), 0) AS BIGINT) AS homogeneous_rows,
     CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count
 FROM (
-    SELECT sum(row_count) AS anon_rows, anon.is_homogeneous(sensitive_value) AS anon_is_homogeneous
-    FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    SELECT sum(row_count) AS anon_rows, anon_helpers.is_homogeneous(sensitive_value) AS anon_is_homogeneous
+    FROM anon_helpers.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
 );
 
@@ -30,8 +30,8 @@ FROM (
 --
 -- Returns: HUGEINT, 0 without any.
 -- Example:
---   SELECT anon.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes('visits', ['zip']);
-CREATE OR REPLACE MACRO anon.rare_rows_of(value_rows, fewer_than) AS
+--   SELECT anon_helpers.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes('visits', ['zip']);
+CREATE OR REPLACE MACRO anon_helpers.rare_rows_of(value_rows, fewer_than) AS
 coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
 
 -- The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
@@ -42,7 +42,7 @@ coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
 --   FROM anon.rare_rows('visits', ['age', 'diagnosis'], 2);
 CREATE OR REPLACE MACRO anon.rare_rows(source, column_names, fewer_than) AS TABLE
 SELECT
-    CAST(anon.rare_rows_of(class_size, anon_fewer_than) AS BIGINT) AS rare_rows,
+    CAST(anon_helpers.rare_rows_of(class_size, anon_fewer_than) AS BIGINT) AS rare_rows,
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count
 FROM (SELECT class_size, fewer_than AS anon_fewer_than FROM anon.class_sizes(source, column_names));
 
@@ -57,8 +57,8 @@ FROM (SELECT class_size, fewer_than AS anon_fewer_than FROM anon.class_sizes(sou
 -- Source: Codd 1971, functional dependency.
 -- Example:
 --   WITH pairs AS (SELECT zip AS determinant, sex AS dependent, count(*) AS row_count FROM visits GROUP BY ALL)
---   FROM anon.dependency('pairs');
-CREATE OR REPLACE MACRO anon.dependency(pairs) AS TABLE
+--   FROM anon_helpers.dependency('pairs');
+CREATE OR REPLACE MACRO anon_helpers.dependency(pairs) AS TABLE
 SELECT
     CAST(coalesce(sum(anon_undetermined_rows), 0) AS BIGINT) AS undetermined_rows,
     CAST(coalesce(list_extract(max(anon_repeated_rows, 2), 2), 0) AS BIGINT) AS support,
@@ -70,7 +70,7 @@ FROM (
         sum(row_count) AS anon_rows
     FROM (
         SELECT dependent, row_count, count(*) OVER (PARTITION BY determinant) AS anon_dependents
-        FROM query_table(anon.as_source(pairs))
+        FROM query_table(anon_helpers.as_source(pairs))
     )
     GROUP BY dependent
 );

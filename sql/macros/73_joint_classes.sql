@@ -11,6 +11,7 @@
 -- row of a person has NULL for their class, whether it left the row out or there was none. A key that is NULL, or has
 -- several rows of a release, is an error, and so are two releases with rows and no key in common.
 --
+-- Job: privacy.
 -- Returns: first_class STRUCT, second_class STRUCT of the labels in each release, or NULL; person_count BIGINT.
 -- Source: composition attacks (Ganta, Kasiviswanathan and Smith 2008); differences of releases (Byun et al. 2006).
 -- Example:
@@ -42,13 +43,13 @@ FROM (
             SELECT
                 anon.text_of(COLUMNS([key])) AS anon_key,
                 row(*COLUMNS(lambda anon_name: lower(anon_name) <> lower(key))) AS anon_first_class
-            FROM query_table(anon.as_source(first_release))
+            FROM query_table(anon_helpers.as_source(first_release))
             -- By name: the column that a table lacks is NULL.
             UNION ALL BY NAME
             SELECT
                 anon.text_of(COLUMNS([key])) AS anon_key,
                 row(*COLUMNS(lambda anon_name: lower(anon_name) <> lower(key))) AS anon_second_class
-            FROM query_table(anon.as_source(second_release))
+            FROM query_table(anon_helpers.as_source(second_release))
         )
         GROUP BY anon_key
     )
@@ -62,16 +63,16 @@ FROM (
 -- Returns: one row: k BIGINT; class_count BIGINT; person_count BIGINT; unique_persons BIGINT, those alone in their joint
 -- class. Without classes, k is NULL.
 -- Example:
---   WITH joint AS (FROM anon.joint_classes('visits', 'visits', 'id')) FROM anon.joint_sizes('joint');
-CREATE OR REPLACE MACRO anon.joint_sizes(joint_classes) AS TABLE
+--   WITH joint AS (FROM anon.joint_classes('visits', 'visits', 'id')) FROM anon_helpers.joint_sizes('joint');
+CREATE OR REPLACE MACRO anon_helpers.joint_sizes(joint_classes) AS TABLE
 SELECT
     min(anon_classes.person_count) AS k,
     count(*) AS class_count,
     CAST(coalesce(sum(anon_classes.person_count), 0) AS BIGINT) AS person_count,
     count(*) FILTER (WHERE anon_classes.person_count = 1) AS unique_persons
-FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
+FROM query_table(anon_helpers.as_source(joint_classes)) AS anon_classes;
 
--- The k of two releases together, see anon.joint_classes and anon.joint_sizes. Three releases are two, once the first two
+-- The k of two releases together, see anon.joint_classes and joint_sizes. Three releases are two, once the first two
 -- are one table with the labels of both.
 --
 -- Job: risk.
@@ -82,4 +83,4 @@ FROM query_table(anon.as_source(joint_classes)) AS anon_classes;
 --   FROM anon.joint_k('spring', 'autumn', 'id');
 CREATE OR REPLACE MACRO anon.joint_k(first_release, second_release, key) AS TABLE
 WITH anon_joint AS (SELECT * FROM anon.joint_classes(first_release, second_release, key))
-SELECT * FROM anon.joint_sizes('anon_joint');
+SELECT * FROM anon_helpers.joint_sizes('anon_joint');

@@ -8,8 +8,8 @@
 -- column doubles the states, and so is a probability outside [0, 1].
 -- Source: Mazzone 2019, section 5.2.
 -- Example:
---   FROM anon.knowledge_states(MAP {'diagnosis': 0.05, 'zip': 0.01}) ORDER BY state;
-CREATE OR REPLACE MACRO anon.knowledge_states(prior) AS TABLE
+--   FROM anon_helpers.knowledge_states(MAP {'diagnosis': 0.05, 'zip': 0.01}) ORDER BY state;
+CREATE OR REPLACE MACRO anon_helpers.knowledge_states(prior) AS TABLE
 SELECT *
 FROM (
     SELECT
@@ -32,18 +32,18 @@ FROM (
 )
 WHERE probability > 0;
 
--- The risk of each record class under column names that cannot clash with the columns'; see anon.concealing_exposure.
+-- The risk of each record class under column names that cannot clash with the columns'; see concealing_exposure.
 --
 -- Returns: the quasi-identifiers, the secret columns, anon_row_count BIGINT, anon_m DOUBLE, anon_worst_state VARCHAR[],
 -- anon_worst_risk DOUBLE.
 -- Example:
---   FROM anon.record_risks('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.record_risks(source, quasi_identifiers, prior) AS TABLE
+--   FROM anon_helpers.record_risks('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.record_risks(source, quasi_identifiers, prior) AS TABLE
 WITH anon_records AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_record, *
     FROM (
-        SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
-        FROM query_table(anon.as_source(source))
+        SELECT COLUMNS(anon_helpers.listed(quasi_identifiers)), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
+        FROM query_table(anon_helpers.as_source(source))
         GROUP BY ALL
     )
 ),
@@ -54,7 +54,7 @@ anon_guesses AS (
         anon_states.anon_state,
         anon_states.anon_known,
         anon_states.anon_probability,
-        row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class,
+        row(*COLUMNS(anon_helpers.listed(quasi_identifiers))) AS anon_class,
         CASE
             -- Columns are found whatever their case: the prior may spell them otherwise than the table.
             WHEN list_contains(
@@ -63,7 +63,7 @@ anon_guesses AS (
             ) THEN COLUMNS(map_keys(prior))
         END
     FROM anon_records
-    CROSS JOIN anon.knowledge_states(prior) AS anon_states (anon_state, anon_known, anon_probability)
+    CROSS JOIN anon_helpers.knowledge_states(prior) AS anon_states (anon_state, anon_known, anon_probability)
 ),
 anon_matches AS (
     SELECT
@@ -85,7 +85,7 @@ anon_risks AS (
     GROUP BY anon_record
 )
 SELECT
-    COLUMNS(anon.listed(quasi_identifiers)),
+    COLUMNS(anon_helpers.listed(quasi_identifiers)),
     COLUMNS(map_keys(prior)),
     anon_records.anon_row_count,
     anon_risks.anon_m,
@@ -103,17 +103,17 @@ INNER JOIN anon_risks ON anon_risks.anon_record = anon_records.anon_record;
 -- known in it, and worst_risk DOUBLE, the risk in it. NULL is a value. At most 12 secret columns, at least one.
 -- Source: Mazzone 2019, section 5.2, for an inclusion probability of 1.
 -- Example:
---   FROM anon.concealing_exposure('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY m DESC;
-CREATE OR REPLACE MACRO anon.concealing_exposure(source, quasi_identifiers, prior) AS TABLE
+--   FROM anon_helpers.concealing_exposure('visits', ['sex'], MAP {'diagnosis': 0.05}) ORDER BY m DESC;
+CREATE OR REPLACE MACRO anon_helpers.concealing_exposure(source, quasi_identifiers, prior) AS TABLE
 SELECT
     * EXCLUDE (anon_row_count, anon_m, anon_worst_state, anon_worst_risk),
     anon_row_count AS row_count,
     anon_m AS m,
     anon_worst_state AS worst_state,
     anon_worst_risk AS worst_risk
-FROM anon.record_risks(source, quasi_identifiers, prior);
+FROM anon_helpers.record_risks(source, quasi_identifiers, prior);
 
--- m-concealing attained: the highest risk of any row, see anon.concealing_exposure; NULL for a table without rows. With
+-- m-concealing attained: the highest risk of any row, see concealing_exposure; NULL for a table without rows. With
 -- probabilities of 0 it is 1 / k of k-anonymity, and generalization never raises it. Correlated and partial leaks are
 -- outside the model.
 --
@@ -124,4 +124,4 @@ FROM anon.record_risks(source, quasi_identifiers, prior);
 --   FROM anon.m_concealing('visits', ['sex'], MAP {'diagnosis': 0.05});
 CREATE OR REPLACE MACRO anon.m_concealing(source, quasi_identifiers, prior) AS TABLE
 SELECT max(anon_m) AS m, 1 / max(anon_m) AS inverse_m
-FROM anon.record_risks(source, quasi_identifiers, prior);
+FROM anon_helpers.record_risks(source, quasi_identifiers, prior);

@@ -5,8 +5,8 @@
 -- Returns: the type of class_size; 0 for a class that is large enough.
 -- Source: Lee et al. 2017, algorithm 1.
 -- Example:
---   SELECT sum(anon.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon.missing_rows(class_size, k) AS greatest(k - class_size, 0);
+--   SELECT sum(anon_helpers.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon_helpers.missing_rows(class_size, k) AS greatest(k - class_size, 0);
 
 -- The share of rows with a value, as expected from few rows and from what was expected before these were seen.
 --
@@ -15,8 +15,8 @@ CREATE OR REPLACE MACRO anon.missing_rows(class_size, k) AS greatest(k - class_s
 -- Returns: DOUBLE in [0, 1].
 -- Source: MacKay and Peto 1995, a hierarchical Dirichlet model: with the prior of one more label, and that of another.
 -- Example:
---   SELECT anon.backed_off(3, 10, 0.25, 10) AS share;
-CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows) AS
+--   SELECT anon_helpers.backed_off(3, 10, 0.25, 10) AS share;
+CREATE OR REPLACE MACRO anon_helpers.backed_off(value_rows, row_count, prior, prior_rows) AS
 (value_rows + prior_rows * prior) / (row_count + prior_rows);
 
 -- Reconstruction error of a value that is published as one of `leaf_count` equally likely values, in a row that is real
@@ -25,8 +25,8 @@ CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows
 -- Returns: DOUBLE in [0, 1]; 0 for a value that is published as it is in a row that is known to be real.
 -- Source: Lee et al. 2017, equation of RCE, for discrete values.
 -- Example:
---   SELECT anon.reconstruction_error(3, 0.75) AS error;
-CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
+--   SELECT anon_helpers.reconstruction_error(3, 0.75) AS error;
+CREATE OR REPLACE MACRO anon_helpers.reconstruction_error(leaf_count, truth) AS
 1 - (2 * truth - truth * truth) / leaf_count;
 
 -- Reconstruction error RCE of the rows of an original in a release that was generalized to a node, over its
@@ -39,6 +39,7 @@ CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
 --
 -- truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
 -- without a catalog. A row where it is NULL is not true.
+-- Job: answers.
 -- Returns: one row: rce DOUBLE in [0, 1], the mean over rows and attributes; total_rce DOUBLE, the sum; joint_rce
 -- DOUBLE in [0, 1], the mean over rows with all attributes taken as one, whose values are their combinations; lost_rows
 -- BIGINT. The means are NULL for an original without rows.
@@ -64,14 +65,14 @@ WITH anon_cells AS (
                 anon.text_of(COLUMNS(map_keys(node))),
                 anon.text_of(COLUMNS([sensitive])) AS anon_value,
                 CAST(coalesce(COLUMNS([truth]), 0) AS DOUBLE) AS anon_truth
-            FROM query_table(anon.as_source(released))
+            FROM query_table(anon_helpers.as_source(released))
         )
         GROUP BY ALL
     )
 ),
 anon_leaves AS (
     SELECT DISTINCT attribute AS anon_attribute, label AS anon_label, leaf_count AS anon_leaf_count
-    FROM anon.taxonomy_labels(map_keys(node))
+    FROM anon_helpers.taxonomy_labels(map_keys(node))
     WHERE level = node[attribute]
 ),
 anon_labels AS (
@@ -98,8 +99,8 @@ anon_errors AS (
         any_value(anon_truth) AS anon_truth,
         count(*) AS anon_width,
         bool_or(bool_and(anon_is_mask)) OVER () AS anon_has_masks,
-        sum(anon.reconstruction_error(anon_leaf_count, anon_truth)) AS anon_shown_error,
-        sum(anon.reconstruction_error(anon_domain_size, 1)) AS anon_lost_error,
+        sum(anon_helpers.reconstruction_error(anon_leaf_count, anon_truth)) AS anon_shown_error,
+        sum(anon_helpers.reconstruction_error(anon_domain_size, 1)) AS anon_lost_error,
         product(anon_leaf_count) AS anon_shown_values,
         product(anon_domain_size) AS anon_lost_values
     FROM anon_labels
@@ -121,12 +122,12 @@ FROM (
         anon_width,
         anon_truth,
         CASE
-            WHEN anon_truth IS NULL THEN anon_lost_error + anon.reconstruction_error(anon_candidates, 1)
-            ELSE anon_shown_error + anon.reconstruction_error(1, anon_truth)
+            WHEN anon_truth IS NULL THEN anon_lost_error + anon_helpers.reconstruction_error(anon_candidates, 1)
+            ELSE anon_shown_error + anon_helpers.reconstruction_error(1, anon_truth)
         END AS anon_error,
         CASE
-            WHEN anon_truth IS NULL THEN anon.reconstruction_error(anon_lost_values * anon_candidates, 1)
-            ELSE anon.reconstruction_error(anon_shown_values, anon_truth)
+            WHEN anon_truth IS NULL THEN anon_helpers.reconstruction_error(anon_lost_values * anon_candidates, 1)
+            ELSE anon_helpers.reconstruction_error(anon_shown_values, anon_truth)
         END AS anon_joint_error
     FROM (
         SELECT anon_errors.*, CASE WHEN anon_has_masks THEN 1 ELSE anon_domain.anon_values END AS anon_candidates

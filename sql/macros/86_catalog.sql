@@ -18,8 +18,8 @@
 -- Example:
 --   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
 --   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits)
---   FROM anon.catalog_values('released', 'catalog', 'ill') ORDER BY class_id;
-CREATE OR REPLACE MACRO anon.catalog_values(released, catalog, sensitive) AS TABLE
+--   FROM anon_helpers.catalog_values('released', 'catalog', 'ill') ORDER BY class_id;
+CREATE OR REPLACE MACRO anon_helpers.catalog_values(released, catalog, sensitive) AS TABLE
 SELECT
     anon_group AS class_ids,
     anon_class AS class_id,
@@ -48,11 +48,11 @@ FROM (
             unnest(class_ids) AS anon_class,
             anon.text_of(COLUMNS([sensitive])) AS anon_value,
             counterfeits AS anon_counterfeits
-        FROM query_table(anon.as_source(catalog))
+        FROM query_table(anon_helpers.as_source(catalog))
     ) AS anon_listed
     LEFT JOIN (
         SELECT class_id AS anon_class, anon.text_of(COLUMNS([sensitive])) AS anon_value, count(*) AS anon_rows
-        FROM query_table(anon.as_source(released))
+        FROM query_table(anon_helpers.as_source(released))
         GROUP BY ALL
     ) AS anon_counts
         ON anon_counts.anon_class = anon_listed.anon_class
@@ -68,14 +68,15 @@ FROM (
 -- Returns: DOUBLE in [0, 1]; 1 for a row that no catalog speaks of.
 -- Source: Lee et al. 2017, on RCE with a catalog.
 -- Example:
---   SELECT anon.row_truth(1, 4) AS truth;
-CREATE OR REPLACE MACRO anon.row_truth(counterfeits, row_count) AS
+--   SELECT anon_helpers.row_truth(1, 4) AS truth;
+CREATE OR REPLACE MACRO anon_helpers.row_truth(counterfeits, row_count) AS
 CASE WHEN counterfeits IS NULL THEN 1.0 ELSE 1.0 - counterfeits / row_count END;
 
--- The rows of a release, each with the probability that it is true, anon_truth: see anon.row_truth, and
--- anon.catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
+-- The rows of a release, each with the probability that it is true, anon_truth: see row_truth, and
+-- catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
 -- some rows only, take them from here.
 --
+-- Job: answers.
 -- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 -- Source: Lee et al. 2017, on RCE with a catalog.
 -- Example:
@@ -86,9 +87,9 @@ CASE WHEN counterfeits IS NULL THEN 1.0 ELSE 1.0 - counterfeits / row_count END;
 CREATE OR REPLACE MACRO anon.row_truths(released, catalog, sensitive) AS TABLE
 SELECT
     * EXCLUDE (anon_value, anon_listed_class, anon_listed_value, anon_counterfeits, anon_group_rows),
-    anon.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
+    anon_helpers.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
 FROM (
-    SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(anon.as_source(released))
+    SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(anon_helpers.as_source(released))
 ) AS anon_rows
 LEFT JOIN (
     SELECT
@@ -96,7 +97,7 @@ LEFT JOIN (
         sensitive_value AS anon_listed_value,
         counterfeits AS anon_counterfeits,
         group_rows AS anon_group_rows
-    FROM anon.catalog_values(released, catalog, sensitive)
+    FROM anon_helpers.catalog_values(released, catalog, sensitive)
 ) AS anon_known
     ON anon_known.anon_listed_class = anon_rows.class_id
     AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_rows.anon_value;
@@ -106,6 +107,7 @@ LEFT JOIN (
 -- anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it has
 -- more counterfeits than its classes have rows.
 --
+-- Job: answers.
 -- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 -- Source: Lee et al. 2017, on RCE with a catalog, for all values alike.
 -- Example:
@@ -119,12 +121,12 @@ SELECT
     CASE
         WHEN anon_counterfeits > count(*) OVER (PARTITION BY anon_group)
             THEN error('the catalog does not fit the release: it has more counterfeits than there are rows')
-        ELSE anon.row_truth(anon_counterfeits, count(*) OVER (PARTITION BY anon_group))
+        ELSE anon_helpers.row_truth(anon_counterfeits, count(*) OVER (PARTITION BY anon_group))
     END AS anon_truth
-FROM query_table(anon.as_source(released)) AS anon_rows
+FROM query_table(anon_helpers.as_source(released)) AS anon_rows
 LEFT JOIN (
     SELECT class_ids AS anon_group, unnest(class_ids) AS anon_listed_class, counterfeits AS anon_counterfeits
-    FROM query_table(anon.as_source(catalog))
+    FROM query_table(anon_helpers.as_source(catalog))
 ) AS anon_listed
     ON anon_listed.anon_listed_class = anon_rows.class_id;
 
@@ -132,6 +134,7 @@ LEFT JOIN (
 -- anon.row_truths for weights. Of rows of one class and value nobody knows which were invented, so that a count within
 -- a group of classes is an expectation; one of all rows of a value is exact.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017, query error rate.
 -- Example:
@@ -145,6 +148,7 @@ FROM anon.estimated_counts('anon_weighted', column_name, width, 'anon_truth');
 -- AVG(averaged) by group of a release with counterfeits, corrected by its catalog: see anon.estimated_averages, with
 -- anon.row_truths for weights.
 --
+-- Job: answers.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017, queries Q3 and Q4.
 -- Example:
@@ -163,6 +167,7 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 --
 -- Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
 --
+-- Job: answers.
 -- Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
 -- Source: Lee et al. 2017, tables 8 and 9.
 -- Example:
@@ -172,7 +177,7 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 CREATE OR REPLACE MACRO anon.truthful_rows(released, catalog, quasi_identifiers, sensitive) AS TABLE
 SELECT
     CASE WHEN anon_place < anon_kept THEN class_id END AS class_id,
-    CASE WHEN anon_place < anon_kept THEN anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) ELSE '*' END,
+    CASE WHEN anon_place < anon_kept THEN anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))) ELSE '*' END,
     COLUMNS([sensitive])
 FROM (
     -- A number for each row that is left: first those that keep their class, then those that are masked.
@@ -190,11 +195,11 @@ FROM (
             FROM (
                 SELECT
                     class_id,
-                    COLUMNS(anon.listed(quasi_identifiers)),
+                    COLUMNS(anon_helpers.listed(quasi_identifiers)),
                     COLUMNS([sensitive]),
                     anon.text_of(COLUMNS([sensitive])) AS anon_value,
                     count(*) AS anon_rows
-                FROM query_table(anon.as_source(released))
+                FROM query_table(anon_helpers.as_source(released))
                 GROUP BY ALL
             ) AS anon_cells
             LEFT JOIN (
@@ -203,7 +208,7 @@ FROM (
                     class_id AS anon_listed_class,
                     sensitive_value AS anon_listed_value,
                     counterfeits AS anon_counterfeits
-                FROM anon.catalog_values(released, catalog, sensitive)
+                FROM anon_helpers.catalog_values(released, catalog, sensitive)
             ) AS anon_known
                 ON anon_known.anon_listed_class = anon_cells.class_id
                 AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_cells.anon_value

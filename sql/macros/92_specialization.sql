@@ -4,8 +4,8 @@
 --
 -- Returns: DOUBLE.
 -- Example:
---   SELECT anon.n_log_n(row_count) AS found FROM (VALUES (0), (1), (8)) AS counts (row_count);
-CREATE OR REPLACE MACRO anon.n_log_n(row_count) AS
+--   SELECT anon_helpers.n_log_n(row_count) AS found FROM (VALUES (0), (1), (8)) AS counts (row_count);
+CREATE OR REPLACE MACRO anon_helpers.n_log_n(row_count) AS
 CASE WHEN row_count > 0 THEN row_count * log2(row_count) ELSE 0 END;
 
 -- The scores of specializations, by the rows of each class that each child has: `max_score` is the number of rows in the
@@ -19,12 +19,12 @@ CASE WHEN row_count > 0 THEN row_count * log2(row_count) ELSE 0 END;
 --   WITH counts AS (
 --       FROM (VALUES (1, 1, 'a', 3), (1, 1, 'b', 1), (1, 2, 'a', 1), (1, 2, 'b', 3)) AS of_children (candidate, child, class, row_count)
 --   )
---   FROM anon.specialization_scores('counts');
-CREATE OR REPLACE MACRO anon.specialization_scores(counts) AS TABLE
+--   FROM anon_helpers.specialization_scores('counts');
+CREATE OR REPLACE MACRO anon_helpers.specialization_scores(counts) AS TABLE
 WITH anon_classes AS (
-    SELECT candidate, sum(anon.n_log_n(anon_rows)) AS anon_classes_log
+    SELECT candidate, sum(anon_helpers.n_log_n(anon_rows)) AS anon_classes_log
     FROM (
-        SELECT candidate, sum(row_count) AS anon_rows FROM query_table(anon.as_source(counts)) GROUP BY candidate, class
+        SELECT candidate, sum(row_count) AS anon_rows FROM query_table(anon_helpers.as_source(counts)) GROUP BY candidate, class
     ) AS anon_of_classes
     GROUP BY candidate
 ),
@@ -33,15 +33,15 @@ anon_children AS (
         candidate,
         sum(anon_largest) AS anon_max_score,
         sum(anon_rows) AS anon_all_rows,
-        sum(anon.n_log_n(anon_rows)) AS anon_children_log,
+        sum(anon_helpers.n_log_n(anon_rows)) AS anon_children_log,
         sum(anon_log) AS anon_both_log
     FROM (
         SELECT
             candidate,
             max(row_count) AS anon_largest,
             sum(row_count) AS anon_rows,
-            sum(anon.n_log_n(row_count)) AS anon_log
-        FROM query_table(anon.as_source(counts))
+            sum(anon_helpers.n_log_n(row_count)) AS anon_log
+        FROM query_table(anon_helpers.as_source(counts))
         GROUP BY candidate, child
     ) AS anon_of_children
     GROUP BY candidate
@@ -50,14 +50,14 @@ SELECT
     anon_children.candidate,
     CAST(anon_children.anon_max_score AS BIGINT) AS max_score,
     greatest(0, (
-        anon.n_log_n(anon_children.anon_all_rows) - anon_classes.anon_classes_log
+        anon_helpers.n_log_n(anon_children.anon_all_rows) - anon_classes.anon_classes_log
         - anon_children.anon_children_log + anon_children.anon_both_log
     ) / anon_children.anon_all_rows) AS information_gain
 FROM anon_children
 INNER JOIN anon_classes ON anon_classes.candidate = anon_children.candidate;
 
 -- The scores of a split behind each value of an interval that rows have: of those up to the value, and those above it. See
--- anon.specialization_scores, whose scores these are.
+-- specialization_scores, whose scores these are.
 --
 -- counts: candidate (the interval), value, class, row_count, a row per class and value that has rows.
 -- Returns: candidate, value, max_score BIGINT, information_gain DOUBLE of 0 or more.
@@ -66,15 +66,15 @@ INNER JOIN anon_classes ON anon_classes.candidate = anon_children.candidate;
 --   WITH counts AS (
 --       FROM (VALUES (1, 20, 'a', 1), (1, 40, 'b', 1), (1, 60, 'b', 2)) AS of_values (candidate, value, class, row_count)
 --   )
---   FROM anon.split_scores('counts') ORDER BY value;
-CREATE OR REPLACE MACRO anon.split_scores(counts) AS TABLE
+--   FROM anon_helpers.split_scores('counts') ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.split_scores(counts) AS TABLE
 WITH anon_totals AS (
     SELECT candidate, class, sum(row_count) AS anon_total
-    FROM query_table(anon.as_source(counts))
+    FROM query_table(anon_helpers.as_source(counts))
     GROUP BY candidate, class
 ),
 anon_values AS (
-    SELECT DISTINCT candidate, value FROM query_table(anon.as_source(counts))
+    SELECT DISTINCT candidate, value FROM query_table(anon_helpers.as_source(counts))
 ),
 anon_below AS (
     SELECT
@@ -88,7 +88,7 @@ anon_below AS (
         ) AS anon_left
     FROM anon_values
     INNER JOIN anon_totals ON anon_totals.candidate = anon_values.candidate
-    LEFT JOIN query_table(anon.as_source(counts)) AS anon_counts
+    LEFT JOIN query_table(anon_helpers.as_source(counts)) AS anon_counts
         ON anon_counts.candidate = anon_values.candidate
         AND anon_counts.value = anon_values.value
         AND anon_counts.class = anon_totals.class
@@ -98,9 +98,9 @@ SELECT
     value,
     CAST(max(anon_left) + max(anon_total - anon_left) AS BIGINT) AS max_score,
     greatest(0, (
-        anon.n_log_n(sum(anon_total)) - sum(anon.n_log_n(anon_total))
-        - anon.n_log_n(sum(anon_left)) + sum(anon.n_log_n(anon_left))
-        - anon.n_log_n(sum(anon_total) - sum(anon_left)) + sum(anon.n_log_n(anon_total - anon_left))
+        anon_helpers.n_log_n(sum(anon_total)) - sum(anon_helpers.n_log_n(anon_total))
+        - anon_helpers.n_log_n(sum(anon_left)) + sum(anon_helpers.n_log_n(anon_left))
+        - anon_helpers.n_log_n(sum(anon_total) - sum(anon_left)) + sum(anon_helpers.n_log_n(anon_total - anon_left))
     ) / sum(anon_total)) AS information_gain
 FROM anon_below
 GROUP BY candidate, value;

@@ -5,32 +5,32 @@
 -- are sets of items a row per item, and one that has neither if sets without items have a label. anonymize writes such a
 -- table beside a release of DiffGen.
 
--- The labels of a cut by value, marked as in anon.marked_label, with NULL for what stays NULL: that of an attribute whose
+-- The labels of a cut by value, marked as in marked_label, with NULL for what stays NULL: that of an attribute whose
 -- values are not sets.
 --
 -- Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value, and one of no attribute.
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
---   FROM anon.cut_labels('cuts') ORDER BY value;
-CREATE OR REPLACE MACRO anon.cut_labels(cuts) AS TABLE
+--   FROM anon_helpers.cut_labels('cuts') ORDER BY value;
+CREATE OR REPLACE MACRO anon_helpers.cut_labels(cuts) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_value AS value,
-    anon.marked_label(max(anon_label), count(*)) AS label
+    anon_helpers.marked_label(max(anon_label), count(*)) AS label
 FROM (
-    SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label FROM query_table(anon.as_source(cuts))
+    SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label FROM query_table(anon_helpers.as_source(cuts))
     UNION ALL
     SELECT NULL, NULL, NULL
 )
 GROUP BY anon_attribute, anon_value;
 
--- The intervals of a cut by attribute: where they begin, ascending, and their labels, marked as in anon.marked_label.
+-- The intervals of a cut by attribute: where they begin, ascending, and their labels, marked as in marked_label.
 --
 -- Returns: attribute VARCHAR, starts DOUBLE[], labels VARCHAR[], which is NULL if they leave gaps or overlap.
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('age', NULL, 20, 40, '[20, 40)'), ('age', NULL, 40, 80, '[40, 80)')) AS of_age (attribute, value, low, high, label))
---   FROM anon.cut_intervals('cuts');
-CREATE OR REPLACE MACRO anon.cut_intervals(cuts) AS TABLE
+--   FROM anon_helpers.cut_intervals('cuts');
+CREATE OR REPLACE MACRO anon_helpers.cut_intervals(cuts) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_starts AS starts,
@@ -40,8 +40,8 @@ FROM (
         attribute AS anon_attribute,
         list(CAST(low AS DOUBLE) ORDER BY low ASC NULLS LAST) AS anon_starts,
         list(CAST(high AS DOUBLE) ORDER BY low ASC NULLS LAST) AS anon_ends,
-        list(anon.marked_label(label, 1) ORDER BY low ASC NULLS LAST) AS anon_labels
-    FROM query_table(anon.as_source(cuts))
+        list(anon_helpers.marked_label(label, 1) ORDER BY low ASC NULLS LAST) AS anon_labels
+    FROM query_table(anon_helpers.as_source(cuts))
     WHERE low IS NOT NULL
     GROUP BY attribute
 );
@@ -55,8 +55,8 @@ FROM (
 --   WITH
 --       cuts AS (FROM (VALUES ('drugs', 'a', NULL, NULL, 'A*'), ('drugs', 'b', NULL, NULL, 'B*')) AS of_drugs (attribute, value, low, high, label)),
 --       sets AS (SELECT 'drugs' AS anon_attribute, ['b', NULL, 'a', 'b'] AS anon_items)
---   FROM anon.cut_sets('cuts', 'sets');
-CREATE OR REPLACE MACRO anon.cut_sets(cuts, sets) AS TABLE
+--   FROM anon_helpers.cut_sets('cuts', 'sets');
+CREATE OR REPLACE MACRO anon_helpers.cut_sets(cuts, sets) AS TABLE
 SELECT
     anon_attribute AS attribute,
     anon_items AS items,
@@ -76,13 +76,13 @@ FROM (
                 anon_attribute,
                 anon_items,
                 list_filter(anon_items, lambda anon_item: anon_item IS NOT NULL) AS anon_known
-            FROM query_table(anon.as_source(sets))
+            FROM query_table(anon_helpers.as_source(sets))
         )
     ) AS anon_sets
     LEFT JOIN (
         SELECT
             attribute AS anon_attribute, value AS anon_value, max(label) AS anon_label, count(*) AS anon_rows
-        FROM query_table(anon.as_source(cuts))
+        FROM query_table(anon_helpers.as_source(cuts))
         GROUP BY attribute, value
     ) AS anon_cut
         ON anon_cut.anon_attribute = anon_sets.anon_attribute
@@ -94,20 +94,20 @@ GROUP BY anon_attribute, anon_items;
 -- the nearest one if it lies in none, and the mark of NULL for NULL.
 --
 -- starts, labels: a column for every attribute, with the list of where its intervals begin, ascending, and that of their
--- labels. `attribute` is a column of a relation anon_rows and DOUBLE. It is read twice, as in anon.found_label.
+-- labels. `attribute` is a column of a relation anon_rows and DOUBLE. It is read twice, as in found_label.
 -- Returns: VARCHAR; NULL without a list.
 -- Example:
 --   WITH starts AS (SELECT [20, 40, 60] AS age), labels AS (SELECT ['young', 'middle', 'old'] AS age)
---   SELECT id, anon.found_interval('starts', 'labels', age) AS found FROM visits AS anon_rows ORDER BY id;
-CREATE OR REPLACE MACRO anon.found_interval(starts, labels, attribute) AS
+--   SELECT id, anon_helpers.found_interval('starts', 'labels', age) AS found FROM visits AS anon_rows ORDER BY id;
+CREATE OR REPLACE MACRO anon_helpers.found_interval(starts, labels, attribute) AS
 CASE
     WHEN attribute IS NULL THEN chr(2)
     -- One pass over so few numbers takes a third of the time of an ASOF join with them.
-    ELSE (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(anon.as_source(labels)) AS anon_rows))[
+    ELSE (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(anon_helpers.as_source(labels)) AS anon_rows))[
         greatest(1, len(list_filter(
             (
                 SELECT anon_list
-                FROM (SELECT attribute AS anon_list FROM query_table(anon.as_source(starts)) AS anon_rows)
+                FROM (SELECT attribute AS anon_list FROM query_table(anon_helpers.as_source(starts)) AS anon_rows)
             ),
             lambda anon_start: anon_start <= attribute
         )))
@@ -115,18 +115,18 @@ CASE
 END;
 
 -- The rows of a source with what each predictor of a cut is found to become there: categories and numbers as marked
--- labels, see anon.marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
+-- labels, see marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
 -- and NULL says that the cut does not know the value. There are columns anon_category, anon_number and anon_set more.
 --
 -- Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
 --
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*'), ('sex', 'm', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
---   FROM anon.found_cut_labels('visits', 'cuts', ['sex'], [], []) ORDER BY id LIMIT 3;
-CREATE OR REPLACE MACRO anon.found_cut_labels(source, cuts, categories, numbers, sets) AS TABLE
+--   FROM anon_helpers.found_cut_labels('visits', 'cuts', ['sex'], [], []) ORDER BY id LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.found_cut_labels(source, cuts, categories, numbers, sets) AS TABLE
 WITH anon_named AS NOT MATERIALIZED (
     -- No rows, but the names of the columns. COLUMNS that match nothing are an error: there is one of each kind.
-    SELECT *, '' AS anon_category, 0 AS anon_number, [''] AS anon_set FROM query_table(anon.as_source(source)) LIMIT 0
+    SELECT *, '' AS anon_category, 0 AS anon_number, [''] AS anon_set FROM query_table(anon_helpers.as_source(source)) LIMIT 0
 ),
 anon_category_labels AS NOT MATERIALIZED (
     SELECT
@@ -134,34 +134,34 @@ anon_category_labels AS NOT MATERIALIZED (
         CASE
             WHEN anon_value IS NULL THEN chr(2)
             ELSE max(CASE
-                WHEN anon_attribute = alias(COLUMNS(anon.listed(categories) || ['anon_category'])) THEN anon_label
+                WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])) THEN anon_label
             END)
         END
-    FROM anon.cut_labels(cuts) AS anon_labels (anon_attribute, anon_value, anon_label)
-    LEFT JOIN (SELECT COLUMNS(anon.listed(categories) || ['anon_category']) FROM anon_named) AS anon_columns ON TRUE
+    FROM anon_helpers.cut_labels(cuts) AS anon_labels (anon_attribute, anon_value, anon_label)
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(categories) || ['anon_category']) FROM anon_named) AS anon_columns ON TRUE
     GROUP BY anon_value
 ),
 anon_starts AS NOT MATERIALIZED (
-    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(numbers) || ['anon_number'])) THEN anon_list END)
-    FROM anon.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_list, anon_labels)
-    LEFT JOIN (SELECT COLUMNS(anon.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
+    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])) THEN anon_list END)
+    FROM anon_helpers.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_list, anon_labels)
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
 ),
 anon_interval_labels AS NOT MATERIALIZED (
-    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon.listed(numbers) || ['anon_number'])) THEN anon_list END)
-    FROM anon.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_starts, anon_list)
-    LEFT JOIN (SELECT COLUMNS(anon.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
+    SELECT max(CASE WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])) THEN anon_list END)
+    FROM anon_helpers.cut_intervals(cuts) AS anon_intervals (anon_attribute, anon_starts, anon_list)
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(numbers) || ['anon_number']) FROM anon_named) AS anon_columns ON TRUE
 ),
 anon_given_sets AS NOT MATERIALIZED (
     SELECT DISTINCT anon_set.anon_attribute, anon_set.anon_items
     FROM (
-        SELECT unnest([*COLUMNS(anon.listed(sets) || ['anon_set'])]) AS anon_set
+        SELECT unnest([*COLUMNS(anon_helpers.listed(sets) || ['anon_set'])]) AS anon_set
         FROM (
             SELECT {
                 -- Bare, it would be the name of the field.
-                'anon_attribute': concat(alias(COLUMNS(anon.listed(sets) || ['anon_set']))),
-                'anon_items': CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[])
+                'anon_attribute': concat(alias(COLUMNS(anon_helpers.listed(sets) || ['anon_set']))),
+                'anon_items': CAST(anon_helpers.as_read(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])) AS VARCHAR[])
             }
-            FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(anon.as_source(source)))
+            FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(anon_helpers.as_source(source)))
         )
     )
 ),
@@ -171,7 +171,7 @@ anon_set_labels AS NOT MATERIALIZED (
         CASE
             WHEN anon_value IS NULL THEN CAST([] AS VARCHAR[])
             ELSE max(CASE
-                WHEN anon_attribute = alias(COLUMNS(anon.listed(sets) || ['anon_set'])) THEN anon_labels
+                WHEN anon_attribute = alias(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])) THEN anon_labels
             END)
         END
     FROM (
@@ -179,36 +179,36 @@ anon_set_labels AS NOT MATERIALIZED (
             attribute AS anon_attribute,
             create_sort_key(items, 'ASC NULLS LAST') AS anon_value,
             [''] || labels AS anon_labels
-        FROM anon.cut_sets(cuts, 'anon_given_sets')
+        FROM anon_helpers.cut_sets(cuts, 'anon_given_sets')
         UNION ALL
         SELECT NULL, NULL, NULL
     )
-    LEFT JOIN (SELECT COLUMNS(anon.listed(sets) || ['anon_set']) FROM anon_named) AS anon_columns ON TRUE
+    LEFT JOIN (SELECT COLUMNS(anon_helpers.listed(sets) || ['anon_set']) FROM anon_named) AS anon_columns ON TRUE
     GROUP BY anon_value
 )
 SELECT
-    anon.found_label('anon_category_labels', COLUMNS(anon.listed(categories) || ['anon_category'])),
-    anon.found_interval('anon_starts', 'anon_interval_labels', COLUMNS(anon.listed(numbers) || ['anon_number'])),
-    anon.found_label('anon_set_labels', COLUMNS(anon.listed(sets) || ['anon_set'])),
+    anon_helpers.found_label('anon_category_labels', COLUMNS(anon_helpers.listed(categories) || ['anon_category'])),
+    anon_helpers.found_interval('anon_starts', 'anon_interval_labels', COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])),
+    anon_helpers.found_label('anon_set_labels', COLUMNS(anon_helpers.listed(sets) || ['anon_set'])),
     COLUMNS(lambda anon_column: NOT list_contains(
         categories || numbers || sets || ['anon_category', 'anon_number', 'anon_set'], anon_column
     ))
 FROM (
     SELECT
-        anon.text_of(COLUMNS(anon.listed(categories) || ['anon_category'])),
+        anon.text_of(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])),
         CASE
-            WHEN COLUMNS(anon.listed(numbers) || ['anon_number']) IS NOT NULL THEN coalesce(
-                TRY_CAST(anon.as_read(COLUMNS(anon.listed(numbers) || ['anon_number'])) AS DOUBLE),
+            WHEN COLUMNS(anon_helpers.listed(numbers) || ['anon_number']) IS NOT NULL THEN coalesce(
+                TRY_CAST(anon_helpers.as_read(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])) AS DOUBLE),
                 error(concat(
-                    'attribute "', alias(COLUMNS(anon.listed(numbers) || ['anon_number'])),
+                    'attribute "', alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])),
                     '" has a value that is not a number: cast it in a view'
                 ))
             )
         END,
         -- Not the list itself: it would be no hash join.
         CASE
-            WHEN COLUMNS(anon.listed(sets) || ['anon_set']) IS NOT NULL THEN create_sort_key(
-                CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[]), 'ASC NULLS LAST'
+            WHEN COLUMNS(anon_helpers.listed(sets) || ['anon_set']) IS NOT NULL THEN create_sort_key(
+                CAST(anon_helpers.as_read(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])) AS VARCHAR[]), 'ASC NULLS LAST'
             )
         END,
         COLUMNS(lambda anon_column: NOT list_contains(
@@ -221,33 +221,33 @@ FROM (
             CAST(NULL AS DOUBLE) AS anon_number,
             CAST(NULL AS VARCHAR[]) AS anon_set,
             NULL AS anon_other
-        FROM query_table(anon.as_source(source))
+        FROM query_table(anon_helpers.as_source(source))
     )
 ) AS anon_rows;
 
--- The label that was found, see anon.found_cut_labels; what the cut does not know is an error, as in anon.label_of.
+-- The label that was found, see found_cut_labels; what the cut does not know is an error, as in anon.label_of.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.checked_cut_label('sex', anon.marked_label('*', 1)) AS label;
-CREATE OR REPLACE MACRO anon.checked_cut_label(attribute, found) AS
-anon.unmarked_label(
+--   SELECT anon_helpers.checked_cut_label('sex', anon_helpers.marked_label('*', 1)) AS label;
+CREATE OR REPLACE MACRO anon_helpers.checked_cut_label(attribute, found) AS
+anon_helpers.unmarked_label(
     found,
-    concat('attribute "', attribute, '" has a value with several labels in the cut: see anon.rows_without_label'),
-    concat('attribute "', attribute, '" has a value without a label in the cut: see anon.rows_without_label')
+    concat('attribute "', attribute, '" has a value with several labels in the cut: see anon_helpers.rows_without_label'),
+    concat('attribute "', attribute, '" has a value without a label in the cut: see anon_helpers.rows_without_label')
 );
 
--- The labels of a set that were found, see anon.found_cut_labels; what the cut does not know is an error.
+-- The labels of a set that were found, see found_cut_labels; what the cut does not know is an error.
 --
 -- Returns: VARCHAR[].
 -- Example:
---   SELECT anon.checked_cut_labels('drugs', string_split(',A*', ',')) AS labels;
-CREATE OR REPLACE MACRO anon.checked_cut_labels(attribute, found) AS
+--   SELECT anon_helpers.checked_cut_labels('drugs', string_split(',A*', ',')) AS labels;
+CREATE OR REPLACE MACRO anon_helpers.checked_cut_labels(attribute, found) AS
 CASE
     -- As found[2:], which DuckDB 1.5 does not read behind COLUMNS.
     WHEN len(found) > 0 THEN list_slice(found, 2, -1)
     WHEN found IS NULL THEN error(concat(
-        'attribute "', attribute, '" has an item without a label in the cut, or with several: see anon.rows_without_label'
+        'attribute "', attribute, '" has an item without a label in the cut, or with several: see anon_helpers.rows_without_label'
     ))
 END;
 
@@ -257,8 +257,8 @@ END;
 -- Returns: attribute VARCHAR, row_count BIGINT, one row per predictor.
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
---   FROM anon.rows_without_label('visits', 'cuts', ['sex'], [], []);
-CREATE OR REPLACE MACRO anon.rows_without_label(source, cuts, categories, numbers, sets) AS TABLE
+--   FROM anon_helpers.rows_without_label('visits', 'cuts', ['sex'], [], []);
+CREATE OR REPLACE MACRO anon_helpers.rows_without_label(source, cuts, categories, numbers, sets) AS TABLE
 SELECT anon_found.anon_attribute AS attribute, anon_found.anon_rows AS row_count
 FROM (
     SELECT unnest([*COLUMNS(*)]) AS anon_found
@@ -268,10 +268,10 @@ FROM (
         FROM (
             SELECT
                 -- COLUMNS in a FILTER would stand for all columns at once on DuckDB 2.0.
-                count(CASE WHEN coalesce(ascii(COLUMNS(anon.listed(categories) || ['anon_category'])), 1) = 1 THEN 1 END),
-                count(CASE WHEN coalesce(ascii(COLUMNS(anon.listed(numbers) || ['anon_number'])), 1) = 1 THEN 1 END),
-                count(CASE WHEN COLUMNS(anon.listed(sets) || ['anon_set']) IS NULL THEN 1 END)
-            FROM anon.found_cut_labels(source, cuts, categories, numbers, sets)
+                count(CASE WHEN coalesce(ascii(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])), 1) = 1 THEN 1 END),
+                count(CASE WHEN coalesce(ascii(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])), 1) = 1 THEN 1 END),
+                count(CASE WHEN COLUMNS(anon_helpers.listed(sets) || ['anon_set']) IS NULL THEN 1 END)
+            FROM anon_helpers.found_cut_labels(source, cuts, categories, numbers, sets)
         )
     )
 )
@@ -280,7 +280,7 @@ WHERE anon_found.anon_attribute NOT IN ('anon_category', 'anon_number', 'anon_se
 -- The rows of a source with each predictor of a cut replaced by its label there, as those of a release are whose cut it is.
 --
 -- Values of categories are compared as text; numbers take the label of their interval, those beyond all intervals that of
--- the nearest one; and sets become the list of the labels of their items, see anon.cut_sets. NULL stays NULL. A value that
+-- the nearest one; and sets become the list of the labels of their items, see cut_sets. NULL stays NULL. A value that
 -- the cut does not know, or that has several labels, is an error, because a raw value must never pass for a label.
 --
 -- Categories come first, then numbers and sets; the other columns follow as they are. Rows are neither dropped nor put in
@@ -290,6 +290,7 @@ WHERE anon_found.anon_attribute NOT IN ('anon_category', 'anon_number', 'anon_se
 -- or sets, of a million rows, written to a table): these look for the interval of a number by a join of inequalities.
 --
 -- cuts: attribute VARCHAR, value VARCHAR, low DOUBLE, high DOUBLE, label VARCHAR, as described at the top of this file.
+-- Job: release.
 -- Source: Mohammed et al. 2013, algorithm 1, of records that come after the release.
 -- Example:
 --   WITH cuts AS (
@@ -303,20 +304,20 @@ CREATE OR REPLACE MACRO anon.apply_cut(source, cuts, categories, numbers, sets) 
 SELECT * EXCLUDE (anon_category, anon_number, anon_set, anon_other)
 FROM (
     SELECT
-        anon.checked_cut_label(
-            alias(COLUMNS(anon.listed(categories) || ['anon_category'])),
-            COLUMNS(anon.listed(categories) || ['anon_category'])
+        anon_helpers.checked_cut_label(
+            alias(COLUMNS(anon_helpers.listed(categories) || ['anon_category'])),
+            COLUMNS(anon_helpers.listed(categories) || ['anon_category'])
         ),
-        anon.checked_cut_label(
-            alias(COLUMNS(anon.listed(numbers) || ['anon_number'])),
-            COLUMNS(anon.listed(numbers) || ['anon_number'])
+        anon_helpers.checked_cut_label(
+            alias(COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])),
+            COLUMNS(anon_helpers.listed(numbers) || ['anon_number'])
         ),
-        anon.checked_cut_labels(
-            alias(COLUMNS(anon.listed(sets) || ['anon_set'])),
-            COLUMNS(anon.listed(sets) || ['anon_set'])
+        anon_helpers.checked_cut_labels(
+            alias(COLUMNS(anon_helpers.listed(sets) || ['anon_set'])),
+            COLUMNS(anon_helpers.listed(sets) || ['anon_set'])
         ),
         COLUMNS(lambda anon_column: NOT list_contains(
             categories || numbers || sets || ['anon_category', 'anon_number', 'anon_set'], anon_column
         ))
-    FROM anon.found_cut_labels(source, cuts, categories, numbers, sets)
+    FROM anon_helpers.found_cut_labels(source, cuts, categories, numbers, sets)
 );

@@ -15,29 +15,35 @@ FROM read_csv(path, all_varchar = TRUE, header = TRUE, quote = '"', escape = '"'
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.written_type('250.10') AS decimal, anon.written_type('02139') AS zip, anon.written_type('2020-01-05') AS day;
-CREATE OR REPLACE MACRO anon.written_type(written) AS
+--   SELECT
+--       anon_helpers.written_type('250.10') AS decimal,
+--       anon_helpers.written_type('02139') AS zip,
+--       anon_helpers.written_type('2020-01-05') AS day;
+CREATE OR REPLACE MACRO anon_helpers.written_type(written) AS
 CASE
     WHEN written IS NULL THEN NULL
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS BIGINT) AS VARCHAR) = written THEN 'BIGINT'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS BIGINT) AS VARCHAR) = written THEN 'BIGINT'
     WHEN regexp_full_match(written, '-?(0|[1-9][0-9]*)[.][0-9]+') AND length(written) <= 18 AND NOT regexp_full_match(written, '-[0.]+')
         THEN concat('DECIMAL(18, ', length(written) - strpos(written, '.'), ')')
     WHEN NOT regexp_matches(written, '^[0-9]') THEN 'VARCHAR'
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS DATE) AS VARCHAR) = written THEN 'DATE'
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS TIMESTAMP) AS VARCHAR) = written THEN 'TIMESTAMP'
-    WHEN CAST(TRY_CAST(anon.as_read(written) AS TIME) AS VARCHAR) = written THEN 'TIME'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS DATE) AS VARCHAR) = written THEN 'DATE'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS TIMESTAMP) AS VARCHAR) = written THEN 'TIMESTAMP'
+    WHEN CAST(TRY_CAST(anon_helpers.as_read(written) AS TIME) AS VARCHAR) = written THEN 'TIME'
     ELSE 'VARCHAR'
 END;
 
--- The one type that all texts of a column are written in, as anon.written_type has it; VARCHAR if there are several.
+-- The one type that all texts of a column are written in, as written_type has it; VARCHAR if there are several.
 -- NULL is in every type.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.written_type_of_all(code) AS type FROM (VALUES ('250.10'), ('250.1'), (NULL)) AS codes (code);
-CREATE OR REPLACE MACRO anon.written_type_of_all(written) AS
+--   SELECT anon_helpers.written_type_of_all(code) AS type FROM (VALUES ('250.10'), ('250.1'), (NULL)) AS codes (code);
+CREATE OR REPLACE MACRO anon_helpers.written_type_of_all(written) AS
 coalesce(
-    CASE WHEN min(anon.written_type(written)) = max(anon.written_type(written)) THEN min(anon.written_type(written)) END,
+    CASE
+        WHEN min(anon_helpers.written_type(written)) = max(anon_helpers.written_type(written))
+            THEN min(anon_helpers.written_type(written))
+    END,
     'VARCHAR'
 );
 
@@ -46,11 +52,11 @@ coalesce(
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.number_as_text('027.50') AS number, anon.number_as_text('NA') AS text;
-CREATE OR REPLACE MACRO anon.number_as_text(written) AS
+--   SELECT anon_helpers.number_as_text('027.50') AS number, anon_helpers.number_as_text('NA') AS text;
+CREATE OR REPLACE MACRO anon_helpers.number_as_text(written) AS
 CASE
-    WHEN TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) IS NULL OR contains(written, '_') THEN written
-    ELSE rtrim(rtrim(CAST(TRY_CAST(anon.as_read(written) AS DECIMAL(38, 9)) AS VARCHAR), '0'), '.')
+    WHEN TRY_CAST(anon_helpers.as_read(written) AS DECIMAL(38, 9)) IS NULL OR contains(written, '_') THEN written
+    ELSE rtrim(rtrim(CAST(TRY_CAST(anon_helpers.as_read(written) AS DECIMAL(38, 9)) AS VARCHAR), '0'), '.')
 END;
 
 -- A text that has a number with another decimal point, or with a sign between groups of three digits, as SQL writes it:
@@ -59,8 +65,8 @@ END;
 -- point: the sign before decimals. thousands: the one between groups of three digits; an empty text for none.
 -- Returns: VARCHAR; NULL for any other text.
 -- Example:
---   SELECT anon.plain_number('1.234,50', ',', '.') AS number, anon.plain_number('250.10', ',', '') AS code;
-CREATE OR REPLACE MACRO anon.plain_number(written, point, thousands) AS
+--   SELECT anon_helpers.plain_number('1.234,50', ',', '.') AS number, anon_helpers.plain_number('250.10', ',', '') AS code;
+CREATE OR REPLACE MACRO anon_helpers.plain_number(written, point, thousands) AS
 CASE
     WHEN regexp_full_match(
         translate(written, concat(thousands, point, ',.'), concat(repeat(',', length(thousands)), '.xx')),
@@ -74,8 +80,8 @@ END;
 -- first_year: the first of the hundred years in which years of two digits are.
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.in_century('31.12.24', 1925) AS young, anon.in_century('31.12.25', 1925) AS old;
-CREATE OR REPLACE MACRO anon.in_century(written, first_year) AS
+--   SELECT anon_helpers.in_century('31.12.24', 1925) AS young, anon_helpers.in_century('31.12.25', 1925) AS old;
+CREATE OR REPLACE MACRO anon_helpers.in_century(written, first_year) AS
 CASE
     WHEN regexp_full_match(written, '[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}([ T].*)?')
         THEN regexp_replace(
@@ -95,8 +101,8 @@ END;
 -- day_order: of days with the year at the end, dmy where the day stands before the month, mdy where the month does.
 -- Returns: DATE; NULL for any other text.
 -- Example:
---   SELECT anon.written_day('31.12.2024 10:30', 'dmy') AS day, anon.written_day('12/31/2024', 'mdy') AS american;
-CREATE OR REPLACE MACRO anon.written_day(written, day_order) AS
+--   SELECT anon_helpers.written_day('31.12.2024 10:30', 'dmy') AS day, anon_helpers.written_day('12/31/2024', 'mdy') AS american;
+CREATE OR REPLACE MACRO anon_helpers.written_day(written, day_order) AS
 TRY_CAST(
     regexp_replace(
         translate(
@@ -111,18 +117,20 @@ TRY_CAST(
     ) AS DATE
 );
 
--- A text that spells a day, see anon.written_day, as taxonomies of days have it: 31.12.2024 is 2024-12-31, and a time behind
+-- A text that spells a day, see written_day, as taxonomies of days have it: 31.12.2024 is 2024-12-31, and a time behind
 -- the day stays there. Any other text stays as it is.
 --
 -- day_order: dmy or mdy.
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.day_as_text('31.12.2024 10:30', 'dmy') AS day, anon.day_as_text('2024-12-31', 'dmy') AS unchanged;
-CREATE OR REPLACE MACRO anon.day_as_text(written, day_order) AS
+--   SELECT
+--       anon_helpers.day_as_text('31.12.2024 10:30', 'dmy') AS day,
+--       anon_helpers.day_as_text('2024-12-31', 'dmy') AS unchanged;
+CREATE OR REPLACE MACRO anon_helpers.day_as_text(written, day_order) AS
 CASE
-    WHEN anon.written_day(written, day_order) IS NULL THEN written
+    WHEN anon_helpers.written_day(written, day_order) IS NULL THEN written
     ELSE concat(
-        CAST(anon.written_day(written, day_order) AS VARCHAR), regexp_extract(written, '^[^ T]+([ T].*)?$', 1)
+        CAST(anon_helpers.written_day(written, day_order) AS VARCHAR), regexp_extract(written, '^[^ T]+([ T].*)?$', 1)
     )
 END;
 
@@ -131,24 +139,24 @@ END;
 --
 -- Returns: BOOLEAN.
 -- Example:
---   SELECT anon.is_formula('=1+1') AS is_formula;
-CREATE OR REPLACE MACRO anon.is_formula(cell) AS
+--   SELECT anon_helpers.is_formula('=1+1') AS is_formula;
+CREATE OR REPLACE MACRO anon_helpers.is_formula(cell) AS
     regexp_matches(cell, '^[=+@\t\r\n＝＋－＠-](?s:.*)[\p{L}\p{N}]')
     AND NOT regexp_full_match(cell, '[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?');
 
 -- The text with an apostrophe before it if it would be taken for a formula, with which a spreadsheet shows it as text.
--- Texts that begin with apostrophes before a formula get one more, so that anon.unquoted_formula restores every text.
+-- Texts that begin with apostrophes before a formula get one more, so that unquoted_formula restores every text.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.quoted_formula('=1+1') AS cell;
-CREATE OR REPLACE MACRO anon.quoted_formula(cell) AS
-    CASE WHEN anon.is_formula(ltrim(cell, '''')) THEN concat('''', cell) ELSE cell END;
+--   SELECT anon_helpers.quoted_formula('=1+1') AS cell;
+CREATE OR REPLACE MACRO anon_helpers.quoted_formula(cell) AS
+    CASE WHEN anon_helpers.is_formula(ltrim(cell, '''')) THEN concat('''', cell) ELSE cell END;
 
--- The text that anon.quoted_formula was given.
+-- The text that quoted_formula was given.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.unquoted_formula('''=1+1') AS cell;
-CREATE OR REPLACE MACRO anon.unquoted_formula(cell) AS
-    CASE WHEN cell LIKE '''%' AND anon.is_formula(ltrim(cell, '''')) THEN substr(cell, 2) ELSE cell END;
+--   SELECT anon_helpers.unquoted_formula('''=1+1') AS cell;
+CREATE OR REPLACE MACRO anon_helpers.unquoted_formula(cell) AS
+    CASE WHEN cell LIKE '''%' AND anon_helpers.is_formula(ltrim(cell, '''')) THEN substr(cell, 2) ELSE cell END;

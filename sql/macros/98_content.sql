@@ -4,12 +4,12 @@
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.text_with_length('flu') AS text;
-CREATE OR REPLACE MACRO anon.text_with_length(value) AS
-concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
+--   SELECT anon_helpers.text_with_length('flu') AS text;
+CREATE OR REPLACE MACRO anon_helpers.text_with_length(value) AS
+concat(strlen(anon_helpers.text_in_utc(value)), ':', anon_helpers.text_in_utc(value));
 
 -- A hash of the rows of a table, whatever their order, and their number. Each distinct row is spelled as text, its columns
--- in their order with their lengths (values by anon.text_in_utc), and hashed with the number of times that it is there by
+-- in their order with their lengths (values by text_in_utc), and hashed with the number of times that it is there by
 -- SHA-256. These hashes are summed in up to 16^5 groups by their first digits, and the sums are hashed. It changes with any
 -- edit, but does not resist somebody who searches for other rows with the same sums (Wagner 2002, "A Generalized Birthday
 -- Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
@@ -22,7 +22,7 @@ concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value));
 CREATE OR REPLACE MACRO anon.content_hash(source) AS TABLE
 WITH anon_rows AS (
     SELECT encode(concat(*COLUMNS(*))) AS anon_row
-    FROM (SELECT anon.text_with_length(COLUMNS(*)) FROM query_table(anon.as_source(source)))
+    FROM (SELECT anon_helpers.text_with_length(COLUMNS(*)) FROM query_table(anon_helpers.as_source(source)))
 ),
 anon_hashes AS (
     SELECT count(*) AS anon_times, sha256(concat(count(*), ' ', sha256(anon_row))) AS anon_hash
@@ -54,7 +54,7 @@ SELECT
 FROM anon_sums;
 
 -- How many rows of a table have values in some columns that stand together more often there than in another table: 0 if
--- the rows were taken from it. Values compare as text, by anon.text_in_utc.
+-- the rows were taken from it. Values compare as text, by text_in_utc.
 --
 -- Job: verify.
 -- Returns: added_rows BIGINT, one row.
@@ -66,14 +66,14 @@ WITH anon_counts AS (
     FROM (
         SELECT encode(concat(*COLUMNS(*))) AS anon_row, 1 AS anon_times
         FROM (
-            SELECT anon.text_with_length(COLUMNS(anon.listed(column_names)))
-            FROM query_table(anon.as_source(source))
+            SELECT anon_helpers.text_with_length(COLUMNS(anon_helpers.listed(column_names)))
+            FROM query_table(anon_helpers.as_source(source))
         )
         UNION ALL
         SELECT encode(concat(*COLUMNS(*))) AS anon_row, -1 AS anon_times
         FROM (
-            SELECT anon.text_with_length(COLUMNS(anon.listed(column_names)))
-            FROM query_table(anon.as_source(original))
+            SELECT anon_helpers.text_with_length(COLUMNS(anon_helpers.listed(column_names)))
+            FROM query_table(anon_helpers.as_source(original))
         )
     )
     GROUP BY anon_row
@@ -83,21 +83,21 @@ FROM anon_counts
 WHERE anon_difference > 0;
 
 -- The values of the columns that are no quasi-identifiers: a row per row of the source and column, and one more, of the column
--- anon_other, which is NULL, for a source that has no others. Values are texts, by anon.text_in_utc.
+-- anon_other, which is NULL, for a source that has no others. Values are texts, by text_in_utc.
 --
 -- Returns: row_number BIGINT, column_name VARCHAR, value VARCHAR.
 -- Example:
---   FROM anon.other_values('visits', ['age', 'sex', 'zip']) ORDER BY ALL LIMIT 3;
-CREATE OR REPLACE MACRO anon.other_values(source, quasi_identifiers) AS TABLE
+--   FROM anon_helpers.other_values('visits', ['age', 'sex', 'zip']) ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon_helpers.other_values(source, quasi_identifiers) AS TABLE
 SELECT anon_row AS row_number, anon_column AS column_name, anon_value AS value
 FROM (
     FROM (
         SELECT row_number() OVER () AS anon_row, *
         FROM (
-            SELECT anon.text_in_utc(COLUMNS(*))
+            SELECT anon_helpers.text_in_utc(COLUMNS(*))
             FROM (
-                SELECT COLUMNS(lambda anon_column: NOT list_contains(anon.listed(quasi_identifiers), anon_column))
-                FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
+                SELECT COLUMNS(lambda anon_column: NOT list_contains(anon_helpers.listed(quasi_identifiers), anon_column))
+                FROM (SELECT *, NULL AS anon_other FROM query_table(anon_helpers.as_source(source)))
             )
         )
     )
@@ -109,9 +109,10 @@ FROM (
 --
 -- Classes are counted by the texts of the labels, which may be of any level, as in local recoding. A row was added if its
 -- values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
--- compare as text, by anon.text_in_utc, and rows by anon.label_code. A CSV file has no types, so that a value may be read
+-- compare as text, by text_in_utc, and rows by label_code. A CSV file has no types, so that a value may be read
 -- back as another text. Whether rows have the labels of their own values cannot be seen.
 --
+-- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
 -- Example:
@@ -123,30 +124,30 @@ WITH anon_classes AS (
     FROM (
         SELECT *, count(*) AS anon_class_size
         FROM (
-            SELECT encode(anon.text_of(COLUMNS(anon.listed(quasi_identifiers))))
-            FROM query_table(anon.as_source(release))
+            SELECT encode(anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))))
+            FROM query_table(anon_helpers.as_source(release))
         )
         GROUP BY ALL
     )
 ),
 anon_foreign AS (
     SELECT count(*) AS anon_foreign_labels
-    FROM anon.column_values(release, quasi_identifiers) AS anon_found
-    ANTI JOIN anon.taxonomy_labels(quasi_identifiers) AS anon_known
+    FROM anon_helpers.column_values(release, quasi_identifiers) AS anon_found
+    ANTI JOIN anon_helpers.taxonomy_labels(quasi_identifiers) AS anon_known
         ON anon_known.attribute = anon_found.attribute
         AND anon_known.label IS NOT DISTINCT FROM anon_found.value
 ),
 -- Of the source those columns that the release has.
 anon_released AS (
-    FROM anon.other_values(release, quasi_identifiers)
+    FROM anon_helpers.other_values(release, quasi_identifiers)
 ),
 anon_rows AS (
-    SELECT bit_xor(anon.label_code(column_name, value)) AS anon_code, 1 AS anon_times
+    SELECT bit_xor(anon_helpers.label_code(column_name, value)) AS anon_code, 1 AS anon_times
     FROM anon_released
     GROUP BY row_number
     UNION ALL
-    SELECT bit_xor(anon.label_code(column_name, value)), -1
-    FROM anon.other_values(source, quasi_identifiers)
+    SELECT bit_xor(anon_helpers.label_code(column_name, value)), -1
+    FROM anon_helpers.other_values(source, quasi_identifiers)
     WHERE column_name IN (SELECT column_name FROM anon_released)
     GROUP BY row_number
 ),
@@ -156,7 +157,7 @@ anon_added AS (
     WHERE anon_difference > 0
 )
 SELECT
-    coalesce(anon_k >= anon.checked_k(k) AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
+    coalesce(anon_k >= anon_helpers.checked_k(k) AND anon_foreign_labels = 0 AND anon_added_rows = 0, FALSE) AS holds,
     anon_row_count AS row_count,
     anon_k AS k,
     anon_foreign_labels AS foreign_labels,

@@ -161,7 +161,7 @@ def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
 
 
 def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write a line per problem of one taxonomy, from rows of ``anon.taxonomy_problems``."""
+    """Write a line per problem of one taxonomy, from rows of ``anon_helpers.taxonomy_problems``."""
     taxonomy = wanted.taxonomy
     if taxonomy.coarser is not None:
         return [_of_columns((wanted.name, *taxonomy.coarser), row) for row in found]

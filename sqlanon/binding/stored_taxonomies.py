@@ -171,7 +171,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
 
 
 def described(row: Mapping[str, Any]) -> str:
-    """Write a row of ``anon.taxonomy_problems`` as a line of a message."""
+    """Write a row of ``anon_helpers.taxonomy_problems`` as a line of a message."""
     return f'"{row["attribute"]}" level {row["level"]}: {row["problem"]} ({row["problem_count"]:,})'
 
 

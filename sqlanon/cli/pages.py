@@ -22,7 +22,7 @@ from sqlanon.model.docstrings import docstring_of
 from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.release import Result
 from sqlanon.model.taxonomy.rules import MAKERS
-from sqlanon.queries.kit.macros import SCHEMA, Macro, documented, macro_files, macros_of
+from sqlanon.queries.kit.macros import Macro, documented, macro_files, macros_of
 from sqlanon.satellites import all_offered
 
 POLICY_HEAD = """# The keys of a policy
@@ -138,7 +138,8 @@ def _several(field: Mapping[str, Any]) -> str:
 
 MACROS_HEAD = """# Macros
 
-Every macro of schema `anon`: what it takes, what it returns, and an example.
+Every macro: what it takes, what it returns, and an example. Those of schema `anon` are for people, and made of those of
+schema `anon_helpers`.
 `sqlanon install` puts them in a DuckDB file, and `FROM anon.help()` lists them there. A macro that returns a table
 stands in FROM, and the others stand wherever a value does. The examples read the tables of `fixtures/clinic.sql` in the
 repository. Begin with [k_anonymity](#k_anonymity) and [sample_uniqueness](#sample_uniqueness) to measure a table,
@@ -158,7 +159,7 @@ def macros_page() -> str:
 
 def _macro(macro: Macro) -> str:
     text, _, _ = macro.comment.partition("Example:\n")
-    call = f"{SCHEMA}.{macro.name}({', '.join(macro.parameters)})"
+    call = f"{macro.qualified}({', '.join(macro.parameters)})"
     kind = "FROM " if macro.is_table else ""
     example = re.sub(r"^  ", "", macro.example, flags=re.MULTILINE)
     return f"### {macro.name}\n\n```sql\n{kind}{call}\n```\n\n{_comment(text)}\n\n```sql\n{example}\n```\n"

@@ -52,7 +52,7 @@ class PseudonymKey:
     # guarded: tests/unit/test_pseudonym_key.py
     @property
     def blocks(self) -> tuple[bytes, bytes]:
-        """The inner and the outer block of the key, as ``anon.hmac_block`` makes them."""
+        """The inner and the outer block of the key, as ``anon_helpers.hmac_block`` makes them."""
         short = sha256(self._secret).digest() if len(self._secret) > BLOCK_BYTES else self._secret
         filled = short.ljust(BLOCK_BYTES, b"\0")
         return bytes(byte ^ 0x36 for byte in filled), bytes(byte ^ 0x5C for byte in filled)

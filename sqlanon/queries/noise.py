@@ -331,7 +331,7 @@ def node_scores(
 
 
 def diagnostics(spec: CellSpec, node: Mapping[str, int], written: exp.Expr) -> exp.Query:
-    """One row with measures of ``anon.information_loss`` and ``anon.class_changes``; NULL where there are no rows."""
+    """One row with measures of ``information_loss`` and ``class_changes``; NULL where there are no rows."""
     (sensitive,) = spec.protected
     loss, changes = (
         table_call(macro, spec.source.copy(), written.copy(), level_map(node), string(sensitive))

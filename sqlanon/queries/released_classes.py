@@ -290,7 +290,7 @@ def cut_step(taxonomy: Taxonomies, relation: Relation = CUTS) -> Step:
 
 
 def rows_without_label(source: exp.Expr, predictors: Predictors, relation: Relation = CUTS) -> exp.Query:
-    """``anon.rows_without_label``: attribute, row_count."""
+    """``anon_helpers.rows_without_label``: attribute, row_count."""
     return table_call("rows_without_label", source.copy(), relation.table, *_lists(predictors))
 
 

@@ -149,7 +149,7 @@ def unknown_counts(unknown: UnknownValues) -> exp.Query:
 def with_unknown_labels(
     labels: exp.Query, unknown: UnknownValues, shapes: Mapping[str, TaxonomyShape], taxonomy: Taxonomies
 ) -> exp.Query:
-    """Labels as ``anon.taxonomy_labels`` has them, with those of unknown values.
+    """Labels as ``anon_helpers.taxonomy_labels`` has them, with those of unknown values.
 
     The label of the top is a value, too, unless the taxonomy has it: a part of a table may have no unknown value, and
     be compared with one that has some.

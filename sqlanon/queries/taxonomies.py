@@ -76,12 +76,12 @@ def beside(taxonomy: exp.Table, name: str) -> exp.Table:
 
 
 def levels(taxonomy: Taxonomies, attribute: str) -> exp.Query:
-    """``anon.taxonomy_levels``: level, value, label, leaf_count."""
+    """``anon_helpers.taxonomy_levels``: level, value, label, leaf_count."""
     return at(table_call("taxonomy_levels", string(attribute)), taxonomy)
 
 
 def all_labels(taxonomy: Taxonomies, attributes: Sequence[str], leaves: exp.Table | None = None) -> exp.Query:
-    """``anon.taxonomy_labels``: attribute, level, value, label, leaf_count.
+    """``anon_helpers.taxonomy_labels``: attribute, level, value, label, leaf_count.
 
     ``leaves`` are the counts of labels that have more leaves than the table has values under them.
     """
@@ -108,7 +108,7 @@ def removal(table: exp.Table, attributes: Sequence[str]) -> exp.Delete:
 
 
 def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
-    """``anon.taxonomy_problems``: attribute, level, problem, problem_count; of all attributes if none are given."""
+    """``taxonomy_problems``: attribute, level, problem, problem_count; of all attributes if none are given."""
     if attributes is None:
         return table_call("taxonomy_problems", taxonomy)
     rows = SQL.query("rows_of", taxonomy=taxonomy, attributes=[*map(string, attributes)])

@@ -48,7 +48,7 @@ MAX_PAIR_ROWS = 20_000_000
 FEW_ROWS = 5_000  # rows of the source by which most dependencies are refuted
 
 MIN_SUPPORT = 10
-"""The least support of a dependency (``anon.dependency``): chance brings about one of 10 with at most 2 ** -20."""
+"""The least support of a dependency (macro ``dependency``): chance brings about one of 10 with at most 2 ** -20."""
 
 MIN_ROWS_PER_VALUE = 2
 """Mean rows of a value, at least, of a quasi-identifier on which columns may depend: on times of an event, which its

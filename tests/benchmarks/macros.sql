@@ -66,7 +66,7 @@ FROM (
 GROUP BY ALL;
 
 -- compare: column_values
-FROM anon.column_values('people', ['age', 'sex', 'city']);
+FROM anon_helpers.column_values('people', ['age', 'sex', 'city']);
 -- by hand
 SELECT 'age' AS attribute, CAST(age AS VARCHAR) AS value, count(*) AS row_count FROM people GROUP BY ALL
 UNION ALL
@@ -75,7 +75,7 @@ UNION ALL
 SELECT 'city', city, count(*) FROM people GROUP BY ALL;
 
 -- compare: pseudonym_problems
-FROM anon.pseudonym_problems('people', ['zip', 'id']);
+FROM anon_helpers.pseudonym_problems('people', ['zip', 'id']);
 -- by hand
 WITH shown AS (
     SELECT 'zip' AS attribute, zip AS value FROM people
@@ -101,18 +101,18 @@ FROM people
 QUALIFY position <= 2;
 
 -- compare: cells
-FROM anon.cells('people', ['age', 'sex', 'city']);
+FROM anon_helpers.cells('people', ['age', 'sex', 'city']);
 -- by hand
 SELECT age, sex, city, count(*) AS row_count FROM people GROUP BY ALL;
 
 -- compare: value_counts
 SELECT class[1] AS age, class[2] AS sex, class[3] AS city, sensitive_value, row_count
-FROM anon.value_counts('people', ['age', 'sex', 'city'], 'diagnosis');
+FROM anon_helpers.value_counts('people', ['age', 'sex', 'city'], 'diagnosis');
 -- by hand
 FROM hand_counts;
 
 -- compare: value_texts
-FROM anon.value_texts('people', 'diagnosis', 'people');
+FROM anon_helpers.value_texts('people', 'diagnosis', 'people');
 -- by hand
 SELECT
     diagnosis AS value_text, diagnosis AS sensitive_value, diagnosis AS value, count(*) AS reference_rows,
@@ -121,18 +121,18 @@ FROM people
 GROUP BY diagnosis;
 
 -- compare: value_shares
-FROM anon.value_shares('people', 'diagnosis', 'people');
+FROM anon_helpers.value_shares('people', 'diagnosis', 'people');
 -- by hand
 FROM hand_shares;
 
 -- compare: class_frequencies
 SELECT class[1] AS age, class[2] AS sex, class[3] AS city, * EXCLUDE (class)
-FROM anon.class_frequencies('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
+FROM anon_helpers.class_frequencies('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
 -- by hand
 SELECT age, sex, city, class_size, diagnosis, row_count, share FROM hand_frequencies;
 
 -- compare: class_closeness
-FROM anon.class_closeness('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
+FROM anon_helpers.class_closeness('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
 -- by hand
 SELECT
     class_size, distance, greatest(ln(most), -ln(least)) / ln(2.0) AS disclosure, greatest(most - 1, 0.0) AS basic,
@@ -149,7 +149,7 @@ FROM (
 );
 
 -- compare: value_positions
-FROM anon.value_positions('people', 'diagnosis', 'people');
+FROM anon_helpers.value_positions('people', 'diagnosis', 'people');
 -- by hand
 SELECT diagnosis, row_number() OVER (ORDER BY diagnosis) AS position, count(*) AS row_count
 FROM people
@@ -157,7 +157,7 @@ GROUP BY diagnosis;
 
 -- compare: class_distributions
 SELECT class[1] AS age, class[2] AS sex, class[3] AS city, * EXCLUDE (class)
-FROM anon.class_distributions('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
+FROM anon_helpers.class_distributions('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
 -- by hand
 WITH positions AS (
     SELECT
@@ -193,7 +193,7 @@ LEFT JOIN positions ON positions.position >= placed.position AND positions.posit
 GROUP BY age, sex, city, placed.position;
 
 -- compare: class_labels
-SELECT class_size, attribute, label FROM anon.class_labels('people', MAP {'age': 1, 'sex': 0, 'city': 1});
+SELECT class_size, attribute, label FROM anon_helpers.class_labels('people', MAP {'age': 1, 'sex': 0, 'city': 1});
 -- by hand
 SELECT class_size, 'age' AS attribute, age AS label FROM hand_classes
 UNION ALL
@@ -203,7 +203,7 @@ SELECT class_size, 'city', city FROM hand_classes;
 
 -- compare: label_losses
 SELECT class_size, attribute, lm_share, ncp_share
-FROM anon.label_losses('people', MAP {'age': 1, 'sex': 0, 'city': 1});
+FROM anon_helpers.label_losses('people', MAP {'age': 1, 'sex': 0, 'city': 1});
 -- by hand
 SELECT class_size, 'age' AS attribute, age_lm AS lm_share, age_ncp AS ncp_share FROM hand_losses
 UNION ALL
@@ -213,12 +213,12 @@ SELECT class_size, 'city', city_lm, city_ncp FROM hand_losses;
 
 -- compare: compared_values
 SELECT class[1] AS age, class[2] AS sex, class[3] AS city, sensitive_value, original_rows, released_rows
-FROM anon.compared_values('people', 'released', MAP {'age': 1, 'sex': 0, 'city': 1}, 'diagnosis');
+FROM anon_helpers.compared_values('people', 'released', MAP {'age': 1, 'sex': 0, 'city': 1}, 'diagnosis');
 -- by hand
 FROM hand_compared;
 
 -- compare: matched_classes
-FROM anon.matched_classes('people', ['age', 'sex', 'city'], 'population');
+FROM anon_helpers.matched_classes('people', ['age', 'sex', 'city'], 'population');
 -- by hand
 FROM hand_matched;
 
@@ -233,14 +233,14 @@ SELECT group_label, answer FROM anon.grouped_counts('people', 'city', NULL);
 SELECT city AS group_label, count(*) AS answer FROM people GROUP BY ALL;
 
 -- compare: spread_labels
-FROM anon.spread_labels('released', 'age');
+FROM anon_helpers.spread_labels('released', 'age');
 -- by hand
 SELECT label, value, share
 FROM (SELECT DISTINCT age FROM released) AS shown
 INNER JOIN hand_label_values ON attribute = 'age' AND label = age;
 
 -- compare: catalog_values
-FROM anon.catalog_values('filled', 'catalog', 'diagnosis');
+FROM anon_helpers.catalog_values('filled', 'catalog', 'diagnosis');
 -- by hand
 FROM hand_catalog;
 
@@ -278,7 +278,7 @@ INNER JOIN (
 
 -- compare: found_cut_labels
 SELECT * EXCLUDE (anon_category, anon_number, anon_set, anon_other, places), places[2:] AS places
-FROM anon.found_cut_labels('patients', 'cut', ['age', 'sex'], ['day'], ['places']);
+FROM anon_helpers.found_cut_labels('patients', 'cut', ['age', 'sex'], ['day'], ['places']);
 -- by hand
 SELECT
     ages.label AS age, sexes.label AS sex, days.label AS day, patients.* EXCLUDE (age, sex, day, places), sets.places
@@ -294,7 +294,7 @@ INNER JOIN (
 ) AS sets ON sets.id = patients.id;
 
 -- compare: rows_without_label
-FROM anon.rows_without_label('patients', 'cut', ['age', 'sex'], ['day'], []);
+FROM anon_helpers.rows_without_label('patients', 'cut', ['age', 'sex'], ['day'], []);
 -- by hand
 SELECT unnest(['age', 'sex', 'day']) AS attribute, unnest([age, sex, day]) AS row_count
 FROM (

@@ -166,8 +166,8 @@ def test_the_macros_alone_give_the_node_table(macros_alone: duckdb.DuckDBPyConne
     literal = "MAP {" + ", ".join(f"'{name}': {level}" for name, level in levels.items()) + "}"
     generalized = f"WITH generalized AS (FROM anon.generalize('adult', {literal}))"
     measured = macros_alone.execute(
-        f"{generalized} SELECT count(*), min(class_size), anon.dm_star_of(class_size), "
-        + ", ".join(f"anon.suppressed_rows_of(class_size, class_size >= {k})" for k in THRESHOLDS)
+        f"{generalized} SELECT count(*), min(class_size), anon_helpers.dm_star_of(class_size), "
+        + ", ".join(f"anon_helpers.suppressed_rows_of(class_size, class_size >= {k})" for k in THRESHOLDS)
         + f" FROM anon.class_sizes('generalized', {UCI_QUASI_IDENTIFIERS})"
     ).fetchall()[0]
     losses = macros_alone.execute(

@@ -218,7 +218,7 @@ class TestRegistration:
 
     def test_macros_that_are_there_are_not_replaced(self, tmp_path: Path) -> None:
         file = tmp_path / "own.sql"
-        file.write_text("-- Mine.\nCREATE OR REPLACE MACRO anon.dm_of(class_size) AS 0;\n")
+        file.write_text("-- Mine.\nCREATE OR REPLACE MACRO anon_helpers.dm_of(class_size) AS 0;\n")
         with pytest.raises(sa.SqlanonError, match='"dm_of" is the name'):
             sa.register(Merged, macros=file)
         file.write_text("SELECT 1;\n")

@@ -317,7 +317,7 @@ def test_names_of_folders_stay_as_they_are(session: sa.Session, kind: str) -> No
 
 class TestSources:
     def test_queries_read_files_as_duckdb_does(self, session: sa.Session) -> None:
-        values = "SELECT * FROM anon.column_values('folk', ['yes_no', 'two_decimals', 'short_time'])"
+        values = "SELECT * FROM anon_helpers.column_values('folk', ['yes_no', 'two_decimals', 'short_time'])"
         expected = fetched(session, values)
         labels = [("20.5",), ("7.0",), ("7.1",)]
         for way, source in sources().items():
@@ -341,7 +341,7 @@ class TestMacros:
         for name in (*TOGETHER, "two_decimals", "true_false", "short_time", "timestamp"):
             session.taxonomies.load(name, sa.Taxonomy.flat(), source="folk")
             for query in (
-                "FROM anon.column_values('{source}', ['{name}'])",
+                "FROM anon_helpers.column_values('{source}', ['{name}'])",
                 "SELECT {name} FROM anon.generalize('{source}', MAP {{'{name}': 1}})",
                 "SELECT {name} FROM anon.generalize('{source}', MAP {{'{name}': 0}})",
                 "FROM anon.k_anonymity('{source}', ['{name}'])",
@@ -352,7 +352,7 @@ class TestMacros:
                 "SELECT anon.interval_label({name}, 10, 0, NULL, NULL) FROM '{source}'",
                 "SELECT anon.date_label({name}, 'month') FROM '{source}'",
                 "SELECT anon.icd10_label({name}, 'chapter') FROM '{source}'",
-                "SELECT anon.number_of('{name}', {name}) FROM (SELECT * FROM '{source}' WHERE FALSE)",
+                "SELECT anon_helpers.number_of('{name}', {name}) FROM (SELECT * FROM '{source}' WHERE FALSE)",
             ):
                 of_table, of_file = (query.format(source=source, name=name) for source in ("folk", "folk.csv"))
                 assert outcome(session, of_file) == outcome(session, of_table), query

@@ -400,7 +400,7 @@ def error_of_information(session: sa.Session, candidate: Children, max_rows: int
     names = ("candidate", "child", "class", "row_count")
     session.install()
     session.connection.register("counts", pa.table(dict(zip(names, zip(*counts, strict=True), strict=True))))
-    query = "SELECT candidate, information_gain FROM anon.specialization_scores('counts')"
+    query = "SELECT candidate, information_gain FROM anon_helpers.specialization_scores('counts')"
     gains = session.connection.execute(query).fetchall()
     assert len(gains) == len(found)
     return max(abs(Decimal(gain) - information(candidate, found[number])) for number, gain in gains)

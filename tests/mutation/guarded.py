@@ -26,7 +26,7 @@ GUARDED = re.compile(r"^\s*(?:#|--) guarded: (.+)$")
 QUERY = re.compile(r"-- name: (\w+)\n(?P<comment>(?:--.*\n)*)(?P<text>(?:(?!-- name: ).*\n)*)")
 MACRO = re.compile(
     r"(?P<comment>^-- guarded: .*\n(?:--.*\n|\n(?=--))*)"
-    r"(?P<text>^CREATE OR REPLACE MACRO anon\.(\w+)\((?:.*\n)*?.*;$)",
+    r"(?P<text>^CREATE OR REPLACE MACRO anon(?:_helpers)?\.(\w+)\((?:.*\n)*?.*;$)",
     re.MULTILINE,
 )
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import expand, install_script
+from sqlanon.queries.kit.macros import expand, install_script, macros
 from sqlanon.queries.kit.nodes import DIALECT
 from tests.effort import examples
 from tests.strategies import HOSTILE_NAMES
@@ -135,7 +135,7 @@ def call(macro: str, case: Case) -> exp.Select:
     ]
     arguments = [exp.Literal.string("given"), exp.Literal.string("cuts"), *lists]
     function = exp.Anonymous(this=macro, expressions=arguments)
-    return exp.select("*").from_(exp.Table(this=function, db=exp.to_identifier("anon")))
+    return exp.select("*").from_(exp.Table(this=function, db=exp.to_identifier(macros()[macro].schema)))
 
 
 def fetched(macro: str, case: Case, mode: str) -> list[dict[str, Any]]:

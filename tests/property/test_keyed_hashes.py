@@ -36,11 +36,11 @@ def test_pseudonyms_of_texts(value: str, key: bytes) -> None:
 @given(st.binary(max_size=200), st.binary(max_size=200))
 def test_any_bytes(message: bytes, key: bytes) -> None:
     expected = hmac.new(key, message, "sha256").hexdigest()
-    assert answer("SELECT anon.hmac_sha256(CAST($1 AS BLOB), CAST($2 AS BLOB))", key, message) == expected
+    assert answer("SELECT anon_helpers.hmac_sha256(CAST($1 AS BLOB), CAST($2 AS BLOB))", key, message) == expected
 
 
 @EXAMPLES
 @given(KEYS)
 def test_blocks_of_the_engine_are_those_of_the_macro(key: bytes) -> None:
     for pad, block in zip((b"\x36", b"\x5c"), PseudonymKey(key).blocks, strict=True):
-        assert answer("SELECT anon.hmac_block(CAST($1 AS BLOB), CAST($2 AS BLOB))", key, pad) == block
+        assert answer("SELECT anon_helpers.hmac_block(CAST($1 AS BLOB), CAST($2 AS BLOB))", key, pad) == block

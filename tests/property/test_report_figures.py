@@ -96,8 +96,8 @@ def labels_of_columns(session: sa.Session, found: ReleaseReport, k: int) -> None
         else:
             assert sum(each.shown for each in column.levels) == pytest.approx(1)
             [shown] = [each.level for each in column.levels if each.shown == 1] or [None]
-            levels = "SELECT label, count(*) FROM people JOIN anon.taxonomy_levels(?) ON value = CAST({} AS VARCHAR)"
-            query = levels.format(column.name) + " WHERE level = ? GROUP BY label"
+            levels = "SELECT label, count(*) FROM people JOIN anon_helpers.taxonomy_levels(?) "
+            query = f"{levels} ON value = CAST({column.name} AS VARCHAR) WHERE level = ? GROUP BY label"
             before = {} if shown is None else dict(ask(query, [column.name, shown]).fetchall())
         for each in column.labels:
             if each.before is not None and each.after:
@@ -118,7 +118,7 @@ def rows_of_missing_values(session: sa.Session, name: str, k: int) -> int:
     values = ask(f"SELECT CAST({name} AS VARCHAR), count(*) FROM people GROUP BY ALL").fetchall()
     if name == "illness":
         return sum(rows for value, rows in values if value not in shown and rows >= k)
-    labels = ask("SELECT value, label FROM anon.taxonomy_levels(?)", [name]).fetchall()
+    labels = ask("SELECT value, label FROM anon_helpers.taxonomy_levels(?)", [name]).fetchall()
     return sum(rows for value, rows in values if shown.isdisjoint(label for each, label in labels if each == value))
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import SCHEMA
+from sqlanon.queries.kit.macros import macros
 from tests import oracle
 from tests.oracle import MASK
 from tests.sql.test_oracle import (
@@ -206,7 +206,7 @@ def test_what_a_label_stands_for(drawn: tuple[Case, oracle.Rows, list[float | No
 def call(name: str, *arguments: exp.Expr | str | int | None) -> exp.Expr:
     """A scalar macro over columns."""
     function = exp.Anonymous(this=name, expressions=[exp.convert(argument) for argument in arguments])
-    return exp.Dot(this=exp.to_identifier(SCHEMA), expression=function)
+    return exp.Dot(this=exp.to_identifier(macros()[name].schema), expression=function)
 
 
 def load_answers(table: str, answers: oracle.Answers) -> None:

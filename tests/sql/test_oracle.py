@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import SCHEMA, expand, install_script
+from sqlanon.queries.kit.macros import expand, install_script, macros
 from sqlanon.queries.kit.nodes import DIALECT
 from tests import oracle
 from tests.effort import examples
@@ -79,13 +79,13 @@ def literal(argument: Argument) -> exp.Expr:
 def table_call(name: str, *arguments: Argument) -> exp.Select:
     """``SELECT * FROM anon.<name>(<arguments>)``."""
     function = exp.Anonymous(this=name, expressions=[literal(argument) for argument in arguments])
-    return exp.select("*").from_(exp.Table(this=function, db=exp.to_identifier(SCHEMA)))
+    return exp.select("*").from_(exp.Table(this=function, db=exp.to_identifier(macros()[name].schema)))
 
 
 def scalar_call(name: str, *arguments: Argument) -> exp.Select:
     """``SELECT anon.<name>(<arguments>) AS result``."""
     function = exp.Anonymous(this=name, expressions=[literal(argument) for argument in arguments])
-    return exp.select(exp.alias_(exp.Dot(this=exp.to_identifier(SCHEMA), expression=function), "result"))
+    return exp.select(exp.alias_(exp.Dot(this=exp.to_identifier(macros()[name].schema), expression=function), "result"))
 
 
 def fetch(query: exp.Expression) -> oracle.Rows:

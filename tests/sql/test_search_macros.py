@@ -182,8 +182,6 @@ def test_columns_that_single_rows_out(case: Case, k: int) -> None:
 
 def test_limits_are_the_decimals_that_are_written() -> None:
     """29 % of 100 is 29, although 0.29 * 100 is less as a binary fraction."""
-    assert connection().execute("SELECT anon.allowed_rows(0.29, 100), anon.allowed_rows(1e-2, 250)").fetchone() == (
-        29,
-        2,
-    )
-    assert connection().execute("SELECT anon.allowed_rows($1, 100)", [0.29]).fetchone() == (29,)
+    query = "SELECT anon_helpers.allowed_rows(0.29, 100), anon_helpers.allowed_rows(1e-2, 250)"
+    assert connection().execute(query).fetchone() == (29, 2)
+    assert connection().execute("SELECT anon_helpers.allowed_rows($1, 100)", [0.29]).fetchone() == (29,)

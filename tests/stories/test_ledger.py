@@ -514,4 +514,7 @@ class TestSessions:
             session.taxonomies.load("i", sa.Taxonomy.flat([1]))
             with pytest.raises(sa.EngineError, match='schema "anon" is reserved'):
                 session.anonymize("SELECT 1 AS i", policy, into="anon.ledger", replace=True)
+            session.install()
+            with pytest.raises(sa.EngineError, match='schema "anon_helpers" is reserved'):
+                session.anonymize("SELECT 1 AS i", policy, into="anon_helpers.released")
             assert session.ledger.remaining("visits") == sa.Budget(1)

@@ -101,7 +101,7 @@ def test_no_step_has_the_name_of_a_table_that_a_user_reads(order: int) -> None:
 
 
 def test_a_macro_called_for_every_row_stays_beside_it() -> None:
-    query = "SELECT label FROM (SELECT 0 AS depth) AS anon_levels CROSS JOIN anon.taxonomy_level('sex', depth)"
+    query = "SELECT label FROM (SELECT 0 AS depth) AS anon_levels CROSS JOIN anon_helpers.taxonomy_level('sex', depth)"
     assert "CROSS JOIN LATERAL (" in printed(expand(parsed(query)))
 
 

@@ -22,7 +22,7 @@ from sqlanon.errors import EngineError, TargetError
 from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
 from sqlanon.queries import taxonomies
-from sqlanon.queries.kit.macros import SCHEMA, install_statements, schema_statements
+from sqlanon.queries.kit.macros import SCHEMAS, install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
@@ -216,8 +216,8 @@ class Engine(Writer):
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self.rows, target)
         table = catalog.place_new(self.rows, target) if found is None else found.table
-        if table.db.lower() == SCHEMA:
-            raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
+        if (schema := table.db.lower()) in SCHEMAS:
+            raise EngineError(f'schema "{schema}" is reserved; write the release to another', step="target")
         if found is None:
             return table
         if not replace:

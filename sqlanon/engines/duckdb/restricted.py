@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import FILE_SUFFIXES, folded
-from sqlanon.queries.kit.macros import SCHEMA, macro_names
+from sqlanon.queries.kit.macros import SCHEMAS, macro_names
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 from sqlanon.queries.kit.sql_files import query_text, sql_folder
 
@@ -124,7 +124,7 @@ def _nodes(statement: Node) -> Iterator[Node]:
 
 def _of_function(node: Node, allowed: Collection[str]) -> Iterator[str]:
     name, schema = node.get("function_name", ""), node.get("schema", "")
-    if folded(name) not in (macro_names() if folded(schema) == SCHEMA else allowed):
+    if folded(name) not in (macro_names() if folded(schema) in SCHEMAS else allowed):
         yield f'the function "{name}"'
 
 
@@ -132,7 +132,7 @@ def _of_table_function(function: Node) -> Iterator[str]:
     name = folded(function.get("function_name", ""))
     if not READERS.fullmatch(name):
         yield from _of_function(function, TABLE_FUNCTIONS)
-        if folded(function.get("schema", "")) != SCHEMA:
+        if folded(function.get("schema", "")) not in SCHEMAS:
             return
     for option, value in _arguments(function):
         if WRITING_OPTIONS.fullmatch(option):

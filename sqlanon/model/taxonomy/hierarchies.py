@@ -91,7 +91,7 @@ class Hierarchy:
         return ((reader.line_num, (line[0] or None, *line[1:])) for line in reader if line)
 
     def lines_of_problems(self) -> dict[tuple[str, int], list[int]]:
-        """The numbers of lines that make a hierarchy malformed, by problem and level of ``anon.taxonomy_problems``.
+        """The numbers of lines that make a hierarchy malformed, by problem and level of ``taxonomy_problems``.
 
         Of two lines that contradict each other it is the later one.
         """

@@ -1,8 +1,8 @@
 """The macros of ``sql/macros`` as values: parsed once, listed, documented, and expanded into plain SQL.
 
-DuckDB users call the macros. The engine runs the same text expanded: every call replaced by the macro's body,
-so that it works on a database where nothing is installed. Lists of columns that are known are resolved: one
-projection a name, as any engine understands it.
+DuckDB users call the macros of schema ``anon``, which are made of those of schema ``anon_helpers``. The engine runs the
+same text expanded: every call replaced by the macro's body, so that it works on a database where nothing is installed.
+Lists of columns that are known are resolved: one projection a name, as any engine understands it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from sqlanon.errors import SqlanonError
 from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, identifier
 from sqlanon.queries.kit.sql_files import sql_folder
 
-SCHEMA = "anon"
+SCHEMAS = SCHEMA, HELPERS = "anon", "anon_helpers"  # the macros for people, and those that they are made of
 
 MACRO = re.compile(
-    rf"(?P<comment>(?:^--[^\n]*\n)*)(?P<statement>^CREATE OR REPLACE MACRO {SCHEMA}\.(?P<name>\w+)\(.*?);$",
+    r"(?P<comment>(?:^--[^\n]*\n)*)"
+    rf"(?P<statement>^CREATE OR REPLACE MACRO (?P<schema>{SCHEMA}|{HELPERS})\.(?P<name>\w+)\(.*?);$",
     re.MULTILINE | re.DOTALL,
 )
 """The statement of a macro in its file: the only semicolon at the end of a line ends it."""
@@ -32,11 +33,16 @@ MACRO = re.compile(
 
 @dataclass(frozen=True)
 class Macro:
-    name: str
+    schema: str
+    name: str  # unique in both schemas
     parameters: tuple[str, ...]
     body: exp.Expr
     is_table: bool
     comment: str
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.schema}.{self.name}"
 
     @property
     def example(self) -> str:
@@ -106,6 +112,7 @@ def macro(name: str) -> Macro:
     statement = sqlglot.parse_one(text, read=DIALECT)
     assert isinstance(statement, exp.Create)
     return Macro(
+        schema=statement.this.this.db,
         name=name,
         parameters=tuple(parameter.name for parameter in statement.this.expressions),
         body=bare(statement.expression),
@@ -149,7 +156,8 @@ def install_statements() -> tuple[str, ...]:
     """The statements of :func:`install_script`, one by one."""
     statements = (statement for _, statement in _texts().values())
     comments = (_comment_statement(macro).sql(DIALECT) for macro in macros().values())
-    return (*schema_statements(), *statements, *comments)
+    helpers = exp.Create(this=exp.Table(db=identifier(HELPERS)), kind="SCHEMA", exists=True)
+    return (*schema_statements(), helpers.sql(DIALECT), *statements, *comments)
 
 
 @cache
@@ -203,9 +211,7 @@ def _expanded(tree: exp.Expr) -> exp.Expr:
 
 def _comment_statement(macro: Macro) -> exp.Comment:
     kind = "MACRO TABLE" if macro.is_table else "MACRO"
-    return exp.Comment(
-        this=exp.to_table(f"{SCHEMA}.{macro.name}"), kind=kind, expression=exp.Literal.string(macro.comment)
-    )
+    return exp.Comment(this=exp.to_table(macro.qualified), kind=kind, expression=exp.Literal.string(macro.comment))
 
 
 def bare(tree: exp.Expr) -> exp.Expr:
@@ -223,8 +229,8 @@ def _calls(tree: exp.Expr) -> list[exp.Expr]:
     return [
         call
         for call in calls
-        if (isinstance(call, exp.Table) and call.db == SCHEMA)
-        or (isinstance(call, exp.Dot) and call.this.name == SCHEMA)
+        if (isinstance(call, exp.Table) and call.db in SCHEMAS)
+        or (isinstance(call, exp.Dot) and call.this.name in SCHEMAS)
     ]
 
 
@@ -305,7 +311,7 @@ def as_read(value: exp.Expr) -> exp.Expr:
 def _resolve_lists(tree: exp.Expr) -> None:
     """Replace, in place, what stands for columns of a list that is spelled out.
 
-    ``anon.listed(['a', 'b'])`` is the list, or the keys of a node, and ``anon.listed_at(['a', 'b'], 3)`` its last name.
+    ``listed(['a', 'b'])`` is the list, or the keys of a node, and ``listed_at(['a', 'b'], 3)`` its last name.
     """
     for call in list(tree.find_all(exp.Dot)):
         function = call.expression

@@ -1,7 +1,5 @@
 """What the tests on UCI Adult share: its policy, its lattice table, and searches that are fed from that table."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ judge the rows of classes of just k: the less its value was to be expected, the 
 which chances values were drawn compares with these (spec/hceiling_fill.md, *Reference*).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

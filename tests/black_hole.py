@@ -1,7 +1,5 @@
 """A way to a server that can end in nothing, as if its machine or the network had vanished: no connection is closed."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

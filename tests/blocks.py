@@ -5,8 +5,6 @@ it does not make, is there. A guide needs what the README made, and nothing of a
 that folder. A block whose first line names a file is that file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

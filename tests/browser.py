@@ -1,7 +1,5 @@
 """A page in a headless Chromium, which is driven through two pipes; tests are skipped where there is none."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,14 +1,12 @@
 """The naive answer to a whole run: every node of the lattice measured by the oracle, and the best by the tie rule."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import sqlanon as sa
 from tests import oracle
@@ -31,7 +29,7 @@ class Task:
     policy: sa.Policy
     population: Rows = field(default_factory=list)
 
-    def under(self, policy: sa.Policy) -> Task:
+    def under(self, policy: sa.Policy) -> Self:
         """The same table under another policy."""
         return replace(self, policy=policy)
 

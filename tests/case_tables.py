@@ -1,7 +1,5 @@
 """Cases that were drawn, as a table in DuckDB with their taxonomies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

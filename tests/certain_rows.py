@@ -1,7 +1,5 @@
 """What a class proves about every less general node, naively: how many of its rows are suppressed there."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

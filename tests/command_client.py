@@ -3,8 +3,6 @@
 It imports little, so that a shell can call it for every command.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

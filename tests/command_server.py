@@ -6,8 +6,6 @@ It listens at the Unix socket that is its argument. A request is one JSON docume
 it.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

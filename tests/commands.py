@@ -1,7 +1,5 @@
 """``sqlanon`` as the tests of the command line call it."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

@@ -1,7 +1,5 @@
 """Shared fixtures: the Adult data sets, read where SQLANON_DATA says, and a small clinic warehouse."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

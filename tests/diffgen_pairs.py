@@ -1,7 +1,5 @@
 """Neighbours that are meant to give DiffGen away, and policies that spend nearly all on one kind of draw."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

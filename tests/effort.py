@@ -1,7 +1,5 @@
 """How much Hypothesis tries: one knob for all tests."""
 
-from __future__ import annotations
-
 import os
 
 EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.0625"))

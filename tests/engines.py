@@ -1,7 +1,5 @@
 """What a session keeps to itself, for tests: the only place that names it."""
 
-from __future__ import annotations
-
 import sqlanon as sa
 from sqlanon.engines.duckdb import Engine
 from sqlanon.spark.spark_rows import SparkRows

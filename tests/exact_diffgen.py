@@ -1,7 +1,5 @@
 """The probabilities of all cuts that DiffGen can draw of a small table, exactly but for floating point."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The exact distribution of what ε-safe anonymization publishes of a small table, written apart from the engine."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

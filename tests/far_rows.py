@@ -1,7 +1,5 @@
 """Rows in a second database of DuckDB, of which a run gets to see counts alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Stays at a clinic whose rows are not in the database: their tables, policies of each kind, and a session on both."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Chance that is known beforehand, for the algorithm of IPA as published."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import sqlanon as sa

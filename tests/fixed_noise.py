@@ -1,7 +1,5 @@
 """A source of chance that leaves nothing to chance, for tests of what is made of its draws."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Neighbouring tables that a private mechanism is most likely to tell apart, and policies for them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Sources that are read in pieces, however small they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock

@@ -1,7 +1,5 @@
 """A folder like that of UCI Adult, with invented rows and flat hierarchies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 

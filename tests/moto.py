@@ -1,7 +1,5 @@
 """An object store of S3 in a process of its own: moto."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

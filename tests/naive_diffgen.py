@@ -3,8 +3,6 @@
 Draws take the first of the best, and noise is nothing, as :class:`tests.fixed_noise.FixedNoise` has it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Peeling in plain Python, over rows, dicts and fractions, as the specification says it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -98,7 +96,7 @@ class Case:
         )
 
     @cached_property
-    def judge(self) -> NaiveJudge:
+    def judge(self) -> "NaiveJudge":
         """What judges its classes."""
         return NaiveJudge(self)
 

@@ -1,7 +1,5 @@
 """Top-down specialization over lists of rows, as slow and as plain as it can be: what its SQL is held against."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Scores are worked out from the papers and specs that the methods cite: Mohammed 
 spec/epsafe.md (b).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from functools import cache

@@ -1,7 +1,5 @@
 """Which node a policy chooses, exactly: its own scores and charge, and the probabilities of permute-and-flip."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

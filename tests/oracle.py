@@ -4,8 +4,6 @@ Nothing here knows SQL. A row is a dict, NULL is ``None``, and values meet taxon
 of rows ``[value, label of level 1, ..., top label]``; the domain of an attribute is the first entries of its rows.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter, defaultdict

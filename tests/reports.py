@@ -1,7 +1,5 @@
 """Reports of runs that are compared with each other."""
 
-from __future__ import annotations
-
 import sqlanon as sa
 from sqlanon.model.release import Report
 

@@ -1,7 +1,5 @@
 """A server of Spark Connect in a process of its own: Sail."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

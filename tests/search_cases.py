@@ -1,7 +1,5 @@
 """What the tests of the searches share: random small tables with a policy, and searches driven by hand."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ second database or, with ``--sail``, on a server. What differs is listed in the 
 refused with rows elsewhere. The tests themselves may fail if they watch what a run does, which runs twice more.
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import re

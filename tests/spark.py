@@ -4,8 +4,6 @@ A server of the version of the client is installed in a virtual environment of i
 together, or ``SPARK_HOME`` names one that is there. Workers are killed in a cluster of processes of this machine.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -23,8 +23,6 @@ A record is a block of lines between blank lines; lines that start with ``#`` ar
 - ``__TEST_DIR__`` stands for an empty directory.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection, Sequence

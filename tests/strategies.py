@@ -1,7 +1,5 @@
 """Hypothesis strategies: hostile names, small tables with NULLs, nested taxonomies that cover them, and nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

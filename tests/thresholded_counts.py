@@ -1,7 +1,5 @@
 """The distribution of thresholded noisy counts with a roll-up of what they leave out, exact for small tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

@@ -3,8 +3,6 @@
 It shares no code with the package: :func:`filled` and :func:`published` translate what goes in and what comes out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

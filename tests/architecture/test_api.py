@@ -1,7 +1,5 @@
 """The shape of the package: its public names, their documentation, and the house rules that a parser can check."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The house rules of the macros: documented, portable, without chance, and in an order that can be read."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

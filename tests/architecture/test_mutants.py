@@ -1,7 +1,5 @@
 """Functions and queries under a comment ``guarded:`` have tests, and operators that break them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

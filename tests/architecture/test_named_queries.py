@@ -1,7 +1,5 @@
 """Every query of ``sql/*.sql`` runs on empty tables, which the examples of its roles describe."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Tests name nothing that is private to the package, so that a private name can change without them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@
 whose file is gone, until ``python -m tests.architecture.test_prose`` has rewritten the list. It refuses a larger sum.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

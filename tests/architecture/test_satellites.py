@@ -1,7 +1,5 @@
 """The core does without satellites: what they offer is named, and imported when it is asked for."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

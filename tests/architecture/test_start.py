@@ -1,7 +1,5 @@
 """What is imported: nothing that the command, the session or the verb doesn't use."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

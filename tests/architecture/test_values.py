@@ -1,7 +1,5 @@
 """Text is made of a value of a source in one place: the readers of CSV files would make it of what is in the file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,8 +6,6 @@ Prints a line per audit: the lower bound of ε that was found, at the claimed δ
 source takes seconds an audit, the operating system's randomness minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import sys

@@ -8,8 +8,6 @@ drawing of ``Synthetic``; counts by occupation, also of ``IPA`` and ``Histogram`
 values under them; and the accuracy of decision trees, also that of ``DiffGen``.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

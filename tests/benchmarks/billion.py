@@ -8,8 +8,6 @@ Prints the seconds of each stage, the most memory that was resident, and a plain
 it.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -11,8 +11,6 @@ matches every value. That is less than k-anonymity: rows with blanks in differen
 share of cells that are ``*`` or blank, and NCP.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

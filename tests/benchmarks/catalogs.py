@@ -6,8 +6,6 @@ values, each is less frequent than the one before. CPU seconds of one process, a
     python -m tests.benchmarks.catalogs [--large] [--terms N]
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

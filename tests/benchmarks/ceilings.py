@@ -6,8 +6,6 @@ ARX's Adult (SQLANON_DATA) blown up as for tests.benchmarks.runs, 9 quasi-identi
 values, k = 5. Plain k-anonymity may suppress 5 % of the rows, or none. Medians are printed, and the most memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

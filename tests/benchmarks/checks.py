@@ -7,8 +7,6 @@ on one thread, at nodes from all over the lattice, as a search is answered that 
 turns; medians are printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

@@ -6,8 +6,6 @@
 Time both forms of ``run`` in turn, several times each. FILE ends in .csv or .parquet.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from contextlib import ExitStack

@@ -6,8 +6,6 @@ A file has a line for each value: a code, one of 1,000 groups, one of 20 areas, 
 each with a new database. Medians are printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

@@ -8,8 +8,6 @@ anew), runs each size in a process of its own, and prints a table and, with --js
 Adult (SQLANON_DATA) in place of invented people.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

@@ -8,8 +8,6 @@ attributes of each copied row are drawn from those of all rows. Full domain may 
 plain query counts the combinations of all columns. Medians are printed, and the most memory.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

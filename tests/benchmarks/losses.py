@@ -8,8 +8,6 @@ share of rows that are released. The last columns of a row are its mean over qua
 suppressed rows, all in percent, and the columns at the top; of the means, the share of columns that are there.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

@@ -7,8 +7,6 @@ seconds and their ratio; a ratio of 1 is the speed of the SQL written by hand. `
 planner may leave out the labels that nobody looks at.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics

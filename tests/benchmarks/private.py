@@ -6,8 +6,6 @@ Every run is a process of its own, so that its peak memory is its own. The score
 k-anonymity checks of the same nodes, and with plain GROUP BYs over the same cells.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Whole processes, as users wait for them: their seconds and their memory."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ Over copies of ARX's Adult (SQLANON_DATA) with k = 5 and a limit of 5 %. A line 
 distance as a ratio of that where all are compared, and the CPU seconds to move and of the whole run.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

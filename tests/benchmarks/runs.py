@@ -10,8 +10,6 @@ seconds: those of an idle machine and a busy one are alike. With a checkout of a
 those of this one, and the ratios are printed, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -9,8 +9,6 @@ release has to have the same rows. With fewer ``--max-cells`` than a lake has, i
 CPU, of the server and the client together, say more than those of seconds on a machine that others use.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

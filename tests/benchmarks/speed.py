@@ -5,8 +5,6 @@
 Needs the Adult data (SQLANON_DATA). Prints one line per figure; a ratio of 1 is the speed of the plain queries.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

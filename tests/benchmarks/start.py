@@ -6,8 +6,6 @@ The processes run in turn, and medians are printed. Adult is ARX's (SQLANON_DATA
 of another commit, its processes alternate with those of this one, and the ratio of CPU seconds is printed, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

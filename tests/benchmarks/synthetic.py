@@ -8,8 +8,6 @@ some. ``--target`` has the income be predicted, ``--queries`` has the four queri
 releases copies of Adult with that number of rows once, and prints the seconds and the memory that this takes.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import statistics

@@ -6,8 +6,6 @@ Every run is a process of its own; the three values take turns. A ratio below 1 
 two of about 1 that the value hardly matters on that workload. Constants that name this benchmark were set by it.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import statistics

@@ -12,8 +12,6 @@ is a line for each number of them, unless the optimum is proven before. The gap 
 bound.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

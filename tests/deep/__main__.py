@@ -8,8 +8,6 @@
 All parts run if none is named, one after the other; the exit code is 1 if one of them failed.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The numbers of spec/ola.md on the lattice of UCI Adult: exact, or the release is not what it says."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from functools import cache

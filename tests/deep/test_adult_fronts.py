@@ -1,7 +1,5 @@
 """Adult through the fronts: findings, notes, the page of a lattice, and a suggested policy."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

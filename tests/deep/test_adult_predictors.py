@@ -1,7 +1,5 @@
 """The predictors of UCI Adult: what is public of them is well formed, and covers the data."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import duckdb

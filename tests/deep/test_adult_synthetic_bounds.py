@@ -1,7 +1,5 @@
 """The bounds in the report of synthetic rows, on UCI Adult: none is below what it bounds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

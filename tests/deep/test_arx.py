@@ -10,8 +10,6 @@ its δ-presence overlooks classes of the population that are absent from the sub
 values that occur only outside the subset among those of the order, which shortens every distance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

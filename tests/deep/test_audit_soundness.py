@@ -1,7 +1,5 @@
 """Audits call no mechanism guilty that is not, but for the chance that they state, and see what many counts lose."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How well labels of UCI Adult predict incomes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -3,8 +3,6 @@
 On UCI Adult, and on people that are made up so that their illness depends on what else is known of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

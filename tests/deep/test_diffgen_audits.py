@@ -3,8 +3,6 @@
 All pairs and draws at 100,000 runs: ``python -m tests.benchmarks.audits``.
 """
 
-from __future__ import annotations
-
 import pytest
 
 import sqlanon as sa

@@ -1,7 +1,5 @@
 """Losses of DiffGen that are too large: the check of tests/full/test_diffgen_losses.py finds them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

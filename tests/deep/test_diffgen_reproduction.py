@@ -1,7 +1,5 @@
 """``sqlanon reproduce diffgen``: what it refuses, what it leaves behind, and the targets of spec/diffgen.md (d)."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """ε-safe anonymization of UCI Adult: the scores of its 108 nodes, and the choice that they lead to, as in the spec."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

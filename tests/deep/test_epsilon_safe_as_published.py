@@ -1,7 +1,5 @@
 """ε-safe anonymization as published: the utilities and sensitivities of the thesis, and that they break its promise."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """``sqlanon reproduce epsilon-safe``: what it leaves behind, and the targets of spec/epsafe.md (d) on UCI Adult."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """Samples of ε-safe anonymization under audit by runs; and broken ones, found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Cells of Adult that stay where the rows are: the release is that of cells that come near."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a new user gets: the built wheel in a fresh virtual environment."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

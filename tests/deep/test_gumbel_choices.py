@@ -1,7 +1,5 @@
 """Choices by Gumbel noise among candidates that are close to one another."""
 
-from __future__ import annotations
-
 import pytest
 
 from sqlanon.chance.random_source import RandomSource

@@ -1,7 +1,5 @@
 """h-ceiling on UCI Adult: the targets of spec/hceiling.md and spec/hceiling_fill.md."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

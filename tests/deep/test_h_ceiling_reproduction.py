@@ -1,7 +1,5 @@
 """``sqlanon reproduce h-ceiling``: the figures of Lee et al. 2017 on UCI Adult."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

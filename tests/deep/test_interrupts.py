@@ -1,7 +1,5 @@
 """Ctrl-C and other signals in every stage of a run."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

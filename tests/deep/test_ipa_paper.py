@@ -1,7 +1,5 @@
 """IPA as published: the tables of the paper, the chances that it gives, and the promises that it breaks."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """``sqlanon reproduce ipa``: the invented patients, the measures of their releases, and the files of the command."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The moments are chosen by a seed: the n-th call that changes a name or opens a f
 time, which also falls into what the database does.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

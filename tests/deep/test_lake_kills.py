@@ -1,7 +1,5 @@
 """Tables of lakes whose runs are killed, and that are read while they are replaced: more often than in tests/full."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The leak models of the thesis, by the macros."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

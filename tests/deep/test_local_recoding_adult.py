@@ -1,7 +1,5 @@
 """Local recoding of ARX's Adult, held against its source in pandas."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The choice of a node under audit by runs; and broken ones, which it finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Partitions whose run is killed: before they are published they are forgotten, and after it they are counted."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

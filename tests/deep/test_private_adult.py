@@ -1,7 +1,5 @@
 """The reference run of the corrected IPA on UCI Adult: its numbers, its choice of a node, what its releases keep."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 All pairs and methods at 100,000 runs: ``python -m tests.benchmarks.audits``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pytest

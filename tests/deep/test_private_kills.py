@@ -1,7 +1,5 @@
 """Private runs that are killed, and two at the same time: what was charged stays, and nothing is released."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Nodes of private releases: how likely each is, and how often it is drawn."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

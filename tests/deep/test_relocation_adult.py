@@ -1,7 +1,5 @@
 """Relocation on UCI Adult, beside suppression at the same node."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs whose rows are on a server, and the client or the server is killed: the target is as before, or complete."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

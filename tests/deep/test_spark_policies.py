@@ -1,7 +1,5 @@
 """Rows on a server of Spark Connect, by the policies that tests/full leaves out."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.far_stays import POLICIES

@@ -1,7 +1,5 @@
 """Runs into an object store whose client or server is killed: what the note lists stays."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

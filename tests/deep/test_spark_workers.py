@@ -1,7 +1,5 @@
 """Workers of Apache Spark, or its driver, are killed in each stage of a run: ``python -m tests.spark`` runs this."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

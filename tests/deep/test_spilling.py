@@ -1,7 +1,5 @@
 """A run that does not fit in memory publishes the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

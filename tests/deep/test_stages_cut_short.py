@@ -1,7 +1,5 @@
 """Runs that are killed or interrupted at the beginning of each stage."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The model of UCI Adult without noise: the reference values of spec/synthetic.md, section 7."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import combinations
 

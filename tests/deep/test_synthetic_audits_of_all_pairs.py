@@ -1,7 +1,5 @@
 """Synthetic rows under audit on each pair; and broken draws, found."""
 
-from __future__ import annotations
-
 import pytest
 
 import sqlanon as sa

@@ -1,7 +1,5 @@
 """The privacy loss of all draws for synthetic rows by individuals of two rows, on all tables of up to two in a cell."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.full.test_synthetic_exactly import SHARES, WORKLOADS, refuse_losses, scripted

@@ -1,7 +1,5 @@
 """``sqlanon reproduce ola`` and ``thesis-accuracy``: what they leave behind, and the numbers of Mazzone 2019."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Top-down specialization on UCI Adult."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 

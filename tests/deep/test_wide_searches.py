@@ -1,7 +1,5 @@
 """Lattices of a billion nodes and tables of thousands of columns: time, memory, and what is proven."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 

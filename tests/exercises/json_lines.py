@@ -1,7 +1,5 @@
 """Exercise: another format of files. An object a line, and a note beside the file that names its content."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

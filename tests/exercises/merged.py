@@ -1,7 +1,5 @@
 """Exercise: a loss of one's own. A macro (merged.sql), this value, and one line that registers it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar, Literal
 

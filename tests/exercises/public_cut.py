@@ -4,8 +4,6 @@ Each quasi-identifier becomes labels of several levels: fine ones where the poli
 elsewhere. The policy names them, so that which labels there are reveals nothing of the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ It publishes at a node that the policy names, and searches for nothing: which no
 What differs from full-domain generalization is where the node comes from; all else is that method's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal
 

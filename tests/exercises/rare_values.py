@@ -1,7 +1,5 @@
 """Exercise: a privacy model of one's own. Two macros (rare_values.sql), this value, and one line that registers it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar, Literal
 

@@ -4,8 +4,6 @@ The sizes tell nobody more than the rows do, which whoever has them can count. T
 step with the rows: both are new, or both are as they were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

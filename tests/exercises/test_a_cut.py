@@ -1,7 +1,5 @@
 """A release at a cut, which is no node of the lattice: published, verified, and held against the oracle."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

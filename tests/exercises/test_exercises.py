@@ -1,7 +1,5 @@
 """What is added from outside works as what is in the package does: it is found by name, searched, verified and read."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Accounts of private releases: what is charged to which, which ledger a warehouse has, and what failures leave."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

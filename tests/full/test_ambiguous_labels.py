@@ -1,7 +1,5 @@
 """Labels that are also other raw values of their attribute: they are accepted, and every report says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reports of an audit, its command, and leaks that it finds in larger outputs."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Bad input: each mistake has its error, which says where, what and what next, quotes no data, and changes nothing."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

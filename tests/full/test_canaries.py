@@ -1,7 +1,5 @@
 """No message quotes a value: files with canaries in place of each file that a command takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Names of columns are the same in whatever case, as they are to DuckDB."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

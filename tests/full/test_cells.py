@@ -1,7 +1,5 @@
 """Cells of a specification that no policy describes: what methods count for themselves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

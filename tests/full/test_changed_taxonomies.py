@@ -1,7 +1,5 @@
 """Taxonomies that another connection changes while a run is on: what is published has the hashes of those it shows."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Entropy and Prec that charge for suppressed rows: runs against the macros, with dropped and with masked rows."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a private release reads is charged to one account, or declared public, and its individuals can be traced."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import random

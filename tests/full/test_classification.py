@@ -1,7 +1,5 @@
 """Classification accuracy from outside: figures of UCI Adult, tables by hand, and what is refused."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

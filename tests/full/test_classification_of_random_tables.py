@@ -1,7 +1,5 @@
 """Classification accuracy on random tables: features as the oracle has them, and weights that are copies of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The command line with others at work: readers, writers, locks and signals; lakes, hostile names and taken targets."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

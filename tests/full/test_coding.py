@@ -1,7 +1,5 @@
 """Top and bottom coding: numbers beyond public bounds become the bounds, in labels as in columns that are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

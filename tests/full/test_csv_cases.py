@@ -1,7 +1,5 @@
 """CSV files that were once released with other values than they have: what is read of each, or why it is not."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator, Sequence
 from pathlib import Path

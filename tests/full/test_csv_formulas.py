@@ -1,7 +1,5 @@
 """Cells of a CSV that a spreadsheet would compute: kept, quoted or refused, and verified as they were written."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -1,7 +1,5 @@
 """``[csv]`` of a policy and ``--csv``: how CSV files are read where that is not to be found out."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """CSV files as targets: what is in them, the note beside them, and what becomes of both when either is changed."""
 
-from __future__ import annotations
-
 import errno
 import json
 import shutil

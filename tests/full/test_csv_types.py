@@ -1,7 +1,5 @@
 """What is in a CSV file is what is released: columns have types only where every value is spelled as its type is."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import re

@@ -1,7 +1,5 @@
 """A dbt project in a file and in memory, with threads: releases of Python models, their records, and generic tests."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ What a method says is seen as its source of chance sees it, and as its guarantee
 enumerated in :mod:`tests.neighbours`, which shares nothing with the package.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

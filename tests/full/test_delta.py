@@ -1,7 +1,5 @@
 """Releases that are Delta tables, and Delta tables that are sources: one commit each, and one version."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

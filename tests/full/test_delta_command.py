@@ -1,7 +1,5 @@
 """``sqlanon delta``: which number it prints of three, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import sqlanon as sa

@@ -1,7 +1,5 @@
 """``sqlanon demo``: the same invented hospital every time, anonymized within its policy."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Texts that come in dictionaries, as in Parquet files, are grouped as values of ENUM types: to the same cells."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a row changes of the chances of every cut, computed: never more than what is spent on it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

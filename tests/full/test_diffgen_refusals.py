@@ -1,7 +1,5 @@
 """Sources, taxonomies and requests that DiffGen refuses, and numbers, names and rows at the edges."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections import Counter

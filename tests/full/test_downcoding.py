@@ -1,7 +1,5 @@
 """What follows from labels that are the finest which all rows of a class share, as the guide to local recoding says."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple

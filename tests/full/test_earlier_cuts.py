@@ -1,7 +1,5 @@
 """Releases of top-down specialization beside earlier ones, and as earlier ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Releases of local recoding beside earlier ones: classes at levels of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

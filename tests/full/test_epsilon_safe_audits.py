@@ -1,7 +1,5 @@
 """ε-safe anonymization under audit, its choice of a node exactly and its samples by runs; and broken ones, found."""
 
-from __future__ import annotations
-
 import pytest
 
 import sqlanon as sa

@@ -1,7 +1,5 @@
 """What EpsilonSafe refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

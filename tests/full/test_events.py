@@ -1,7 +1,5 @@
 """Events of whole runs, as Python hears of them, and as the command line writes them: as JSON, or for a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """Explain is the run: what it shows is what a run sends, in the order in which it does, and no row is read for it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

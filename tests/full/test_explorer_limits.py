@@ -1,7 +1,5 @@
 """The page of a lattice by the command line, of a large lattice, and for another k."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions ask no other machine: DuckDB loads and downloads no extension by itself in what is opened here."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

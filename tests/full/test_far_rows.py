@@ -1,7 +1,5 @@
 """Rows that are not in the database: the same releases and reports, and nothing but counts comes near."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs that are cut short: interrupted, or out of disk. The old state stays, or the new one is complete."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """A few runs that are killed, whose rows are here and on a server; tests/deep kills many."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

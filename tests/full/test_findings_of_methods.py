@@ -1,7 +1,5 @@
 """Findings of methods other than full domains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What reports find in columns that show more than is published, in pairs of columns, and in what is suppressed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What ``flatten`` refuses, and its command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Columns that the names of folders give, as ``year=2026/month=03``, in a fit and in its parts."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

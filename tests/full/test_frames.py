@@ -1,7 +1,5 @@
 """Frames of Python as sources, and releases as frames."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

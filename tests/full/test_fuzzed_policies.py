@@ -1,7 +1,5 @@
 """Two hundred queries that a policy might have: no file is written, none read that is not named, nobody is asked."""
 
-from __future__ import annotations
-
 import random
 import socket
 from collections.abc import Callable, Iterator, Sequence

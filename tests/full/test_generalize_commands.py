@@ -1,7 +1,5 @@
 """What ``generalize`` refuses, its command, and cuts that are changed before they are published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

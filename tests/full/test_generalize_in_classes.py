@@ -1,7 +1,5 @@
 """New rows in the classes of a release of local recoding: which class they get, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

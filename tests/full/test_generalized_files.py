@@ -1,7 +1,5 @@
 """New rows with labels of a release, in files and under hostile names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Policies as they are given to a session: as a value, a mapping or a file, and checked whatever was done to them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The statements of all runs are as reviewed, and publish the same rows without sqlanon; what they publish verifies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

@@ -1,7 +1,5 @@
 """The blocks of every guide run, after those of the README."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The guides on the command line: a list, a page, a section, and what becomes of a topic that there is not."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

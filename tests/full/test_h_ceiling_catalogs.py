@@ -1,7 +1,5 @@
 """Catalogs of h-ceiling: the counterfeits of groups of classes, in a table beside the release."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

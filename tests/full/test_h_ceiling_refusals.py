@@ -1,7 +1,5 @@
 """What h-ceiling refuses, and values that counterfeits never get."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

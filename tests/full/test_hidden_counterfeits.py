@@ -1,7 +1,5 @@
 """What is expected of the classes that lack rows, and what is made of it, against brute force."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -3,8 +3,6 @@
 Those of each method do in test_golden.py.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

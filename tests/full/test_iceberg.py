@@ -1,7 +1,5 @@
 """Releases that are Iceberg tables: one snapshot each, which has the record."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """What cells prove of intervals of nodes is true of every node there, and a search by intervals finds the optimum."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

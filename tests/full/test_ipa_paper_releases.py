@@ -1,7 +1,5 @@
 """What IPA as published shows, and what nodes are worth to it, against the oracle; chance is fixed and known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Joint classes of releases of one table, against a naive count."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Releases of several methods that follow each other, and values that change, against a naive count."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hypothesis import given, settings

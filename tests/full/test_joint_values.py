@@ -1,7 +1,5 @@
 """Models of sensitive values in joint classes of releases that are held together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
+from sqlanon.model.privacy import PrivacyModel
 from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, load_sexes, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
@@ -149,9 +148,7 @@ class TestChangedValues:
         ],
         ids=str,
     )
-    def test_shares_are_compared_with_the_source_that_had_them(
-        self, session: sa.Session, model: sa.PrivacyModel
-    ) -> None:
+    def test_shares_are_compared_with_the_source_that_had_them(self, session: sa.Session, model: PrivacyModel) -> None:
         """In spring one of four had a cold, of those from 20 to 24 two; in summer it is one in each class."""
         close = {"privacy": [sa.KAnonymity(4), model]}
         session.connection.execute("UPDATE summer SET illness = if(age IN (21, 26, 31), 'cold', 'flu')")

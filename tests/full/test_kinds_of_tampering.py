@@ -3,8 +3,6 @@
 What rewrites the record with its hashes is seen by who has the hash of the record from elsewhere, and by nobody else.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Lakes: sources that are folders, releases that are folders, and runs that find their release already there."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

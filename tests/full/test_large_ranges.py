@@ -1,7 +1,5 @@
 """Declared ranges that are not listed: labels for what occurs, losses by all values, and the same releases."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of nodes: their targets, the best of them, and what blocks others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

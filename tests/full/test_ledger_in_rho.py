@@ -1,7 +1,5 @@
 """Charges that are added up in ρ: what they come to, caps on them, and ledgers that were made before it was noted."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Where a ledger is, on the disk before anyone draws: races, runs that are cut short, files of others, commands."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

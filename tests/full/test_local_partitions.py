@@ -1,7 +1,5 @@
 """Partitions in the classes of a fit of local recoding: through the Python API and on the command line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

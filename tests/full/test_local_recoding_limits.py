@@ -1,7 +1,5 @@
 """Local recoding: hints at it, tight bounds, releases that stay as they are, and tables too large or too small."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Days of a taxonomy in columns of times: midnight is its day, as a frame of pandas has days."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from typing import Any

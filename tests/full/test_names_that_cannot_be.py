@@ -1,7 +1,5 @@
 """Names and paths that nothing can have: wherever they come in, an error of ours tells of them; nothing changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path

@@ -4,8 +4,6 @@ A score changes by no more than its sensitivity, which has tests of its own. Her
 made with, for which scores, ε and the rows of an individual have to fit each other.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What reports say of columns whose labels say nothing any more, and of those whose values say too much."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any

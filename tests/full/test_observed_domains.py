@@ -1,7 +1,5 @@
 """A fit on taxonomies whose values were read off the source, which later parts need not keep to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copytree
 

@@ -1,7 +1,5 @@
 """What a report shows of a release together with others of its source."""
 
-from __future__ import annotations
-
 from html import unescape
 from pathlib import Path
 from typing import Any

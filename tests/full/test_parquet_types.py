@@ -1,7 +1,5 @@
 """Values that Parquet alters are refused, and all others come back as they were, whatever their type."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

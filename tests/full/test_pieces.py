@@ -1,7 +1,5 @@
 """Sources that are read in pieces since memory is short: nothing comes out other than in one go."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

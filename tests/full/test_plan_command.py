@@ -1,7 +1,5 @@
 """``sqlanon plan epsilon-safe``: what it prints and writes, and what it refuses."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is drawn for a release: combinations that nobody has, which rows of an individual count, and nothing else."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

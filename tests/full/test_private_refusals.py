@@ -1,7 +1,5 @@
 """What private methods refuse."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

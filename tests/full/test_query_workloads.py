@@ -1,7 +1,5 @@
 """Query workloads from outside: the errors of answers from a release, and what is refused."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

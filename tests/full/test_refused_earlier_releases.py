@@ -1,7 +1,5 @@
 """What releases are refused beside earlier ones, and rarer sources of those that are held together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

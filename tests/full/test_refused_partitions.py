@@ -1,7 +1,5 @@
 """What a fit and its partitions are refused, and runs that fail between both; tests/deep has killed ones."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

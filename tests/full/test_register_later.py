@@ -1,7 +1,5 @@
 """The list of releases after targets have changed, and what it does not have."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an unsatisfiable policy could ask for instead: each change is run, and the next smaller one fails."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 from typing import Any

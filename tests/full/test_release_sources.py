@@ -1,7 +1,5 @@
 """Sources of a release: the same rows, however their table, view, query or files are named, and hostile columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

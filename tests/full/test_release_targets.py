@@ -1,7 +1,5 @@
 """Targets of a release: tables and files of any name, what is replaced, and what never is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Values of columns that a release keeps: their types, how they are spelled, and the order of the rows."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

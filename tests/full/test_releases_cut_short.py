@@ -1,7 +1,5 @@
 """The list of releases where runs are cut short, and of links, lakes, several sessions and partitions."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

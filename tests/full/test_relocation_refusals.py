@@ -1,7 +1,5 @@
 """What relocation refuses; nothing is written, and what was there stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

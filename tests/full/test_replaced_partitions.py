@@ -1,7 +1,5 @@
 """Partitions that are replaced, and taxonomies that a fit keeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports on releases of other methods, on parts, on individuals, and by the command line."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The command sqlanon reproduce: what it refuses, what it leaves behind, worst cases and settings."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator

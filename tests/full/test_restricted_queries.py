@@ -1,7 +1,5 @@
 """What a query of a policy or a taxonomy may do: others may have written it, so it reads, and does nothing else."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Counting from rolled-up cells and rebuilding releases from counts change nothing but the time that it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The check of a release for the 18 kinds of identifiers of HIPAA: what it sees, and what it cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ empirical distribution function is nowhere further than sqrt(ln(2 / error) / 2n)
 at most ``error``. A distribution further away than twice that is rejected as surely: what is 30 % off has to be.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

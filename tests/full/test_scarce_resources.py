@@ -1,7 +1,5 @@
 """Too little memory, files that may not grow, and warehouses that cannot be written: in words, and nothing is left."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

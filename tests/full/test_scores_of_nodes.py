@@ -1,7 +1,5 @@
 """Scores of nodes, by which private methods choose one, against the oracle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Pseudonyms: their key, which is in no log, error or note, and values that repeat or were altered."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

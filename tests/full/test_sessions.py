@@ -1,7 +1,5 @@
 """Sessions: limits that they are opened with, and what they leave of connections, settings, transactions and files."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

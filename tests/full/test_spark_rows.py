@@ -1,7 +1,5 @@
 """Rows on a server of Spark Connect, here Sail: the same releases as of a table, and nothing but counts comes near."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import os

@@ -1,7 +1,5 @@
 """Rows on a server that reads and writes an object store, here Sail and moto: a release is what its note lists."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """A connection of DuckDB with the script alone, beside a run of the package: the same node, and the same rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Releases in object stores: files under a prefix of their run, and one object that lists them, which is put last."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Suggested policies: what they say of tables in many forms, and that they run as they are."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

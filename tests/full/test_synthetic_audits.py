@@ -1,7 +1,5 @@
 """Synthetic rows under audit: each kind of draw with nearly all of the budget on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -6,14 +6,13 @@ neighbours draw the next output by distributions whose Rényi divergence is at m
 the same on both tables, and nearly all of ρ is put on each kind of draw in turn: no draw hides behind another.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Self
 
 import numpy as np
 import pytest
@@ -49,7 +48,7 @@ class Step:
     scale: float
     values: tuple[int, ...]
 
-    def divergence(self, other: Step, order: float) -> float:
+    def divergence(self, other: Self, order: float) -> float:
         """The Rényi divergence of what is drawn here from what is drawn there."""
         assert (self.kind, self.rho, self.scale) == (other.kind, other.rho, other.scale), "what is public differs"
         if self.kind == "choice":

@@ -1,7 +1,5 @@
 """Rarer columns and options of synthetic rows, and what they refuse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Releases that were changed since they were published: verification finds it, or says what it did not compare."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Taxonomies from CSV files, several at once, and where their values come from."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Taxonomies in files: large ones are read in batches, what is none is refused, and those that a policy carries."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

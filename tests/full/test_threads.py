@@ -1,7 +1,5 @@
 """Sessions in several threads: their calls come one after the other, and callbacks make none."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

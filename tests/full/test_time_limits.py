@@ -1,7 +1,5 @@
 """Searches that are stopped: the release is met and verified as always, and says how far from optimal it can be."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections.abc import Callable

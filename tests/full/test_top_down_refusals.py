@@ -1,7 +1,5 @@
 """What top-down specialization refuses, and numbers with steps by the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

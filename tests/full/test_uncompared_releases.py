@@ -1,7 +1,5 @@
 """Which other releases are compared with that of a run, and why others are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

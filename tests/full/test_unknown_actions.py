@@ -1,7 +1,5 @@
 """Rows with values that a taxonomy does not have: refused, left out, or labelled at the top."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows with values that a taxonomy does not have: in partitions, by other methods, in CSV files, by commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

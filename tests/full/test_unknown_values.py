@@ -1,7 +1,5 @@
 """Values that a taxonomy does not have: how many, in which column, and a query that lists them as it is printed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import chdir

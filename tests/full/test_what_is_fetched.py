@@ -4,8 +4,6 @@ Each method releases Adult while an engine writes down how many rows each fetch 
 they draw by, and no more: a test lists it with its reason.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ files, their names in folders and stores, the notes and tables beside them, the 
 page, and what commands print. What stays with the custodian is in none of them: the ledger and the list of releases.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """Whole numbers of a taxonomy in columns of numbers that need not be whole: 27.0 is the number 27."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

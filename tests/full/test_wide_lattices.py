@@ -1,7 +1,5 @@
 """Lattices too large to be enumerated: a verified release within the time limit, and what is proven of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Classes that are hidden so that joint classes keep k persons."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlanon as sa

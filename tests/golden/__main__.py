@@ -4,8 +4,6 @@
 in ``--show "k: create anon_cells"``, it prints the statements, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json

@@ -1,7 +1,5 @@
 """The files: whole runs and single statements as text, and all other runs as hashes."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections import Counter

@@ -1,7 +1,5 @@
 """Runs over eight people, whose statements are short: two quasi-identifiers of two levels and a sensitive column."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run whose SQL is kept: recorded, verified, and executed again without sqlanon."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable

@@ -1,13 +1,11 @@
 """A connection that records the statements that are sent through it."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
@@ -52,7 +50,7 @@ class Recorder:
         self._connection = connection
         self.statements: list[str] = []
 
-    def execute(self, sql: str, parameters: Sequence[object] | None = None) -> Recorder:
+    def execute(self, sql: str, parameters: Sequence[object] | None = None) -> Self:
         if not parameters and not LOOK_UP.search(sql) and not COMMENT.match(sql):
             self.statements.append(sql)
         self._connection.execute(sql, parameters)

@@ -1,7 +1,5 @@
 """What runs send to a server of Spark Connect, without a server: a second database of DuckDB answers in its place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """The statements that are kept as text: one a shape of what the SQL builders make, in files by what is built."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

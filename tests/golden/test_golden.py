@@ -1,7 +1,5 @@
 """The SQL of runs is as it was reviewed, and does without sqlanon what sqlanon does with it."""
 
-from __future__ import annotations
-
 from tests.golden.files import FOLDER, WHOLE_RUNS, whole_runs
 from tests.golden.people import RUNS
 from tests.golden.statements import STATEMENTS

@@ -1,7 +1,5 @@
 """Runs over the visits of a clinic: searches with roll-ups and proofs, masks, lists, and rows of a query."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -8,8 +8,6 @@ which kills it. They are run without a mutant first, and must pass. NAME is part
 such as ``scales.py:scale_for``. The exit code is 1 if a mutant survived, 2 if the tests fail without any.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -5,8 +5,6 @@ decorators; ``-- guarded: tests/sql/50_privacy.test`` in the comment of a named 
 with an empty line between them, so that it is not in the documentation.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import gc

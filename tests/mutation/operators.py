@@ -4,8 +4,6 @@ A line that ends with ``# no mutants: why`` has none; what ``no mutants of sum(r
 function or query is neither changed nor dropped: nobody could see a difference. Texts and exceptions have none.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

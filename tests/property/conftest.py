@@ -1,7 +1,5 @@
 """Fixtures of the tests of the searches."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Catalogs of classes that Hypothesis makes: each group conceals its counterfeits, and none is missing or too many."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What classes prove about less general nodes: true of all ways to part them, and what the database says as well."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from unittest import mock

@@ -1,7 +1,5 @@
 """A search of a lattice that is to be k-anonymous finds what brute force finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

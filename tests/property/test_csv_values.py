@@ -4,8 +4,6 @@ Files vary in what their columns spell, in encoding, delimiter, quotes, line end
 say these where they have to, and codes for missing values, notations of numbers and types.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Generalizing rows at a cut against a dictionary of labels, on random cuts and rows with NULLs and hostile names."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """DiffGen in SQL against DiffGen over lists of rows, without noise; and its budget, whatever is drawn."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What ε-safe anonymization scores and shows, against the oracle; how many rows are sampled is fixed and known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """h-ceiling against brute force: which nodes keep to the ceiling, which of them is chosen, and what is published."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Combinations that no counterfeit gets, against brute force: which classes they are of, and what is drawn there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Partitions published one after another with one fit, against lists of rows: the union meets the policy each time."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Joint classes of two releases against a naive count, over persons who come, go, change and are left out."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A column that no release generalizes has the key of each person, so that whoever
 without an error: the strongest attacker of spec/earlier.md.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.model.privacy import PrivacyModel
 from tests import oracle
 from tests.effort import examples
 
@@ -183,7 +182,7 @@ def ordered_distance(values: Sequence[str], source: Sequence[str]) -> float:
     return oracle.ordered_distance(values, source, sorted({*source}))
 
 
-MODELS: dict[str, tuple[sa.PrivacyModel, Meets]] = {
+MODELS: dict[str, tuple[PrivacyModel, Meets]] = {
     "distinct": (sa.DistinctLDiversity("illness", 2), lambda values, _: oracle.distinct_diversity(values) >= 2),
     "alpha": (sa.AlphaKAnonymity("illness", 0.5, 2), lambda values, _: oracle.largest_share(values) <= 0.5),
     "recursive": (sa.RecursiveCLDiversity("illness", 2, 2), lambda values, _: oracle.recursive_ratio(values, 2) < 2),

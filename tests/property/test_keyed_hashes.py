@@ -1,7 +1,5 @@
 """Pseudonyms against Python's own HMAC, for any text and any key, as SQL users and as the engine make them."""
 
-from __future__ import annotations
-
 import hmac
 
 import sqlglot

@@ -1,7 +1,5 @@
 """The losses of every level against the oracle, on the cells of random tables."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import duckdb

@@ -1,7 +1,5 @@
 """Sequences of events against the oracle: the macro called and expanded, and tables of individuals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Partitions in the classes of a fit of local recoding, against lists of rows: each in the class of the least loss."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Local recoding against the naive twin on random tables, and what holds of every local recoding."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """What a private method counts, scores and shows, against the oracle; the noise is fixed and known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The published searches against naive forms of themselves, on random small lattices."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

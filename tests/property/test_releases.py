@@ -1,7 +1,5 @@
 """Whole runs against brute force: random tables with NULLs, hostile names and many types, through the public API."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import tempfile
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import duckdb
 import pytest
@@ -63,7 +61,7 @@ class Run:
     population: Rows
 
     @classmethod
-    def of(cls, table: Table, policy: sa.Policy) -> Run:
+    def of(cls, table: Table, policy: sa.Policy) -> Self:
         """A table of texts with a policy."""
         columns = dict.fromkeys([*table.taxonomies, *SENSITIVE], "VARCHAR")
         return cls(table.rows, columns, {**SENSITIVE_TAXONOMIES, **table.taxonomies}, policy, table.population)

@@ -1,7 +1,5 @@
 """Relocation against brute force: which node is chosen, which rows are moved, and where to."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

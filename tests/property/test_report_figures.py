@@ -1,7 +1,5 @@
 """Figures of reports on small tables: each is the answer of a macro, or of a count that anybody can make."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The searches against brute force on random small lattices, without a database."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Nodes that fail by the sizes of their classes: what is told of them is true, and of all others nothing is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Searches that are stopped: what they return is right, and their bound of what they did not see is proven."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

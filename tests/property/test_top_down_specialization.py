@@ -1,7 +1,5 @@
 """Top-down specialization in SQL against the same over lists of rows."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

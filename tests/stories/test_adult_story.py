@@ -1,7 +1,5 @@
 """UCI Adult at k = 5 and a suppression limit of 5 %: the release of the spec, its losses, and its rows in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The command line from outside: exit codes, data on stdout and talk on stderr, and what failures leave behind."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

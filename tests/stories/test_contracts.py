@@ -1,7 +1,5 @@
 """Data contracts of releases: fields of the standard, and queries that any client can run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """CSV files: sources as Parquet files are."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

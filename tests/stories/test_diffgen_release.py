@@ -1,7 +1,5 @@
 """DiffGen from end to end: what is refused, charged, promised and written."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Releases that are held together: the facts of spec/earlier.md, and what a run reports."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """ε-safe releases from end to end: what is refused, charged, promised and written."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

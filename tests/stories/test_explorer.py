@@ -1,7 +1,5 @@
 """The page of a lattice: it has what the table has, its choice is that of SQL, and its commands run as they are."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

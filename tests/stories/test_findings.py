@@ -1,7 +1,5 @@
 """What reports find that a policy leaves open, and that it travels with no release."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A node that is fitted once, and partitions that are published at it one after another."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Flattening from outside: the session and the command line, what they write and what they refuse."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

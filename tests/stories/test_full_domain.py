@@ -1,7 +1,5 @@
 """A release of a node through the public API: its rows, and what its report, guarantee, record and pages say of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Generalizing new rows like a release: the session and the command line, what they write and what they refuse."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

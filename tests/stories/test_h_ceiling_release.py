@@ -1,7 +1,5 @@
 """h-ceiling on people of ten ages and two sexes: one release of them, and what can be chosen besides."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which classes are published: those that keep every bound of every model, whoever owns their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

@@ -1,7 +1,5 @@
 """What a release leaves in its warehouse, so that SQL can go on: the taxonomies of its policy, and macros."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

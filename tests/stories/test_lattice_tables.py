@@ -1,7 +1,5 @@
 """The table of the lattice against runs of the policies that it speaks of, and where it is written to."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

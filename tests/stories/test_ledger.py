@@ -1,7 +1,5 @@
 """The ledger: exact, in one piece, on the disk before anyone draws, and never overspent, whoever is at it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 import pytest
@@ -95,7 +93,7 @@ class LastCentury(datetime.datetime):
     """A clock that goes wrong."""
 
     @classmethod
-    def now(cls, tz: datetime.tzinfo | None = None) -> LastCentury:
+    def now(cls, tz: datetime.tzinfo | None = None) -> Self:
         return cls(1999, 12, 31, tzinfo=tz)
 
 

@@ -1,7 +1,5 @@
 """Local recoding: releases held against their sources in pandas, and what is seen of those that are changed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a notebook shows of a session, a release and the steps of a run."""
 
-from __future__ import annotations
-
 import base64
 import html
 import re

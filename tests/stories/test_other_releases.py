@@ -1,7 +1,5 @@
 """What a run finds of other releases of its data set: those that the warehouse lists and the policy does not name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

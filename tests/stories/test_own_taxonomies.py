@@ -1,7 +1,5 @@
 """Taxonomies that a policy carries: one file and one command make a release."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Privacy models through the engine, where random tables would seldom look: printed numbers and rare inputs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

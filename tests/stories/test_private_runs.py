@@ -1,7 +1,5 @@
 """Private releases from end to end: what is charged, refused, promised and written, and what a killed run leaves."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pseudonyms from outside: what is published, what is refused, and where the secret key is not."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The README: its blocks run, its links lead somewhere, and the reference has what it names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The releases that sessions on a warehouse have made, as it lists them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reports of releases: nothing shows what the release does not. Their figures have a property."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -10,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from rich.console import Console
@@ -260,7 +258,7 @@ class Page:
     printed: str
 
     @classmethod
-    def of(cls, found: ReleaseReport) -> Page:
+    def of(cls, found: ReleaseReport) -> Self:
         console = Console(width=10_000, file=io.StringIO(), record=True)
         console.print(*rendered(found.document()))
         return cls(found, unescape(found.to_html()), console.export_text())

@@ -1,7 +1,5 @@
 """Relocation: one release of ten ages and both sexes, and what its rows, report and record say."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

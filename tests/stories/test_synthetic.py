@@ -1,7 +1,5 @@
 """Synthetic rows from end to end: what is refused, charged, promised and written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

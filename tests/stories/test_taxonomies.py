@@ -1,7 +1,5 @@
 """Taxonomies from files, relations and rules, into a warehouse and out of it again."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Top-down specialization on the example of its paper, as one table and a release of it."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

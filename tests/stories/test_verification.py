@@ -1,7 +1,5 @@
 """Verifying a release again, long after its run: with its source, its population, its individuals, or without them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Audits find mechanisms guilty that are, with power, and others not, but for the chance that they state."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Where a privacy model ends: what meets a bound exactly passes or not, and what is a little off never does."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Budgets: exact numbers in, exact sums out, and the same text back."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path

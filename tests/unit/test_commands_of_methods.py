@@ -1,6 +1,6 @@
 """Commands made of methods: what is typed arrives as arguments, and help has the sentences of the docstring."""
 
-from __future__ import annotations
+from __future__ import annotations  # as the modules of the methods that become commands
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The cut between rows and cells: what is sent, what comes back, and that the answer is that of the whole query."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

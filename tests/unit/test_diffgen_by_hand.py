@@ -1,7 +1,5 @@
 """DiffGen by the examples of spec/diffgen.md (e), and a few more that can be seen through."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

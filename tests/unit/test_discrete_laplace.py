@@ -1,7 +1,5 @@
 """The discrete Laplace distribution: exact probabilities, thresholds, and what a draw costs."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

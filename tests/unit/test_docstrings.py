@@ -1,7 +1,5 @@
 """Docstrings taken apart, for schemas and reference pages."""
 
-from __future__ import annotations
-
 from sqlanon.model.docstrings import docstring_of
 
 

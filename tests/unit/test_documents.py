@@ -1,7 +1,5 @@
 """Documents: what every renderer shows of the same parts, and what none lets through."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence

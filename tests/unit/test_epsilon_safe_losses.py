@@ -1,7 +1,5 @@
 """What a row changes of the chances of every release, computed: never more than the ε and δ that are claimed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Errors: one root, all problems in the message, and no data outside ``original``."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 

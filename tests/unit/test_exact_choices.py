@@ -1,7 +1,5 @@
 """The probabilities of permute-and-flip, against its definition, by hand, and as draws have them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Divergence of finite distributions, against all events; the private counts of the specification, exactly."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

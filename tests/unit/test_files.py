@@ -1,7 +1,5 @@
 """Staged files: published in one step, never over what another program has put there."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

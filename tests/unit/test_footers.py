@@ -1,7 +1,5 @@
 """Notes in the footers of Parquet files: exchanged for longer and shorter ones, whatever the values are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

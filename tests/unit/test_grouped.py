@@ -1,7 +1,5 @@
 """The exponential mechanism over groups: each uniform number falls where exact weights say, and each loss is paid."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from bisect import bisect_right

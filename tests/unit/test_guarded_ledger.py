@@ -1,7 +1,5 @@
 """What a ledger adds up, refuses and seals, entry by entry, without a database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime

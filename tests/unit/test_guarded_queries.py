@@ -1,7 +1,5 @@
 """Queries that privacy rests on, on tables of a few rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

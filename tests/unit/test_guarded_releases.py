@@ -1,7 +1,5 @@
 """What decides whether releases may be shown: limits on suppression, joint classes, and counts in a report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast

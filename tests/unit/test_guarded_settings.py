@@ -1,7 +1,5 @@
 """What the settings of models and methods come to: bounds, budgets, sensitivities, thresholds, and whose rows count."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What a verification finds by what is recorded, and whether a release that falls short is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

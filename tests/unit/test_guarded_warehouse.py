@@ -1,7 +1,5 @@
 """The ledger of a warehouse, in small files: what it refuses to write, and which ledger a warehouse is charged to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The layout of keys: every field has bits of its own, those of higher levels are more significant."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from unittest import mock
 

@@ -1,7 +1,5 @@
 """The lattice: its nodes, their number and their order."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Marginals as a page shows them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlanon.model.release.pictures import MeasuredMarginal, marginals_section

@@ -1,7 +1,5 @@
 """What private methods hold of their budget: how it is split over their steps, and the thresholds that it buys."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

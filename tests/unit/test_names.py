@@ -1,7 +1,5 @@
 """Names as sentences list them."""
 
-from __future__ import annotations
-
 import pytest
 
 from sqlanon.model.names import enumerated

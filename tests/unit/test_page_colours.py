@@ -1,7 +1,5 @@
 """Colours of a page: texts can be read, and what is compared differs in brightness, for print and the colour-blind."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

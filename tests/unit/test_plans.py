@@ -1,7 +1,5 @@
 """Plans of ε-safe releases: their k and class sizes against exact binomial tails, and what they refuse."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

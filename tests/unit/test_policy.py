@@ -1,7 +1,5 @@
 """Policies as values: construction, TOML, JSON Schema, and errors that list every problem."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from datetime import date

@@ -1,7 +1,5 @@
 """Portions of a whole that was paid: exact, never more than it, and private whatever they are made to depend on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

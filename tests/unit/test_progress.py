@@ -1,7 +1,5 @@
 """What a run tells of itself: when, in which order, and what it may cost."""
 
-from __future__ import annotations
-
 import io
 import threading
 import time

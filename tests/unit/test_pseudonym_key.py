@@ -1,7 +1,5 @@
 """The key of pseudonyms: where it comes from, what is refused for one, and that nothing shows it."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -1,7 +1,5 @@
 """How far below the best score nodes are told apart: so far that what lies beyond is as good as never drawn."""
 
-from __future__ import annotations
-
 import math
 from unittest import mock
 

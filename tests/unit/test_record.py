@@ -1,7 +1,5 @@
 """Records: what is written is read by the same class, and anything else is refused."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

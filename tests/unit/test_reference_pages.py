@@ -1,7 +1,5 @@
 """The reference pages that are made of the installed version: all is there, and all is described."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """δ of the classes of k sampled rows: reference values, exact tails, and the loss of counts that are published."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """Scopes of temporary tables: what is made inside is gone at the end, however that comes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

@@ -1,7 +1,5 @@
 """Statements of DuckDB in the words of Spark, one for each word that Spark lacks, and the texts of fractions."""
 
-from __future__ import annotations
-
 import struct
 
 import duckdb

@@ -1,7 +1,5 @@
 """Types of Spark: what is refused of them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Statements as a WITH of named steps: what becomes one, what stays, and how names keep out of each other's way."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 import sqlglot

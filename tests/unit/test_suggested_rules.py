@@ -1,7 +1,5 @@
 """The rules of suggestions by themselves: words of names, roles by evidence, taxonomies by counts, the policy file."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

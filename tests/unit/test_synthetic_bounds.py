@@ -1,7 +1,5 @@
 """How far a model is from the table at most: the bound by exact distributions of noise, and by runs on small tables."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

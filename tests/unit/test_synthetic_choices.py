@@ -1,7 +1,5 @@
 """Which marginals are measured: the candidates, their scores, and what is drawn for, against all small tables."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The graphical model against the full joint distribution, fits against the best, and rows that are drawn."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Taxonomies as values: what they are made from, and arguments that are refused."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from decimal import Decimal

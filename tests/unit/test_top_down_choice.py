@@ -1,7 +1,5 @@
 """The choice of a cut by answers that are written down: what is remembered of classes that have not changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from sqlanon.methods.cuts.shared.cut_pieces import Piece, Specialization, TaxonomyAxis

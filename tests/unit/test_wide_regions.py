@@ -1,7 +1,5 @@
 """Branch and bound: what is left of boxes, how they are split, and how few there are."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Exact draws from uniform words, against brute force on the same words."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import tracemalloc

@@ -1,7 +1,5 @@
 """Plain values as YAML."""
 
-from __future__ import annotations
-
 from sqlanon.run.contract import as_yaml
 
 

@@ -1,7 +1,5 @@
 """Zero-concentrated privacy: conversions by the table of the specification and by OpenDP, scales, and a filter."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

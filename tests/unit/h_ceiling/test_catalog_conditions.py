@@ -3,8 +3,6 @@
 The examples are those of spec/hceiling.md (c), by their numbers.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from random import Random

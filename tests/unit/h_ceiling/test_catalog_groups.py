@@ -1,7 +1,5 @@
 """Which classes a catalog puts together: the examples of the paper, ties, and that what is kept changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from sqlanon.methods.h_ceiling import catalogs as offers

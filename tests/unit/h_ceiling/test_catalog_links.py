@@ -1,7 +1,5 @@
 """How likely a row is a person's, with the catalog in hand: examples of spec/hceiling.md (c), and every labelling."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

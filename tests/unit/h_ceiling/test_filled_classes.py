@@ -1,7 +1,5 @@
 """What a catalog is made from: built from columns in any order, and refused if no filling can have made it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

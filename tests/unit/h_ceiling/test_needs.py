@@ -1,7 +1,5 @@
 """What a node says of what less general ones need, where small classes are suppressed: held against all of these."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from functools import cache

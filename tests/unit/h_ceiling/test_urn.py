@@ -1,7 +1,5 @@
 """Pólya's urn by enumeration: every set of rows is as likely as another to be the true ones."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

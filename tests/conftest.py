@@ -35,28 +35,12 @@ ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("SQLANON_DATA", ROOT.parent / "shared" / "data"))
 
 UCI_QUASI_IDENTIFIERS = [
-    "age",
-    "workclass",
-    "education",
-    "marital_status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "native_country",
-]
+    "age", "workclass", "education", "marital_status", "occupation", "relationship", "race", "sex", "native_country",
+]  # fmt: skip
 UCI_COLUMNS = [*COLUMNS]
 ARX_COLUMNS = [
-    "sex",
-    "age",
-    "race",
-    "marital-status",
-    "education",
-    "native-country",
-    "workclass",
-    "occupation",
-    "salary-class",
-]
+    "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
+]  # fmt: skip
 
 
 TESTS = Path(__file__).parent

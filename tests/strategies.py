@@ -8,46 +8,12 @@ from hypothesis import strategies as st
 from tests.oracle import Row, Taxonomy, Value, height, text
 
 HOSTILE_NAMES = (
-    'a"b',
-    'a""b',
-    '"',
-    "it's",
-    "select",
-    "; drop table x --",
-    "/* a */ b",
-    "marital status",
-    " padded ",
-    "Größe",
-    "年齢",
-    "🙂",
-    "1st",
-    "a.b",
-    "a,b",
-    "%s",
-    "$1",
-    "?",
-    "{x}",
-    "\\",
-    ".*",
-    "*",
-    "NULL",
+    'a"b', 'a""b', '"', "it's", "select", "; drop table x --", "/* a */ b", "marital status", " padded ", "Größe",
+    "年齢", "🙂", "1st", "a.b", "a,b", "%s", "$1", "?", "{x}", "\\", ".*", "*", "NULL",
     # The words that the macros themselves use.
-    "attribute",
-    "level",
-    "value",
-    "label",
-    "height",
-    "node",
-    "cells",
-    "source",
-    "quasi_identifiers",
-    "sensitive",
-    "k",
-    "l",
-    "kept",
-    "column",
-    "population",
-)
+    "attribute", "level", "value", "label", "height", "node", "cells", "source", "quasi_identifiers", "sensitive", "k",
+    "l", "kept", "column", "population",
+)  # fmt: skip
 
 # Columns that macros add beside the quasi-identifiers: a quasi-identifier of the same name would stand there twice.
 RESERVED_NAMES = frozenset({"row_count", "class_size", "sensitive_value"})

@@ -37,19 +37,9 @@ from tests.engines import engine_of
 
 PEOPLE = 30_162
 COLUMNS = [
-    "sex",
-    "age",
-    "race",
-    "marital_status",
-    "education",
-    "native_country",
-    "workclass",
-    "occupation",
-    "salary_class",
-    "hours_per_week",
-    "capital_gain",
-    "weeks_per_year",
-]
+    "sex", "age", "race", "marital_status", "education", "native_country", "workclass", "occupation", "salary_class",
+    "hours_per_week", "capital_gain", "weeks_per_year",
+]  # fmt: skip
 REPEATS = 3
 """How often cells are made, and plain queries asked, of tables of up to ``REPEATED_ROWS``: one alone says little."""
 

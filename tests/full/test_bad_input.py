@@ -126,16 +126,9 @@ def own(made: Path, tmp_path: Path) -> Iterator[Clinic]:
 
 HIERARCHICAL = sa.TCloseness("illness", 0.5, "hierarchical")
 NO_SELECTS = (
-    "DELETE FROM people",
-    "WITH x AS (SELECT 1) DELETE FROM people",
-    "SELECT * FROM people; DROP TABLE people",
-    "SELECT * FROM",
-    "(SELECT 1",
-    "COPY people TO 'x.csv'",
-    "-- SELECT\nDROP TABLE people",
-    "",
-    " ",
-)
+    "DELETE FROM people", "WITH x AS (SELECT 1) DELETE FROM people", "SELECT * FROM people; DROP TABLE people",
+    "SELECT * FROM", "(SELECT 1", "COPY people TO 'x.csv'", "-- SELECT\nDROP TABLE people", "", " ",
+)  # fmt: skip
 WRONG_RUNS: list[tuple[str, dict[str, Any], type[SqlanonError], str]] = [
     ("people", {"quasi_identifiers": ["age", "ctiy"]}, sa.PolicyError, '"ctiy" ... did you mean "city"?'),
     ("people", {"quasi_identifiers": ["Agé", "city"]}, sa.PolicyError, '"Agé" has a role ... did you mean "age"?'),
@@ -221,12 +214,9 @@ class TestPolicyAndSource:
     def test_no_rows_or_no_node_leave_targets_as_they_are(self, clinic: Clinic) -> None:
         strict = policy(privacy=[sa.KAnonymity(9), sa.DistinctLDiversity("illness", 2)])
         expected = (
-            "k-anonymity (k = 9)",
-            'distinct l-diversity of "illness" (l = 2)',
-            "best node",
-            "8 of 8 rows",
+            "k-anonymity (k = 9)", 'distinct l-diversity of "illness" (l = 2)', "best node", "8 of 8 rows",
             "classes of 8 rows violate k-anonymity (k = 9)",
-        )
+        )  # fmt: skip
         table, file = clinic.targets("published")
         with clinic.refusing(sa.PolicyError, "no rows"):
             clinic.session.anonymize("SELECT * FROM people WHERE age < 0", policy(), into=table, replace=True)

@@ -18,29 +18,15 @@ from tests.engines import engine_of
 QUERIES = 200
 
 SAFE_FUNCTIONS = (
-    "upper(sex)",
-    "abs(age)",
-    "coalesce(sex, 'f')",
-    "list_max([age, 3])",
-    "year(now())",
-    "anon.text_of(age)",
-)
+    "upper(sex)", "abs(age)", "coalesce(sex, 'f')", "list_max([age, 3])", "year(now())", "anon.text_of(age)",
+)  # fmt: skip
 
 # what each of them would do is refused
 UNSAFE_FUNCTIONS = (
-    "getvariable('secret')",
-    "current_setting('temp_directory')",
-    "getenv('HOME')",
-    "nextval('numbers')",
-    "setseed(0.1)",
-    "random()",
-    "write_log('made')",
-    "error('made')",
-    "mine(age)",
-    "json_serialize_plan('FROM query(''SELECT 1'')')",
-    "in_search_path('main', 'main')",
-    "read_text('secret.csv')",
-)
+    "getvariable('secret')", "current_setting('temp_directory')", "getenv('HOME')", "nextval('numbers')",
+    "setseed(0.1)", "random()", "write_log('made')", "error('made')", "mine(age)",
+    "json_serialize_plan('FROM query(''SELECT 1'')')", "in_search_path('main', 'main')", "read_text('secret.csv')",
+)  # fmt: skip
 UNSAFE_TABLES = (
     "enable_logging(storage_path = '{folder}/made')",
     "enable_logging('QueryLog', storage = 'file')",
@@ -85,18 +71,11 @@ UNSAFE_TABLES = (
     "(SHOW TABLES)",
 )
 SAFE_TABLES = (
-    "people",
-    "everyone",
-    "main.people",
-    "'people.csv'",
-    '"people.parquet"',
-    "read_csv('people.csv', header = true)",
-    "read_csv(['people.csv'], union_by_name = true)",
-    "read_parquet('people.parquet')",
-    "anon.equivalence_classes('people', ['age', 'sex'])",
-    "(VALUES (1, 'f')) AS v(age, sex)",
+    "people", "everyone", "main.people", "'people.csv'", '"people.parquet"', "read_csv('people.csv', header = true)",
+    "read_csv(['people.csv'], union_by_name = true)", "read_parquet('people.parquet')",
+    "anon.equivalence_classes('people', ['age', 'sex'])", "(VALUES (1, 'f')) AS v(age, sex)",
     "(SELECT 30 AS age, 'm' AS sex)",
-)
+)  # fmt: skip
 NO_QUERIES = (
     "{query}; COPY people TO '{folder}/made.csv'",
     "COPY ({query}) TO '{folder}/made.csv'",

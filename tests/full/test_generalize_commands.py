@@ -35,16 +35,9 @@ def test_another_cut_than_was_drawn_is_withdrawn(
     assert session.connection.execute("FROM duckdb_tables() SELECT table_name ORDER BY ALL").fetchall() == [
         (name,)
         for name in (
-            "cuts",
-            "new",
-            "patients",
-            "released",
-            "releases",
-            "taxonomy",
-            "taxonomy_domain",
-            "taxonomy_origin",
+            "cuts", "new", "patients", "released", "releases", "taxonomy", "taxonomy_domain", "taxonomy_origin",
         )
-    ]
+    ]  # fmt: skip
 
 
 class TestRefusals:

@@ -92,13 +92,9 @@ def test_types_that_do_not_come_back_are_refused_by_name(session: sa.Session, tm
 
 ALTERED = ["INTERVAL '1 microsecond'", "INTERVAL '-1 month'", "INTERVAL '1 month' - INTERVAL '1 day'"]
 NESTED = [
-    "[INTERVAL '-1 month']",
-    "{'a': [INTERVAL '-1 month']}",
-    "MAP {1: INTERVAL '-1 month'}",
-    "[{'interval': INTERVAL '-1 month'}]",
-    "[1::UHUGEINT]",
-    "{'a': ['101'::BIT]}",
-]
+    "[INTERVAL '-1 month']", "{'a': [INTERVAL '-1 month']}", "MAP {1: INTERVAL '-1 month'}",
+    "[{'interval': INTERVAL '-1 month'}]", "[1::UHUGEINT]", "{'a': ['101'::BIT]}",
+]  # fmt: skip
 
 
 def test_values_that_are_refused(session: sa.Session, tmp_path: Path) -> None:

@@ -27,24 +27,12 @@ from tests.engines import engine_of
 
 HASH = "ab" * 32
 COLUMNS = {
-    "position": "99",
-    "kind": "'cap'",
-    "dataset": "'other'",
-    "method": "'another'",
-    "purpose": "NULL",
-    "epsilon": "'0.0'",
-    "delta": "NULL",
-    "spent_at": "spent_at + INTERVAL 1 MICROSECOND",
-    "policy_sha256": "NULL",
-    "previous_sha256": "sha256",
-    "sha256": "previous_sha256",
-    "unit": "NULL",
-    "individual": "'person'",
-    "rows_per_individual": "7",
-    "sources": "[{'name': '/a', 'fingerprint': 'b'}]",
-    "public": "['codes']",
+    "position": "99", "kind": "'cap'", "dataset": "'other'", "method": "'another'", "purpose": "NULL",
+    "epsilon": "'0.0'", "delta": "NULL", "spent_at": "spent_at + INTERVAL 1 MICROSECOND", "policy_sha256": "NULL",
+    "previous_sha256": "sha256", "sha256": "previous_sha256", "unit": "NULL", "individual": "'person'",
+    "rows_per_individual": "7", "sources": "[{'name': '/a', 'fingerprint': 'b'}]", "public": "['codes']",
     "rho": "'0.5'",
-}
+}  # fmt: skip
 
 
 def expense(epsilon: Any, delta: Any = 0, dataset: str = "visits", unit: Unit = ROW) -> Expense:

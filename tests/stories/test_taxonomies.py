@@ -400,12 +400,8 @@ class TestCodes:
         found = declared(session, sa.Taxonomy.icd10(["E11.65", "e1165", "C50", "D50.0", "H60", "U07.1", "Z99"]))
         assert found["E11.65"] == found["e1165"] == ("E11", "E00-E90", "*")
         assert [found[code][1] for code in ("C50", "D50.0", "H60", "U07.1", "Z99")] == [
-            "C00-D49",
-            "D50-D89",
-            "H60-H95",
-            "U00-U99",
-            "Z00-Z99",
-        ]
+            "C00-D49", "D50-D89", "H60-H95", "U00-U99", "Z00-Z99",
+        ]  # fmt: skip
 
     def test_icd_9(self, session: sa.Session) -> None:
         found = declared(session, sa.Taxonomy.icd9(["250.01", "V10.3", "E950", "001", "999.9", "25001"]))

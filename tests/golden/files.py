@@ -1,4 +1,4 @@
-"""The files: whole runs and single statements as text, and all other runs as hashes."""
+"""The files: a whole run and single statements as text, and all other runs as hashes."""
 
 import re
 import textwrap
@@ -24,11 +24,11 @@ from tests.golden.visits import VISITS
 
 FOLDER = Path(__file__).parent
 HASHES = FOLDER / "hashes.txt"
-WHOLE_RUNS = FOLDER / "runs.sql"
+WHOLE_RUN = FOLDER / "run.sql"
 
 WRITTEN = "written by `python -m tests.golden`: review it as a diff."
-OF_RUNS = f"""\
--- What whole runs of tests/golden/people.py send to the database, {WRITTEN}
+OF_RUN = f"""\
+-- What a whole run of tests/golden/people.py sends to the database, {WRITTEN}
 -- A title stands for a statement that is above it; statements of a line or two stand together.\
 """
 OF_STATEMENTS = f"""\
@@ -96,25 +96,23 @@ def place(statements: Iterable[str], kept: Kept) -> int:
     return places[kept.number - 1]
 
 
-def whole_runs() -> str:
-    """The file of the runs that are kept as text."""
-    statements = Counter(text for name in WHOLE for text in map(_text, seen(name).statements))
+def whole_run() -> str:
+    """The file of the run that is kept as text."""
+    statements = Counter(map(_text, seen(WHOLE).statements))
     titles = _titles((subject(text), text) for text, count in statements.items() if count > 1 and _is_long(text))
     shown: set[str] = set()
-    parts = []
-    for name in WHOLE:
-        parts.append(f"{_comment(f'Run {name}: {spelled(_policy(name))}')}\n-- It publishes {seen(name).published}\n\n")
-        for known, group in groupby(map(_text, seen(name).statements), lambda text: text in shown and text in titles):
-            if known:
-                parts.append(f"{_comment(REFERENCE + '; '.join(titles[text] for text in group))}\n\n")
-                continue
-            for text in group:
-                end = END if _is_long(text) else ";\n"
-                before = "\n" if _is_long(text) and parts[-1][-2:] != "\n\n" else ""
-                parts.append(f"{before}-- {titles[text]}\n{text}{end}" if text in titles else f"{before}{text}{end}")
-                shown.add(text)
-            parts.append("\n" if parts[-1][-2:] != "\n\n" else "")
-    return f"{OF_RUNS}\n\n{TABLE}{END}{''.join(parts)}"
+    parts = [f"{_comment(f'Run {WHOLE}: {spelled(_policy(WHOLE))}')}\n-- It publishes {seen(WHOLE).published}\n\n"]
+    for known, group in groupby(map(_text, seen(WHOLE).statements), lambda text: text in shown and text in titles):
+        if known:
+            parts.append(f"{_comment(REFERENCE + '; '.join(titles[text] for text in group))}\n\n")
+            continue
+        for text in group:
+            end = END if _is_long(text) else ";\n"
+            before = "\n" if _is_long(text) and parts[-1][-2:] != "\n\n" else ""
+            parts.append(f"{before}-- {titles[text]}\n{text}{end}" if text in titles else f"{before}{text}{end}")
+            shown.add(text)
+        parts.append("\n" if parts[-1][-2:] != "\n\n" else "")
+    return f"{OF_RUN}\n\n{TABLE}{END}{''.join(parts)}"
 
 
 def statements_of(room: str) -> str:
@@ -215,7 +213,7 @@ def hashes() -> str:
 def texts() -> dict[Path, str]:
     """All files as they are now."""
     return {
-        WHOLE_RUNS: whole_runs(),
+        WHOLE_RUN: whole_run(),
         **{FOLDER / "statements" / f"{room}.sql": statements_of(room) for room in STATEMENTS},
         HASHES: hashes(),
     }

@@ -96,8 +96,8 @@ POLICIES = {
 }
 """Policies of runs that stand alone."""
 
-WHOLE = ("k at a node", "ipa")
-"""The runs all of whose statements are kept as text."""
+WHOLE = "k at a node"
+"""The run all of whose statements are kept as text."""
 
 
 def _drawing(wanted: sa.Policy, **options: Any) -> Callable[[sa.Session, Path], object]:

@@ -1,4 +1,4 @@
--- What whole runs of tests/golden/people.py send to the database, written by `python -m tests.golden`: review it as a diff.
+-- What a whole run of tests/golden/people.py sends to the database, written by `python -m tests.golden`: review it as a diff.
 -- A title stands for a statement that is above it; statements of a line or two stand together.
 
 CREATE TABLE people AS FROM (VALUES
@@ -44,7 +44,6 @@ WHERE "anon_taxonomy"."attribute" IN ('age', 'sex')
 GROUP BY anon_taxonomy.attribute, anon_taxonomy.level
 ORDER BY anon_taxonomy.attribute ASC, anon_taxonomy.level ASC;
 
--- read taxonomy 2
 WITH "anon_taxonomy" AS (
   SELECT *
   FROM "memory"."anon"."taxonomy"
@@ -118,7 +117,6 @@ WITH "anon_taxonomy" AS (
 SELECT attribute, CAST(level AS INT) AS level, problem, CAST(problem_count AS BIGINT) AS problem_count
 FROM anon_found;
 
--- read taxonomy 3
 WITH anon_rows AS (
   SELECT anon_attribute, anon_level, anon_value, anon_label
   FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
@@ -152,7 +150,6 @@ BEGIN;
 
 -- as above: read taxonomy_origin; read taxonomy
 
--- create anon_coded_labels
 CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
 WITH anon_labels AS (
   SELECT
@@ -212,12 +209,10 @@ SELECT
   lm, ncp
 FROM anon_parents;
 
--- read anon_coded_labels
 SELECT position, depth, MAX(child) AS last_child
 FROM "temp"."main"."anon_coded_labels"
 GROUP BY position, depth;
 
--- create anon_labels
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
 SELECT
   "anon_coded"."position", "anon_coded"."depth", "anon_coded"."value", "anon_coded"."label", "anon_coded"."code",
@@ -269,14 +264,12 @@ LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 ORDER BY "anon_key_0" ASC;
 
--- read anon_cells
 SELECT
   COUNT(*) AS cells,
   COALESCE(SUM(anon_row_count), 0) AS rows,
   COALESCE(SUM(anon_row_count) FILTER(WHERE "anon_is_unmapped"), 0) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
--- read anon_cells 2
 WITH "anon_keyed" AS (
   SELECT 0 AS position, "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
   FROM "temp"."main"."anon_cells"
@@ -397,7 +390,6 @@ WITH "anon_cells" AS (
 SELECT MIN("anon_class_size") FILTER(WHERE "anon_kept") AS "attained_0"
 FROM "anon_judged";
 
--- create anon_label_type_0
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
 SELECT "label"
 FROM "temp"."main"."anon_labels"
@@ -461,7 +453,6 @@ SELECT "anon_label_0", "anon_label_1", "diagnosis", "anon_row_count"
 FROM "anon_published"
 ORDER BY (CAST(COALESCE(ENUM_CODE("anon_label_0"), 3) AS BIGINT) << 61) ASC, "diagnosis" ASC;
 
--- create released
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
@@ -669,7 +660,6 @@ FROM "anon_k_anonymity"
 CROSS JOIN "anon_prosecutor_risk"
 CROSS JOIN "anon_sample_uniqueness";
 
--- read released
 WITH anon_rows AS (
   SELECT ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
   FROM (
@@ -736,330 +726,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-DROP TABLE IF EXISTS "temp"."main"."anon_labels";
-COMMIT;
-
--- Run ipa: Policy(method=IPA(budget=Budget(epsilon=9, delta=1/10)))
--- It publishes 14 rows d83f505d78fe8f64416b291d06329f43f9c00d7aebabd9db04099ddcfe6145ac
-
-SELECT DISTINCT attribute
-FROM "memory"."anon"."taxonomy";
-
--- as above: read taxonomy_origin; read taxonomy; read taxonomy 2; read taxonomy 3
-
-BEGIN;
-
--- as above: read taxonomy_origin; read taxonomy; create anon_coded_labels; read anon_coded_labels; create anon_labels
-
-DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
-
-WITH "anon_labels" AS (
-  SELECT DISTINCT position, depth, "anon_key_0", "ncp"
-  FROM "temp"."main"."anon_labels"
-), "anon_steps" AS (
-  SELECT position, depth, CAST(["anon_key_0"] AS BIGINT[]) AS last_bits, "ncp"
-  FROM "anon_labels"
-  QUALIFY ROW("ncp") IS DISTINCT FROM ROW(LEAD("ncp") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC))
-)
-SELECT *
-FROM "anon_steps"
-QUALIFY COUNT(*) OVER (PARTITION BY position, depth) <= 64;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
-WITH "anon_rows" AS MATERIALIZED (
-  SELECT
-    "age" AS "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
-    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
-    COUNT(*) AS "anon_row_count"
-  FROM "memory"."main"."people"
-  GROUP BY
-    "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
-), "anon_values" AS (
-  SELECT DISTINCT "diagnosis"
-  FROM "anon_rows"
-), "anon_sensitive_0_ranks" AS MATERIALIZED (
-  SELECT "diagnosis", CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM "anon_values"
-)
-SELECT
-  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
-  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
-  "anon_sensitive_0_ranks"."anon_sensitive_0", "anon_rows"."diagnosis" AS "anon_raw_0", "anon_rows"."anon_row_count"
-FROM "anon_rows"
-LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
-  ON "anon_labels_0"."position" = 0
-  AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
-LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
-  ON "anon_labels_1"."position" = 1
-  AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
-JOIN "anon_sensitive_0_ranks" ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis";
-
--- as above: read anon_cells; read anon_cells 2
-
-WITH "anon_keyed" AS (
-  SELECT 0 AS position, "anon_key_0" & 7205759403792793600 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
-  FROM "temp"."main"."anon_cells"
-  GROUP BY "anon_key_0" & 7205759403792793600
-  HAVING COUNT(*) > 0
-  UNION ALL
-  SELECT 1 AS position, "anon_key_0" & 1729382256910270464 AS "anon_key_0", SUM("anon_row_count") AS anon_value_rows
-  FROM "temp"."main"."anon_cells"
-  GROUP BY "anon_key_0" & 1729382256910270464
-  HAVING COUNT(*) > 0
-), "anon_values" AS (
-  SELECT anon_labels.position, anon_labels.value, anon_keyed.anon_value_rows
-  FROM "anon_keyed"
-  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON anon_labels.position = anon_keyed.position
-    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
-    AND anon_labels.depth = 0
-), "anon_levels" AS (
-  SELECT
-    anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,
-    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp
-  FROM "anon_values"
-  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
-    ON anon_labels.position = anon_values.position
-    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
-), "anon_parts" AS (SELECT *, CAST(FLOOR("anon_ncp" * 536870912.0e0) AS BIGINT) AS anon_part FROM "anon_levels")
-SELECT position, depth, CAST(SUM(anon_value_rows * anon_part) AS BIGINT) AS lost, MAX(anon_part) AS most
-FROM "anon_parts"
-GROUP BY position, depth;
-
-SELECT COALESCE(MAX("anon_sensitive_0"), 0) AS largest
-FROM "temp"."main"."anon_cells";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_cells" AS
-SELECT "anon_key_0" | CAST("anon_sensitive_0" AS BIGINT) AS "anon_key_0", anon_row_count
-FROM "temp"."main"."anon_cells"
-ORDER BY "anon_key_0" ASC;
-
-WITH "anon_keyed_cells" AS (
-  SELECT "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0", "anon_row_count", "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_keyed_cells"
-  CROSS JOIN (VALUES
-    (0, 8935141660703064067),
-    (1, 7205759403792793603),
-    (2, 8646911284551352323),
-    (3, 6917529027641081859),
-    (4, 1729382256910270467),
-    (5, 3)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_keyed" AS (
-  SELECT "anon_node", "anon_key_0", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_keyed_cells"
-  GROUP BY "anon_node", "anon_key_0"
-  HAVING SUM("anon_row_count") >= 2
-), "anon_labelled" AS (
-  SELECT *, "anon_key_0" & 6917529027641081856 AS "anon_bits_0_1_0"
-  FROM "anon_keyed"
-), "anon_scored" AS (
-  SELECT
-    "anon_labelled"."anon_node", "anon_labelled"."anon_rows",
-    0 + CAST(FLOOR(
-      CASE
-        WHEN "anon_node" IN (2, 3) THEN CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.5e0 END
-        WHEN "anon_node" IN (0, 1) THEN 0.0e0
-        ELSE 1.0e0
-      END * 536870912.0e0
-    ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0, 2, 4) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-  FROM "anon_labelled"
-), "anon_combinations" AS (SELECT *, 1073741824 AS anon_whole, 2 AS anon_threshold FROM "anon_scored")
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (LEAST(anon_rows, GREATEST(0, 2 * (CAST(anon_threshold AS BIGINT) - 1) - anon_rows)))
-    )
-  ) AS score
-FROM "anon_combinations"
-GROUP BY anon_node;
-
-DROP TABLE IF EXISTS "temp"."main"."anon_keyed_cells";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_combinations" AS
-WITH "anon_cells" AS (
-  SELECT "anon_key_0" & 8646911284551352320 AS "anon_key_0", "anon_sensitive_0", "anon_raw_0", "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0", "anon_sensitive_0",
-    ANY_VALUE("anon_raw_0") AS "anon_raw_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM "anon_cells"
-  GROUP BY "anon_key_0", "anon_sensitive_0"
-), "anon_labels_0" AS (
-  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_0_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT "anon_key_0", "code" AS "anon_code_1_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-), "anon_unplaced" AS (
-  SELECT
-    "anon_keyed"."anon_sensitive_0", "anon_keyed"."anon_raw_0", "anon_keyed"."anon_row_count",
-    "anon_labels_0"."anon_code_0_1", "anon_labels_1"."anon_code_1_0"
-  FROM "anon_keyed"
-  LEFT JOIN "anon_labels_0" ON ("anon_keyed"."anon_key_0" & 6917529027641081856) = "anon_labels_0"."anon_key_0"
-  LEFT JOIN "anon_labels_1" ON ("anon_keyed"."anon_key_0" & 1729382256910270464) = "anon_labels_1"."anon_key_0"
-)
-SELECT
-  *,
-  ROW_NUMBER() OVER (ORDER BY "anon_code_0_1" ASC, "anon_code_1_0" ASC, "anon_sensitive_0" ASC) - 1 AS anon_place
-FROM "anon_unplaced";
-
-SELECT COUNT(*) AS "rows"
-FROM "temp"."main"."anon_combinations";
-
-CREATE TEMPORARY TABLE "anon_noise_of_combinations_values" AS
-SELECT CAST(v0 AS BIGINT) AS "anon_run", CAST(v1 AS BIGINT) AS "anon_place", CAST(v2 AS BIGINT) AS "anon_noise"
-FROM (VALUES (0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1), (0, 5, 1)) AS given(v0, v1, v2);
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_combinations" AS
-SELECT *
-FROM "anon_noise_of_combinations_values";
-
-DROP TABLE "anon_noise_of_combinations_values";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_combinations" AS
-WITH "anon_sums" AS (
-  SELECT *
-  FROM "temp"."main"."anon_combinations"
-  INNER JOIN "temp"."main"."anon_noise_of_combinations" USING (anon_place)
-), "anon_noisy" AS (SELECT *, anon_row_count + anon_noise AS anon_noisy_rows FROM "anon_sums")
-SELECT *, anon_noisy_rows >= 2 AS anon_is_shown
-FROM "anon_noisy";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_left_over" AS
-WITH "anon_unplaced" AS (
-  SELECT anon_run, "anon_raw_0", CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
-  FROM "temp"."main"."anon_noisy_combinations"
-  WHERE NOT anon_is_shown
-  GROUP BY anon_run, "anon_raw_0"
-)
-SELECT *, ROW_NUMBER() OVER (ORDER BY "anon_run" ASC, "anon_raw_0" ASC) - 1 AS anon_place
-FROM "anon_unplaced";
-
-SELECT COUNT(*) AS "rows"
-FROM "temp"."main"."anon_left_over";
-
-CREATE TEMPORARY TABLE "anon_noise_of_left_over_values" AS
-SELECT CAST(v0 AS BIGINT) AS "anon_place", CAST(v1 AS BIGINT) AS "anon_noise"
-FROM (VALUES (NULL, NULL)) AS given(v0, v1)
-WHERE FALSE;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_left_over" AS
-SELECT *
-FROM "anon_noise_of_left_over_values";
-
-DROP TABLE "anon_noise_of_left_over_values";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_left_over" AS
-WITH "anon_sums" AS (
-  SELECT *
-  FROM "temp"."main"."anon_left_over"
-  INNER JOIN "temp"."main"."anon_noise_of_left_over" USING (anon_place)
-), "anon_noisy" AS (SELECT *, anon_row_count + anon_noise AS anon_noisy_rows FROM "anon_sums")
-SELECT *, anon_noisy_rows >= 3 AS anon_is_shown
-FROM "anon_noisy";
-
--- as above: create anon_label_type_0
-
-CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT "label"
-FROM "temp"."main"."anon_labels"
-WHERE "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
-UNION
-SELECT '*' AS "label"
-ORDER BY "label" ASC);
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_labels_0" AS (
-  SELECT DISTINCT "code" AS "anon_code_0_1", CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 0 AND "depth" = 1
-), "anon_labels_1" AS (
-  SELECT DISTINCT "code" AS "anon_code_1_0", CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE "position" = 1 AND "depth" = 0
-), "anon_published" AS (
-  SELECT
-    "anon_labels_0"."anon_label_0", "anon_labels_1"."anon_label_1",
-    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
-    "anon_cells"."anon_noisy_rows" AS "anon_row_count"
-  FROM "temp"."main"."anon_noisy_combinations" AS anon_cells
-  LEFT JOIN "anon_labels_0" ON "anon_labels_0"."anon_code_0_1" = "anon_cells"."anon_code_0_1"
-  LEFT JOIN "anon_labels_1" ON "anon_labels_1"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
-  WHERE "anon_cells"."anon_is_shown"
-  UNION ALL
-  SELECT
-    CAST('*' AS anon_label_type_0) AS "anon_label_0",
-    CAST('*' AS anon_label_type_1) AS "anon_label_1",
-    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
-    "anon_cells"."anon_noisy_rows" AS "anon_row_count"
-  FROM "temp"."main"."anon_noisy_left_over" AS anon_cells
-  WHERE "anon_cells"."anon_is_shown"
-)
-SELECT "anon_label_0", "anon_label_1", "diagnosis", CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM "anon_published"
-GROUP BY "anon_label_0", "anon_label_1", "diagnosis"
-ORDER BY
-  (
-    CAST(COALESCE(ENUM_CODE("anon_label_0"), 3) AS BIGINT) << 61
-  ) | (CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 59) ASC,
-  "diagnosis" ASC;
-
-SELECT COALESCE(SUM(anon_row_count), 0) AS rows, COUNT(*) AS groups
-FROM "temp"."main"."anon_equal_rows";
-
--- as above: create released
-
-WITH "anon_drawn" AS (
-  SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    DECODE(ENCODE("diagnosis")) AS "diagnosis",
-    "anon_row_count"
-  FROM "temp"."main"."anon_equal_rows"
-), "anon_made" AS (
-  SELECT "age", "sex", "diagnosis", CAST(SUM(anon_row_count) AS BIGINT) AS anon_rows
-  FROM "anon_drawn"
-  GROUP BY "age", "sex", "diagnosis"
-), "anon_written" AS (
-  SELECT "age", "sex", "diagnosis", COUNT(*) AS anon_rows
-  FROM "memory"."main"."released"
-  GROUP BY "age", "sex", "diagnosis"
-), "anon_compared" AS (
-  SELECT anon_made.anon_rows AS anon_made, anon_written.anon_rows AS anon_written
-  FROM "anon_made"
-  FULL JOIN "anon_written"
-    ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"
-    AND "anon_made"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
-    AND "anon_made"."diagnosis" IS NOT DISTINCT FROM "anon_written"."diagnosis"
-)
-SELECT COUNT(*) FILTER(WHERE anon_made IS DISTINCT FROM anon_written) AS unlike
-FROM "anon_compared";
-
--- as above: read released
-
-DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
-DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_left_over";
-DROP TABLE IF EXISTS "temp"."main"."anon_left_over";
-DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
-DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
-DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 COMMIT;

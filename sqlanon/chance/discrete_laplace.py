@@ -2,11 +2,11 @@
 
 P(Z = z) = (1 - a) / (1 + a) * a^|z| for whole z, with a = exp(-1 / scale); P(Z >= m) = a^m / (1 + a) for m >= 0.
 
-All decisions compare exact bounds, never floats, at the scale that the sources draw at (:func:`scale_for`).
+Decisions compare exact bounds, never floats, at the scale of the draws (:func:`scale_for`).
 
-δ is computed here and not taken from OpenDP's ``make_laplace_threshold``: its map gives P(Z >= τ) for a count that
-appears out of nothing, although the count is 1 by then and published if 1 + Z >= τ. That has probability P(Z >= τ - 1),
-which is e^ε times as much (OpenDP 0.16, its issue 2922: scale 1/0.6 and τ = 24 map to 3.6e-7 where 6.6e-7 is true).
+δ is computed here, not by OpenDP's ``make_laplace_threshold``: its map gives P(Z >= τ) for a count that appears out of
+nothing, but that count is already 1 and is published if 1 + Z >= τ. This has probability P(Z >= τ - 1), which is e^ε
+times as large (OpenDP 0.16, its issue 2922: scale 1/0.6 and τ = 24 map to 3.6e-7, and the true value is 6.6e-7).
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ class Tail:
 
 # guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
-    """The smallest count to publish, so that cells that nobody listed beforehand cost no more than δ.
+    """Return the smallest count to publish, so that cells that weren't listed beforehand cost no more than δ.
 
-    Noise of scale ``rows`` / ε, which is a source's at sensitivity ``rows``, is added to the cells that are there,
-    and those that reach the threshold are published. An individual owns up to ``rows`` rows, anywhere. Without them,
-    cells of theirs may be empty, which publishes nothing; with them, such a cell of x rows is published with
-    probability P(x + Z >= τ). The result is the smallest τ >= ``rows`` for which P(``rows`` + Z >= τ) <= δ and
+    Noise of scale ``rows`` / ε, as a source draws at sensitivity ``rows``, is added to the nonempty cells, and noisy
+    counts that reach the threshold are published. An individual owns up to ``rows`` rows, in any cells. Without the
+    individual such a cell may be empty, and is not published; with x of these rows, it is published with probability
+    P(x + Z >= τ). The result is the smallest τ >= ``rows`` for which P(``rows`` + Z >= τ) <= δ and
     ``rows`` * P(1 + Z >= τ) <= δ.
 
     Proof. Write c for ``rows``, b for 1 / a, and let the individual's rows in otherwise empty cells be x_1, ..., x_d,
-    each 1 or more, at most c together. (1) The union bound gives a chance of at most q = Σ P(Z >= τ - x_i) that any of
-    these cells is published. As τ >= c, each term is K * b^x_i with one K > 0. A sum of convex functions over x_i >= 1
+    each 1 or more, at most c together. (1) By the union bound, any of these cells is published with probability at
+    most q = Σ P(Z >= τ - x_i). As τ >= c, each term is K * b^x_i with one K > 0. A sum of convex functions of x_i >= 1
     with a given sum s is greatest where all but one x_i are 1, that is (d - 1) * b + b^(s - d + 1), which grows with s
     and is convex in d: it is greatest for s = c and d = 1 or d = c. So q <= max(P(c + Z >= τ), c * P(1 + Z >= τ)) <= δ.
-    (2) The rows in cells that are not empty without them change counts by at most c in all, at a loss of at most ε with
-    noise of scale c / ε, whatever is done with the noisy counts. (3) Let S be any set of outcomes, N that none of the
-    otherwise empty cells is published. With the individual, P'(S) <= P'(S, N) + q <= e^ε P(S) + q. Without, P(S) <=
-    (1 - q') P(S) + q' for the chance q' <= q of the complement of N, and (1 - q') P(S) <= e^ε P'(S, N) <= e^ε P'(S).
-    For one row this is 1 + max(0, ⌈ln(1 / (δ (1 + a))) / ε⌉).
+    (2) The rows in cells that aren't empty without them change counts by at most c in all, at a loss of at most ε with
+    noise of scale c / ε, whatever is done with the noisy counts. (3) Let S be any set of outcomes, N the event that
+    none of the otherwise empty cells is published. With the individual, P'(S) <= P'(S, N) + q <= e^ε P(S) + q.
+    Without, P(S) <= (1 - q') P(S) + q' for the chance q' <= q of the complement of N, and (1 - q') P(S) <=
+    e^ε P'(S, N) <= e^ε P'(S). For one row this is 1 + max(0, ⌈ln(1 / (δ (1 + a))) / ε⌉).
 
     Args:
-        epsilon: what the noisy counts cost, for all rows of an individual together.
-        delta: the greatest chance that a cell of one individual alone is published, above 0.
-        rows: how many rows an individual has at most.
+        epsilon: the cost of the noisy counts, for all rows of an individual together.
+        delta: the greatest chance that a cell with only one individual is published, above 0.
+        rows: the maximum number of rows of an individual.
 
     Raises:
         BudgetError: ε is 0, or too small to draw at.
@@ -78,9 +78,9 @@ def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
 
 # guarded: tests/unit/test_discrete_laplace.py::TestThresholds
 def pure_threshold(cells: int, epsilon: Fraction, *, rows: int = 1) -> int:
-    """The smallest count to publish, at least 1, with at most one expected false cell among ``cells`` empty ones.
+    """Return the smallest positive count to publish that lets at most one of ``cells`` empty cells through on average.
 
-    For noise on every cell of a public domain, which costs no δ whatever the threshold.
+    It serves noise on every cell of a public domain, which costs no δ at any threshold.
 
     Raises:
         BudgetError: ε is 0, or too small to draw at.
@@ -93,7 +93,7 @@ def pure_threshold(cells: int, epsilon: Fraction, *, rows: int = 1) -> int:
 
 
 def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) -> Probability:
-    """The chance that the noise of an empty cell alone reaches a threshold, at the scale that sources draw at.
+    """Return the chance that the noise of an empty cell reaches a threshold, at the scale of the draws.
 
     Raises:
         BudgetError: ε is 0, or too small to draw at.
@@ -103,7 +103,7 @@ def empty_cell_probability(threshold: int, epsilon: Fraction, *, rows: int = 1) 
 
 
 def _smallest(least: int, holds: Callable[[int], bool]) -> int:
-    """The smallest number from ``least`` up for which something holds that holds for all numbers from some one on."""
+    """Return the smallest number from ``least`` up that ``holds``, which never turns false again."""
     step = 1
     while not holds(least + step - 1):
         step *= 2

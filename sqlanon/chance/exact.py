@@ -1,4 +1,4 @@
-"""Probabilities as precise as they are asked for, and draws by them from uniform words: no float decides either."""
+"""Probabilities to any precision, and draws by them from uniform words: no float decides either."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
-Interval = tuple[Fraction, Fraction]  # the least and the greatest that a number can be
+Interval = tuple[Fraction, Fraction]  # a lower and an upper bound
 
 DIGITS_PER_BIT = Fraction(30103, 100000)
 MIN_BITS = 64
 
 
 class Refinable(Hashable, Protocol):
-    """A probability with no finite digits, such as one made of powers of e."""
+    """A probability without finite digits, such as a power of e."""
 
     def bounds(self, bits: int) -> Interval:
-        """Two numbers in [0, 1], no further apart than 2^-bits, with the probability between them."""
+        """Return two numbers in [0, 1] around the probability, at most 2^-bits apart."""
 
 
 Probability = Fraction | Refinable
@@ -35,8 +35,6 @@ Probability = Fraction | Refinable
 
 @dataclass(frozen=True)
 class Complement:
-    """The probability of the opposite."""
-
     of: Refinable
 
     # guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
@@ -46,18 +44,16 @@ class Complement:
 
 
 def bounds(probability: Probability, bits: int) -> Interval:
-    """Two numbers in [0, 1], no further apart than 2^-bits, with the probability between them."""
     return (probability, probability) if isinstance(probability, Fraction) else probability.bounds(bits)
 
 
 def complement(probability: Probability) -> Probability:
-    """The probability of the opposite."""
     return 1 - probability if isinstance(probability, Fraction) else Complement(probability)
 
 
 # guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
 def is_at_most(probability: Probability, limit: Fraction) -> bool:
-    """Whether a probability is at most a limit; an irrational one never equals it, so that this ends."""
+    """Compare a probability with a limit; an irrational one never equals it, so this ends."""
     if isinstance(probability, Fraction):
         return probability <= limit
     for bits in (MIN_BITS << doublings for doublings in count()):
@@ -70,16 +66,15 @@ def is_at_most(probability: Probability, limit: Fraction) -> bool:
 
 
 def require_probability(probability: Probability) -> None:
-    """Refuse a fraction outside of [0, 1]."""
     if isinstance(probability, Fraction) and not 0 <= probability <= 1:
         raise ValueError(f"{probability} is not a probability: it must lie between 0 and 1")
 
 
 # guarded: tests/unit/test_discrete_laplace.py::TestProbabilities
 def exponential(exponent: Fraction, bits: int) -> Interval:
-    """Bounds of e^-x for x >= 0, no further apart than 2^-bits.
+    """Return bounds of e^-x for x >= 0, at most 2^-bits apart.
 
-    Python documents ``Decimal.exp`` as correctly rounded, so its neighbours enclose what it stands for.
+    Python documents ``Decimal.exp`` as correctly rounded, so its neighbours enclose the true value.
     """
     if exponent > bits:  # no mutants: a shortcut
         return Fraction(0), Fraction(1, 2**bits)  # no mutants: a shortcut
@@ -91,7 +86,7 @@ def exponential(exponent: Fraction, bits: int) -> Interval:
 
 
 def power_floor(base: int, exponent: int, precision: int) -> int:
-    """At most (base / 2^precision)^exponent, as a multiple of 2^-precision."""
+    """Return a lower bound of (base / 2^precision)^exponent, as a multiple of 2^-precision."""
     power, square = 1 << precision, base
     while exponent:
         if exponent & 1:
@@ -102,7 +97,7 @@ def power_floor(base: int, exponent: int, precision: int) -> int:
 
 
 def power_ceiling(base: int, exponent: int, precision: int) -> int:
-    """At least (base / 2^precision)^exponent, as a multiple of 2^-precision."""
+    """Return an upper bound of (base / 2^precision)^exponent, as a multiple of 2^-precision."""
     power, square = 1 << precision, base
     while exponent:
         if exponent & 1:
@@ -126,31 +121,31 @@ WORD = 64
 WORDS_AT_ONCE = 1 << 17
 MAX_POPULATION = 2**63
 
-LARGEST_MEAN = 64  # binomials are drawn in parts of no larger mean, since the table of a part is about as long
+LARGEST_MEAN = 64  # of a part of a binomial draw, whose table is about as long
 
-# Bounds of P(B <= 0), P(B <= 1), ... from below and from above, as multiples of 2^-bits.
+# Lower and upper bounds of P(B <= 0), P(B <= 1), ..., as multiples of 2^-bits.
 Cumulative = tuple[list[int], list[int]]
 
 
 def one_word(words: Words) -> int:
-    """A uniform number below 2^64."""
+    """Draw a uniform number below 2^64."""
     return int(words(1)[0])
 
 
 def uniforms(size: int, words: Words) -> Floats:
-    """The middles of 2^52 equal parts of (0, 1): never 0, never 1."""
+    """Draw midpoints of 2^52 equal parts of (0, 1): never 0, never 1."""
     return ((words(size) >> np.uint64(WORD - 52)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def thinned(counts: Integers, probability: Fraction, words: Words) -> Integers:
-    """Thin counts: a unit stays if a word of its own is below ⌊2^64 * probability⌋.
+    """Thin counts: a unit stays if its word is below ⌊2^64 * probability⌋.
 
-    Rounded down, as fewer units that stay never cost more. The units lie one after the other, count after count, and
-    are looked at in portions, so that memory is bounded.
+    Rounding down is safe, as fewer units never cost more. Units are laid end to end and read in portions, which bounds
+    memory.
     """
     require_probability(probability)
     if (counts < 0).any():
-        raise ValueError("a count below 0 has no units to keep")
+        raise ValueError("counts must be 0 or more")
     limit = int(probability * 2**WORD)
     if limit == 2**WORD:
         return counts.astype(np.int64)
@@ -168,9 +163,9 @@ def thinned(counts: Integers, probability: Fraction, words: Words) -> Integers:
 
 
 def chosen(population: int, count: int, words: Words) -> Integers:
-    """``count`` different numbers below ``population``, ascending: the first different ones of a uniform sequence.
+    """Draw ``count`` different numbers below ``population``, ascending: the first distinct ones of a uniform sequence.
 
-    Of more than half of the population, those that stay behind are drawn instead.
+    Above half of the population, the numbers to leave out are drawn instead.
     """
     if not 0 <= count <= population <= MAX_POPULATION:
         raise ValueError(f"cannot choose {count} of {population}: at most all, and of at most 2^63")
@@ -186,15 +181,15 @@ def chosen(population: int, count: int, words: Words) -> Integers:
 
 
 def sampled(weights: Integers, size: int, words: Words) -> Integers:
-    """``size`` positions, each with a probability of its weight / the sum of all: where a uniform number falls."""
+    """Draw ``size`` positions with probabilities in proportion to their weights."""
     if (weights < 0).any() or not 0 < weights.sum(dtype=object) <= MAX_POPULATION - 1:
-        raise ValueError("weights are whole numbers of 0 or more, with a sum of 1 to 2^63 - 1")
+        raise ValueError("weights must be whole numbers of 0 or more, with a sum of 1 to 2^63 - 1")
     ends = np.cumsum(weights, dtype=np.int64)
     return np.searchsorted(ends, _below(int(ends[-1]), size, words), side="right")
 
 
 def below_each(populations: Integers, words: Words) -> Integers:
-    """A uniform number below each population of 1 to 2^63 - 1, as :func:`_below` makes them."""
+    """Draw a uniform number below each population, from 1 to 2^63 - 1, in the way of :func:`_below`."""
     limits = populations.astype(np.uint64)
     masks = limits - np.uint64(1)
     for shift in (1, 2, 4, 8, 16, 32):  # so that all bits below the highest are set
@@ -206,7 +201,7 @@ def below_each(populations: Integers, words: Words) -> Integers:
 
 
 def _below(population: int, size: int, words: Words) -> Integers:
-    """Uniform numbers below ``population``: the lowest bits of words, drawn again where they are too large."""
+    """Draw uniform numbers below ``population``: the lowest bits of words, drawn again where too large."""
     mask = np.uint64((1 << (population - 1).bit_length()) - 1)
     found = np.empty(0, dtype=np.int64)
     while len(found) < size:
@@ -216,14 +211,14 @@ def _below(population: int, size: int, words: Words) -> Integers:
 
 
 def binomial(trials: int, probability: Probability, runs: int, words: Words) -> Integers:
-    """The number of trials that succeed, exactly; shape (runs,).
+    """Draw numbers of successes, exactly; shape (runs,).
 
-    By inversion: a uniform number is drawn bit after bit until bounds of the cumulative probabilities settle where it
-    falls. Sums of independent parts keep the tables short, so a draw takes time in proportion to its mean.
+    By inversion: a uniform number is drawn bit by bit until bounds of the cumulative probabilities settle where it
+    falls. Sums of independent parts keep tables short, so a draw takes time in proportion to its mean.
     """
     require_probability(probability)
     if trials < 0:
-        raise ValueError(f"{trials} trials are fewer than none")
+        raise ValueError(f"trials must be 0 or more, not {trials}")
     if bounds(probability, MIN_BITS)[0] > Fraction(1, 2):
         return trials - binomial(trials, complement(probability), runs, words)
     most_likely = bounds(probability, MIN_BITS + trials.bit_length())[1]
@@ -237,7 +232,7 @@ def binomial(trials: int, probability: Probability, runs: int, words: Words) -> 
 
 
 def _successes(trials: int, probability: Probability, word: int, words: Words) -> int:
-    """The outcome of a uniform number that begins with this word."""
+    """Return the outcome for a uniform number that begins with ``word``."""
     bits, uniform = WORD, word
     while True:
         low, high = cumulative_bounds(trials, probability, bits)
@@ -249,9 +244,9 @@ def _successes(trials: int, probability: Probability, word: int, words: Words) -
 
 @lru_cache(maxsize=16)
 def cumulative_bounds(trials: int, probability: Probability, bits: int) -> Cumulative:
-    """Bounds as exact as a uniform number of ``bits`` bits; complete unless the last entry is below 1.
+    """Return bounds as exact as a uniform number of ``bits`` bits; a table may end early, close enough to 1.
 
-    P(B <= k) falls as the probability rises: its bounds are those of the greatest and of the least it can be.
+    P(B <= k) falls as the probability rises, so its bounds come from the upper and the lower bound of the probability.
     """
     precision = 2 * bits + trials.bit_length() + 4 * LARGEST_MEAN
     one = 1 << precision

@@ -1,4 +1,4 @@
-"""The source of private releases: OpenDP's exact samplers, and the entropy of the system."""
+"""The source of private releases: OpenDP's exact samplers and the system's entropy."""
 
 from __future__ import annotations
 
@@ -12,24 +12,23 @@ from sqlanon.chance.exact import Integers
 from sqlanon.chance.random_source import SystemSource, without_opendp
 from sqlanon.chance.scales import difference_sensitivity, scale_for, scale_in_rho
 
-DRAWS_AT_ONCE = 100_000  # OpenDP takes and gives lists, which are some ten times as large as arrays
+DRAWS_AT_ONCE = 100_000  # OpenDP takes and returns lists, some ten times as large as arrays
 
 
 class Mechanism(Protocol):
-    """The part of OpenDP's ``Measurement``, which is untyped, that is used here."""
+    """The part of OpenDP's untyped ``Measurement`` that is used here."""
 
-    def __call__(self, data: list[int]) -> list[int] | int:
-        """Draw."""
+    def __call__(self, data: list[int]) -> list[int] | int: ...
 
     def map(self, sensitivity: int) -> float:
         """Return the cost of a draw in ε or in ρ, rounded up."""
 
 
 class OpenDPSource(SystemSource):
-    """Noise and noisy choices by OpenDP, which also says what they cost; all else from the entropy of the system.
+    """Noise and noisy choices by OpenDP, which also computes their cost; all else from the system's entropy.
 
-    All but :meth:`laplace` and :meth:`softmax_choice` draw exactly, in integers and rationals: floating point would
-    leave traces of the data in its last digits. How long a draw takes is not hidden: let no adversary measure it.
+    All methods but :meth:`laplace` and :meth:`softmax_choice` draw exactly, in integers and rationals: floating point
+    would leave traces of the data in its last digits. Draws don't take constant time: let no adversary time them.
 
     Raises:
         PolicyError: OpenDP is not installed.
@@ -63,7 +62,6 @@ class OpenDPSource(SystemSource):
 
 
 def _noise(mechanism: Mechanism, size: int) -> Integers:
-    """Independent draws of noise."""
     noise = np.empty(size, dtype=np.int64)
     for start in range(0, size, DRAWS_AT_ONCE):
         portion = noise[start : start + DRAWS_AT_ONCE]
@@ -72,16 +70,15 @@ def _noise(mechanism: Mechanism, size: int) -> Integers:
 
 
 def _choices(mechanism: Mechanism, scores: Integers, runs: int) -> Integers:
-    """Independent choices between the same scores."""
     candidates = scores.tolist()
     return np.array([mechanism(candidates) for _ in range(runs)], dtype=np.int64)
 
 
 @lru_cache(maxsize=1)
 def require_opendp() -> None:
-    """Enable what is imported below.
+    """Enable the features that the imports below need.
 
-    ``opendp.prelude`` imports scikit-learn, SciPy and pandas where they are installed: 1.3 s of CPU in place of 0.14.
+    ``opendp.prelude`` would import scikit-learn, SciPy and pandas where installed: 1.3 s of CPU instead of 0.14.
     """
     try:
         from opendp.mod import enable_features
@@ -92,7 +89,6 @@ def require_opendp() -> None:
 
 @lru_cache(maxsize=16)
 def laplace_mechanism(scale: float) -> Mechanism:
-    """Return discrete Laplace noise."""
     require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_laplace
@@ -103,7 +99,6 @@ def laplace_mechanism(scale: float) -> Mechanism:
 
 @lru_cache(maxsize=16)
 def gaussian_mechanism(scale: float) -> Mechanism:
-    """Return discrete Gaussian noise."""
     require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian
@@ -114,11 +109,7 @@ def gaussian_mechanism(scale: float) -> Mechanism:
 
 @lru_cache(maxsize=32)
 def noisy_max_mechanism(scale: float, monotonic: bool, *, in_rho: bool = False) -> Mechanism:
-    """Return OpenDP's noisy max.
-
-    For pure differential privacy that is permute-and-flip; for zero-concentrated privacy, in ρ, it is the exponential
-    mechanism.
-    """
+    """Return OpenDP's noisy max: permute-and-flip in ε, the exponential mechanism in ρ."""
     require_opendp()
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_noisy_max

@@ -1,8 +1,4 @@
-"""The one door through which randomness comes in, and sources of it: the entropy of the system, and a seed.
-
-A source has uniform words, from which much is drawn, and noise, from which the rest is. A seed is for tests and
-reproductions.
-"""
+"""Sources of all randomness: the system's entropy, or a seed for tests and reproductions."""
 
 from __future__ import annotations
 
@@ -25,14 +21,14 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.extras import how_to_install
 
 Generator: TypeAlias = np.random.Generator
-"""What draws of post-processing are made with: see :meth:`RandomSource.generator`."""
+"""The generator for post-processing, by :meth:`RandomSource.generator`."""
 
 
 class RandomSource(ABC):
-    """Draws at a stated privacy loss, or with no loss of their own (post-processing and sampling).
+    """A source of draws: at a stated privacy loss, or with no loss of their own (post-processing and sampling).
 
-    Methods that take a charge check that what they do costs no more than it allows. What is drawn from any other source
-    than :class:`~sqlanon.OpenDPSource` itself is stamped NOT PRIVATE.
+    Methods that take a charge refuse to cost more than it allows. Releases drawn from any source but
+    :class:`~sqlanon.OpenDPSource` itself are stamped NOT PRIVATE.
     """
 
     @abstractmethod
@@ -41,24 +37,24 @@ class RandomSource(ABC):
 
     @abstractmethod
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
-        """Independent noise for a vector of integer counts, such that the noisy vector costs what the charge says in ε.
+        """Draw independent noise for a vector of integer counts, which then costs at most the charge in ε.
 
         P(Z = z) = (1 - a) / (1 + a) * a^|z| with a = exp(-1 / scale) at the scale of :func:`~.scales.scale_for`.
 
         Args:
-            size: how many draws.
-            charge: what the vector may cost.
-            sensitivity: by how much, summed over the vector, one individual can change it.
+            size: the number of draws.
+            charge: the maximum cost of the vector.
+            sensitivity: the largest change by one individual, summed over the vector.
 
         Raises:
             BudgetError: ε of the charge is 0, or the loss would exceed it.
         """
 
     def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
-        """Draws of :meth:`discrete_laplace` that are 0 or more: P(j) = (1 - a) * a^j.
+        """Draw from :meth:`discrete_laplace`, given 0 or more: P(j) = (1 - a) * a^j.
 
-        By how much the noise of empty cells exceeds a threshold of 0 or more where it does, with :meth:`binomial` for
-        how many cells that is. Together with the noise of the other cells they are one noisy vector, at one charge.
+        That is the excess of the noise of empty cells above a threshold of 0 or more, in cells where it is reached;
+        :meth:`binomial` draws their number. With the noise of the other cells they are one noisy vector, at one charge.
 
         Raises:
             BudgetError: as :meth:`discrete_laplace`.
@@ -72,14 +68,14 @@ class RandomSource(ABC):
 
     @abstractmethod
     def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
-        """Independent noise for a vector of integer counts, such that the noisy vector costs what the charge says in ρ.
+        """Draw independent noise for a vector of integer counts, which then costs at most the charge in ρ.
 
         P(Z = z) is in proportion to e^(-z² / (2 σ²)) at the scale σ of :func:`~.scales.scale_in_rho`.
 
         Args:
-            size: how many draws.
-            charge: what the vector may cost.
-            sensitivity: by how much one individual can change the vector in L2 norm.
+            size: the number of draws.
+            charge: the maximum cost of the vector.
+            sensitivity: the largest change of the vector by one individual, in L2 norm.
 
         Raises:
             BudgetError: ρ of the charge is 0, or the loss would exceed it.
@@ -87,17 +83,17 @@ class RandomSource(ABC):
 
     @abstractmethod
     def gumbel_choice(self, scores: Integers, charge: RhoCharge, *, sensitivity: int, runs: int = 1) -> Integers:
-        """The position of a score that is nearly the largest, once per run, each run at the cost of the charge in ρ.
+        """Choose the position of a score that is nearly the largest, once per run, each run at the charge in ρ.
 
-        The largest of the scores with Gumbel noise of the scale σ of :func:`~.scales.scale_in_rho`, hence a position
-        with a probability in proportion to e^(score / σ). Permute-and-flip has no such bounded range: at the same scale
-        it costs four times as much.
+        It is the position of the largest score with Gumbel noise of the scale σ of :func:`~.scales.scale_in_rho`, so
+        its probability is in proportion to e^(score / σ). Permute-and-flip lacks such a bounded range: it costs four
+        times as much at this scale.
 
         Args:
             scores: integers, so that no rounding of sums widens their sensitivity; shape (candidates,).
-            charge: what one choice may cost.
-            sensitivity: by how much one individual can change any of them.
-            runs: how many independent choices, shape of what is returned; more than one only to be audited.
+            charge: the maximum cost of one choice.
+            sensitivity: the largest change of any score by one individual.
+            runs: the number of independent choices, the shape of the result; more than one only for audits.
 
         Raises:
             BudgetError: ρ of the charge is 0, or the loss would exceed it.
@@ -107,24 +103,24 @@ class RandomSource(ABC):
     def exponential_mechanism(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
-        """The position of a score that is nearly the largest, once per run, each run at the cost of the charge.
+        """Choose the position of a score that is nearly the largest, once per run, each run at the charge.
 
-        By permute-and-flip (McKenna & Sheldon 2020), which expects no smaller score than the exponential mechanism of
-        the same ε does: the largest of the scores with exponential noise of scale c / ε. One individual changes the
-        difference between two scores by c at most (:func:`~.scales.difference_sensitivity`): by twice the sensitivity,
-        or by the sensitivity if scores are monotonic.
+        By permute-and-flip (McKenna & Sheldon 2020), whose expected score is no smaller than the exponential
+        mechanism's at the same ε: the largest score with exponential noise of scale c / ε. One individual changes the
+        difference between two scores by at most c (:func:`~.scales.difference_sensitivity`): twice the sensitivity,
+        or the sensitivity if scores are monotonic.
 
-        Proof. Let all noise but that of candidate i be given. Then i is chosen if its noise is above t, the largest
-        q_j - q_i + noise_j over all other j. An individual changes t by c at most, and so the probability of that,
-        min(1, e^(-t ε / c)), by a factor of e^ε at most. If all scores rise by 0 to the sensitivity, q_j - q_i changes
-        by the sensitivity at most.
+        Proof. Fix all noise but the noise of candidate i. Then i is chosen if its noise is above t, the largest
+        q_j - q_i + noise_j over all other j. An individual changes t by at most c, and so this probability,
+        min(1, e^(-t ε / c)), by a factor of at most e^ε. If all scores rise by 0 to the sensitivity, q_j - q_i changes
+        by at most the sensitivity.
 
         Args:
             scores: integers, so that no rounding of sums widens their sensitivity; shape (candidates,).
-            charge: what one choice may cost.
-            sensitivity: by how much one individual can change any of them.
-            monotonic: no score falls where a row is added, whatever the rows are.
-            runs: how many independent choices, shape of what is returned; more than one only to be audited.
+            charge: the maximum cost of one choice.
+            sensitivity: the largest change of any score by one individual.
+            monotonic: whether an added row never lowers a score.
+            runs: the number of independent choices, the shape of the result; more than one only for audits.
 
         Raises:
             BudgetError: the loss would exceed the charge.
@@ -140,31 +136,30 @@ class RandomSource(ABC):
         monotonic: bool = False,
         runs: int = 1,
     ) -> tuple[Integers, Integers]:
-        """The exponential mechanism over candidates that come in groups of equal score, such as splits of an interval.
+        """Run the exponential mechanism over candidates in groups of equal score, such as splits of an interval.
 
         A candidate is chosen with a probability in proportion to e^(score / scale), exactly, at the scale of
-        :func:`~.scales.scale_for` for the c of :meth:`exponential_mechanism`: that is e^(ε * score / c) but for a float
-        that is rounded. So group i has counts[i] * e^(scores[i] / scale), and its candidates are as likely as each
-        other. It costs c / scale, since candidate i has probability 1 / Σ_j e^((q_j - q_i) / scale), and an individual
-        changes every term by a factor of e^(c / scale) at most (McSherry & Talwar 2007, theorem 6, for c twice the
-        sensitivity). All groups together must have the same candidates for all neighbours, which may be grouped
-        differently.
+        :func:`~.scales.scale_for` for the c of :meth:`exponential_mechanism`: e^(ε * score / c) up to the rounding of
+        a float. So group i has the weight counts[i] * e^(scores[i] / scale), and its candidates are equally likely.
+        It costs c / scale, since candidate i has probability 1 / Σ_j e^((q_j - q_i) / scale), and an individual
+        changes every term by a factor of at most e^(c / scale) (McSherry & Talwar 2007, theorem 6, for c twice the
+        sensitivity). Neighbours must have the same candidates in all groups together, but may group them differently.
 
         Args:
-            scores: by group, integers, also the same for several; shape (groups,).
-            counts: by group, how many candidates have this score: whole numbers of 0 or more, with a positive sum below
-                2^62; a group with 0 is never chosen; shape (groups,).
-            charge: what one choice may cost.
-            sensitivity: by how much one individual can change the score of any candidate.
-            monotonic: no score falls where a row is added, whatever the rows are.
-            runs: how many independent choices; more than one only to be audited.
+            scores: integers by group, not necessarily different; shape (groups,).
+            counts: the number of candidates by group: whole numbers of 0 or more, with a positive sum below 2^62;
+                a group with 0 is never chosen; shape (groups,).
+            charge: the maximum cost of one choice.
+            sensitivity: the largest change of the score of any candidate by one individual.
+            monotonic: whether an added row never lowers a score.
+            runs: the number of independent choices; more than one only for audits.
 
         Returns:
-            The positions of the groups, and of the candidates within these, from 0 on; both of shape (runs,).
+            The positions of the groups, and of the candidates within them, from 0 on; both of shape (runs,).
 
         Raises:
             BudgetError: ε of the charge is 0, or the loss would exceed it.
-            ValueError: a count is below 0, there are no candidates or too many, or the arrays do not go together.
+            ValueError: a count is below 0, there are no candidates or too many, or the arrays don't match.
         """
         change = difference_sensitivity(sensitivity, monotonic=monotonic)
         scale = scale_for(charge.budget.epsilon, change)
@@ -176,51 +171,52 @@ class RandomSource(ABC):
         return words.thinned(counts, probability, self._words)
 
     def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
-        """The number of trials that succeed, exactly, also for 10^15 trials of probability 10^-15; shape (runs,).
+        """Draw numbers of successes, exactly, even for 10^15 trials of probability 10^-15; shape (runs,).
 
-        Takes time in proportion to the mean, which should be no larger than what can be listed.
+        It takes time in proportion to the mean.
         """
         return words.binomial(trials, probability, runs, self._words)
 
     def chosen(self, population: int, count: int) -> Integers:
-        """``count`` different numbers below ``population``, each set of them equally likely, ascending."""
+        """Draw ``count`` different numbers below ``population``, ascending; all such sets are equally likely."""
         return words.chosen(population, count, self._words)
 
     def sampled(self, weights: Integers, size: int) -> Integers:
-        """``size`` positions, each on its own with a probability of its weight / the sum of all weights, exactly.
+        """Draw ``size`` independent positions with probabilities exactly in proportion to their weights.
 
         Args:
             weights: whole numbers of 0 or more with a positive sum below 2^63, shape (positions,).
-            size: how many are drawn.
+            size: the number of draws.
         """
         return words.sampled(weights, size, self._words)
 
     def generator(self) -> Generator:
-        """A generator of numpy, for rows that are made of what was drawn: it claims nothing."""
+        """Return a generator of numpy for post-processing; it guarantees nothing."""
         return np.random.default_rng(self.seed())
 
     def seed(self) -> int:
-        """64 random bits, for orders that are made in SQL."""
+        """Draw 64 random bits, for orders in SQL."""
         return words.one_word(self._words)
 
     def uniform(self, size: int) -> Floats:
-        """Numbers between 0 and 1, neither of them among these, for choices that are made in SQL: it claims nothing."""
+        """Draw numbers strictly between 0 and 1, for choices in SQL; it guarantees nothing."""
         return words.uniforms(size, self._words)
 
     def laplace(self, size: int, scale: float) -> Floats:
-        """Laplace noise in floating point, for algorithms as they were published: it claims nothing."""
+        """Draw Laplace noise in floating point, for algorithms as published; it guarantees nothing."""
         centred = self.uniform(size) - 0.5
         noise: Floats = -scale * np.sign(centred) * np.log1p(-2 * np.abs(centred))
         return noise
 
     def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
-        """A position with probability in proportion to exp(weight), in floating point: it claims nothing.
+        """Choose a position with probability in proportion to exp(weight), in floating point; it guarantees nothing.
 
         This is the exponential mechanism as published, with weights ε * score / (2 * sensitivity); shape (runs,).
 
         Args:
-            log_weights: those of all runs, shape (candidates,), or of each, shape (runs, candidates); -inf for never.
-            runs: how many independent choices.
+            log_weights: one vector for all runs, shape (candidates,), or one per run, shape (runs, candidates);
+                -inf for never.
+            runs: the number of independent choices.
         """
         weights = np.exp(log_weights - np.max(log_weights, axis=-1, keepdims=True))
         cumulative = np.cumsum(weights, axis=-1)
@@ -230,7 +226,7 @@ class RandomSource(ABC):
 
 
 class SystemSource(RandomSource):
-    """Draws made of the operating system's entropy; noise and noisy choices are OpenDP's alone."""
+    """Draws from the operating system's entropy; noise and noisy choices need OpenDP."""
 
     def discrete_gaussian(self, size: int, charge: RhoCharge, *, sensitivity: int = 1) -> Integers:
         raise without_opendp()
@@ -251,12 +247,11 @@ class SystemSource(RandomSource):
 
 
 def nonce() -> str:
-    """256 bits of the operating system's entropy, in hexadecimal: what hides the rest of what is hashed with it."""
+    """Return 256 bits of the operating system's entropy in hexadecimal, a salt for hashes."""
     return os.urandom(32).hex()
 
 
 def without_opendp() -> PolicyError:
-    """Return the error of a draw that needs OpenDP where it is not installed."""
     return PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")])
 
 
@@ -264,16 +259,16 @@ SCORES_AT_ONCE = 1 << 20
 
 
 class SeededSource(RandomSource):
-    """The draws of :class:`OpenDPSource` from a generator that repeats itself; releases are stamped ``NOT PRIVATE``.
+    """The draws of :class:`OpenDPSource` from a repeatable generator; releases are stamped ``NOT PRIVATE``.
 
-    Noise and permute-and-flip are made in floating point, and what they cost is our formula: sensitivity / scale for
-    noise, difference sensitivity / scale for choices, which is what the same draw of OpenDP costs.
+    Noise and permute-and-flip are drawn in floating point. Their cost, as OpenDP's, is sensitivity / scale for noise,
+    and difference sensitivity / scale for choices.
 
     Args:
-        seed: a whole number of 0 or more; the same seed gives the same draws in the same order.
+        seed: a whole number of 0 or more; equal seeds give equal draws in equal order.
 
     Raises:
-        PolicyError: it is none.
+        PolicyError: the seed is not a whole number of 0 or more.
     """
 
     def __init__(self, seed: int) -> None:
@@ -316,7 +311,7 @@ class SeededSource(RandomSource):
         return self._noisiest(scores, scale, self._generator.exponential, runs)
 
     def _noisiest(self, scores: Integers, scale: float, noise: Callable[..., Floats], runs: int) -> Integers:
-        """Find the largest score with noise of a scale, in each run."""
+        """Find the position of the largest score plus noise, in each run."""
         scaled = (scores - np.max(scores)) / scale
         runs_at_once = max(1, SCORES_AT_ONCE // len(scores))
         portions = [

@@ -1,7 +1,7 @@
-"""A release beside earlier ones of the same persons: its cells, and the joint classes that it makes with these.
+"""A release beside earlier ones of the same persons: its cells, and its joint classes with them.
 
-Sources need persons in common: keys that are written otherwise in one of them match nobody, and persons who are in no
-other source make joint classes of their own, as large as the classes of each release.
+Sources need persons in common. Keys that are spelled differently in one of them match nobody, and persons that only one
+source has make joint classes of their own, as large as the classes of each release.
 
 Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008), differences (Byun et al. 2006).
 """
@@ -41,14 +41,12 @@ from sqlanon.queries.released_classes import ReleasedClasses, class_of
 
 
 def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[EarlierRelease]) -> CellSpec:
-    """The cells of a policy, by what earlier releases show of the persons, who are counted for it (``PERSONS``).
-
-    The releases are in the order in which they were made.
+    """Return the cells of a policy by what earlier releases show, oldest first, and make the table ``PERSONS``.
 
     Raises:
-        PolicyError: a source is not the one that its release was made from, or a key has several rows or none, or
-            no key is in several sources.
-        UnsatisfiableError: the releases leave joint classes of fewer than k persons already.
+        PolicyError: a source is not the one that its release was made from, a key has several rows or none, or
+            sources have no key in common.
+        UnsatisfiableError: the releases alone leave joint classes of fewer than k persons.
     """
     if not releases:
         return bound.cells
@@ -63,7 +61,7 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
     joint = joint_classes(engine, persons, classes, [release.name for release in releases])
     if joint.k is not None and joint.k < k:
         raise UnsatisfiableError(
-            f"some joint classes of {enumerated(joint.releases)} have fewer than {k:,} persons already (the fewest: "
+            f"some joint classes of {enumerated(joint.releases)} already have fewer than {k:,} persons (the fewest: "
             f"{joint.k:,}), and no later release can mend that:",
             ["what can help: a smaller k, or fewer releases in earlier, if nobody can have all of them"],
         )
@@ -79,22 +77,22 @@ def cells_beside(engine: Compute, bound: BoundPolicy, releases: Sequence[Earlier
 
 
 def _with_keys(releases: Sequence[EarlierRelease], *present: BoundPolicy) -> list[tuple[BoundPolicy, str]]:
-    """The sources of releases, each with the column that identifies a person; nothing if no column does."""
+    """Return sources with the column that identifies a person; nothing if no column does."""
     first, bounds = releases[0], [*(release.bound for release in releases), *present]
     return [(bound, keys_of(bound, first.keys)[0]) for bound in bounds] if first.is_by_person else []
 
 
 def _values_of_persons(releases: Sequence[EarlierRelease], last: Policy) -> PersonValues:
-    """The values that the last release is judged by, and those before it that were held together with others."""
+    """Return the values that judge the last release, and earlier ones that were held together with others."""
     held = [release.bound.policy for release in releases if release.beside]
     return PersonValues.of([*held, last], is_by_person=releases[0].is_by_person)
 
 
-LISTED = 10  # how many joint classes are listed that have too few persons
+LISTED = 10  # joint classes with too few persons that are listed
 
 
 def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses:
-    """Compare releases: their joint classes, and the persons in those that are smaller than their policies allow.
+    """Return the joint classes of releases, with the ones that are smaller than their policies allow.
 
     Raises:
         PolicyError: as :func:`cells_beside`.
@@ -119,10 +117,10 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
 
 
 def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the source of a policy by which persons are found in others, spelled as there.
+    """Return the key columns of a source in its spelling.
 
     Raises:
-        PolicyError: it lacks some.
+        PolicyError: the source lacks some.
     """
     spelled = {folded(column.name): column.name for column in bound.columns}
     missing = [f'column "{name}" is not there' for name in keys if folded(name) not in spelled]
@@ -132,7 +130,7 @@ def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def withhold_persons(engine: Compute, recoding: AtNode) -> None:
-    """Take those persons out of the joint classes whom the classes that are kept withhold, after these are made."""
+    """Remove persons from the table of persons whose classes the release withholds from their joint classes."""
     earlier = recoding.encoding.spec.earlier
     if earlier is None or not earlier.is_by_person or recoding.encoding.holds_release:
         return
@@ -149,13 +147,13 @@ def joint_shortfalls(
     present: ReleasedClasses,
     persons: Step,
 ) -> tuple[JointClasses | None, list[str]]:
-    """The joint classes of a release that was written and the earlier ones, after :func:`cells_beside`.
+    """Count the joint classes of a written release and the earlier ones, after :func:`cells_beside`.
 
-    They are counted from its rows and those of its source; labels of these are looked up apart from what was made.
-    ``bound`` is its policy, ``spec`` are its cells, and ``persons`` makes the persons of its source by their classes.
+    They are counted from the rows of the release and its source, whose labels are looked up again. ``persons`` makes
+    the persons of the source by their classes.
 
     Returns:
-        the joint classes, None where it has other rows than it is to have; and how they fall short of the policy.
+        the joint classes, None if the release has wrong rows; and how they fall short of the policy.
     """
     first, k = releases[0], bound.policy.criteria.k
     classes = [queries.ALL_EARLIER, present.name]
@@ -182,15 +180,16 @@ def joint_shortfalls(
     return joint, problems
 
 
-COMMON_SHARE = 0.5
-"""A source has few persons in common with another one if both have less than this share of those of the smaller one."""
+COMMON_SHARE = 0.5  # two sources have few persons in common below this share of the smaller one
 
 
 # guarded: tests/unit/test_guarded_releases.py
 def refuse_strangers(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]], *, as_text: bool) -> None:
-    """Refuse sources without a person in common, and make the table that :func:`few_in_common` reads.
+    """Refuse sources without persons in common, and make the table that :func:`few_in_common` reads.
 
-    Each source comes with its column that identifies a person; keys may be compared as text.
+    Args:
+        sources: each with the column that identifies a person.
+        as_text: whether to compare keys as text.
 
     Raises:
         PolicyError: no chain of sources with persons in common connects all of them.
@@ -211,14 +210,14 @@ def refuse_strangers(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]]
             "would not count who is in several of them:",
             [
                 *_types(sources),
-                "write keys in one way in all sources; releases of other persons need not be held together",
+                "spell keys alike in all sources; releases of other persons need not be held together",
             ],
         )
 
 
 # guarded: tests/unit/test_guarded_releases.py
 def few_in_common(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]]) -> tuple[str, ...]:
-    """A sentence on each source that has few persons in common with any other one, after :func:`refuse_strangers`."""
+    """Return a sentence on each source with few persons in common with any other, after :func:`refuse_strangers`."""
     if not sources:
         return ()
     common, written = _common(engine, len(sources)), "; ".join(_types(sources))
@@ -229,14 +228,14 @@ def few_in_common(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]]) -
 
     return tuple(
         f"fewer than half of the persons of {sources[one][0].description} are found in another source by their keys: "
-        f"keys that are written otherwise match nobody, and joint classes seem larger than they are ({written})"
+        f"keys that are spelled differently match nobody, and joint classes seem larger than they are ({written})"
         for one in there
         if max((share(one, other) for other in there if other != one), default=COMMON_SHARE) < COMMON_SHARE
     )
 
 
 def _common(engine: Compute, count: int) -> list[list[int]]:
-    """Count the persons that each source has in common with each."""
+    """Count the persons that each pair of sources has in common."""
     found = engine.fetch(queries.common_persons(), "persons in common", "node")
     groups = [(row["anon_are_in"], row["anon_persons"]) for row in found]
     return [
@@ -246,7 +245,7 @@ def _common(engine: Compute, count: int) -> list[list[int]]:
 
 
 def _types(sources: Sequence[tuple[BoundPolicy, str]]) -> Iterator[str]:
-    """The types of the keys of some sources."""
+    """Describe the types of keys."""
     for bound, key in sources:
         [kind] = [column.type for column in bound.columns if column.name == key]
         yield f'"{key}" is {kind} in {bound.description}'

@@ -1,4 +1,4 @@
-"""The classes of a release at a cut, beside others."""
+"""Classes of a release at a cut, to be compared with other releases."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from sqlanon.queries.released_classes import (
 
 
 def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: exp.Expr, place: int) -> CutClasses:
-    """The classes of a release that ``place`` others precede, at a cut, whose table is made.
+    """Make the table of the classes of a release at a cut, the release at ``place``.
 
     Raises:
-        PolicyError: values of its source have no label there.
+        PolicyError: values of the source have no label at the cut.
     """
     engine.put(CUT_LABELS, noted_labels(cut))
     engine.put(CUT_PARTS, noted_parts(cut))

@@ -22,20 +22,20 @@ from sqlanon.queries.released_classes import NodeClasses
 from sqlanon.queries.source_rows import UNKNOWN
 from sqlanon.release.publishing import PublishedNode
 
+# Labels and cells of the columns of both releases, beside those of the run.
 LABELS, CELLS = Relation("anon_labels_of_both", "node"), Relation("anon_cells_of_both", "cell")
-"""Those of all columns, beside those of the run."""
 
 OTHER_SOURCE = "its source was another one"
 
 
 @dataclass(frozen=True)
 class ReleaseAtNode:
-    """Another release, at a node of the lattice of a run, or of one with more columns."""
+    """Another release, at a node of the run's lattice or of one with more columns."""
 
     name: str
     levels: Levels
-    labels: Relation  # combinations of its labels (:func:`sqlanon.queries.released_classes.released_labels`)
-    k: int  # that its policy asks for
+    labels: Relation  # combinations of labels (:func:`sqlanon.queries.released_classes.released_labels`)
+    k: int  # of its policy
     source_rows: int | None
 
 
@@ -44,27 +44,23 @@ class WrittenRelease:
     """The release of a run."""
 
     written: ResolvedSource
-    classes: NodeClasses  # of the release, with the cells of its source
-    k: int  # that its policy asks for
+    classes: NodeClasses  # with the cells of the source
+    k: int  # of its policy
 
     @property
     def levels(self) -> Levels:
-        """Its node."""
         return self.classes.recoding.levels
 
 
 def written_release(engine: Compute, node: PublishedNode, written: ResolvedSource) -> WrittenRelease:
-    """A release that was written, with the cells of its run, after the table of its classes was made."""
+    """Make the table of the classes of a written release."""
     classes = NodeClasses.of(AtNode(node.table.encoding, node.summary.levels), written.relation, 1)
     engine.run(classes.step)
     return WrittenRelease(written, classes, node.table.bound.policy.criteria.k)
 
 
 def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPolicy) -> WrittenRelease | str:
-    """Return a release with cells by more columns, or the reason why its source is another one.
-
-    The policy has these columns after those of the release.
-    """
+    """Return a release with cells by more columns, the policy's last ones, or why its source differs."""
     spec = bound.cells
     engine.drop(UNKNOWN)
     find_unknown_rows(engine, spec)
@@ -82,9 +78,9 @@ def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPoli
 
 
 def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseAtNode) -> JointClasses | str:
-    """The joint classes of another release and the one that was written, or why the rows of their sources differ.
+    """Return the joint classes of another release and the written one, or why the rows of their sources differ.
 
-    Either release shows all rows of a class of the meet of their nodes, or none: both leave out whole classes alone.
+    Each release shows either all rows of a class of the meet of their nodes or none, since it suppresses whole classes.
     """
     recoding = AtNode(release.classes.recoding.encoding, other.levels)
     theirs = NodeClasses(select([exp.Star()], other.labels.table), 0, recoding)

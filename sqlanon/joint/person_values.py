@@ -1,4 +1,4 @@
-"""Joint classes by the values in them: which of them a release shows, and whether all meet its privacy models."""
+"""Values in joint classes: the ones that a release shows, and whether they meet its privacy models."""
 
 from __future__ import annotations
 
@@ -26,29 +26,27 @@ from sqlanon.queries.source_rows import reference, reference_of, value_column
 
 @dataclass(frozen=True)
 class PersonValues:
-    """The columns of persons that have the values of sensitive columns.
+    """The columns with sensitive values in tables of persons.
 
-    Values of a person may change, so that each release has columns of its own for them; the rows of one unchanged table
-    have them once.
+    A person's values may change, so each release has its own columns for them; rows of one unchanged table need one.
     """
 
-    names: tuple[str, ...]  # the sensitive columns that policies look at, folded
-    labelled: frozenset[str]  # those whose labels policies compare, too
+    names: tuple[str, ...]  # sensitive columns that policies look at, folded
+    labelled: frozenset[str]  # the ones whose labels policies compare, too
     is_by_person: bool  # whether a key identifies persons, whose values may change
 
     @classmethod
     def of(cls, policies: Sequence[Policy], *, is_by_person: bool) -> PersonValues:
-        """Collect the values that some policies look at."""
         names = dict.fromkeys(folded(name) for policy in policies for name in policy.criteria.bounded_columns)
         labelled = frozenset(folded(name) for policy in policies for name in policy.sensitive_taxonomies)
         return cls(tuple(names), labelled, is_by_person)
 
     def column(self, place: int, name: str) -> str:
-        """The column with the values of a sensitive column in the release at a place."""
+        """Name the column with the values of a sensitive column in the release at ``place``."""
         return value_column(place if self.is_by_person else 0, self.names.index(folded(name)))
 
     def carried(self, place: int, bound: BoundPolicy) -> dict[str, str]:
-        """The columns that persons have of the release at a place, and those of its source with the values."""
+        """Map the columns of persons for the release at ``place`` to the columns of its source."""
         if not self.is_by_person:
             read = {*self.names} if place == 0 else set()
         else:
@@ -57,7 +55,7 @@ class PersonValues:
         return {self.column(place, name): spelled[name] for name in self.names if name in spelled}
 
     def texts(self, place: int) -> list[str]:
-        """The columns of the release at a place with values whose labels are looked up."""
+        """List the columns of the release at ``place`` whose labels are looked up."""
         return [self.column(place, name) for name in self.names if name in self.labelled]
 
     def shown(self, policy: Policy, others: Mapping[int, Policy]) -> tuple[ShownValues, ...]:
@@ -70,14 +68,14 @@ class PersonValues:
         )
 
     def of_persons(self, shown: Sequence[ShownValues]) -> dict[str, str]:
-        """The protected columns with these values, and the columns of persons that have them."""
+        """Map the protected columns with these values to the columns of persons."""
         if self.is_by_person:
             return {each.column: each.column for each in shown}
         return {each.bounded: self.column(0, each.bounded) for each in shown}
 
 
 def with_numbers(engine: Compute, shown: Sequence[ShownValues], classes: Sequence[str]) -> tuple[ShownValues, ...]:
-    """Put numbers of joint classes in place of the classes of releases (``JOINT`` has both)."""
+    """Replace the classes of releases by numbers of joint classes (``JOINT`` has both)."""
     rows = engine.fetch(joint_class_ranges(classes), "joint classes by releases", "node") if shown else []
     found = (
         replace(each, place=0, numbers=_ranges([row["shown_by"][each.place] for row in rows], rows)) for each in shown
@@ -86,7 +84,7 @@ def with_numbers(engine: Compute, shown: Sequence[ShownValues], classes: Sequenc
 
 
 def cells_with(cells: CellSpec, earlier: EarlierClasses, shown: Sequence[ShownValues]) -> CellSpec:
-    """The cells of a policy by what earlier releases show of persons and of their values, by numbers."""
+    """Return the cells of a policy by the persons and values that earlier releases show, by numbers."""
     spec = replace(cells, earlier=earlier, shown_values=tuple(shown))
     of_persons = (each.column for each in shown if each.bounded in spec.compared)
     shapes = {each.column: shape for each in shown if (shape := spec.protected_shapes.get(each.bounded))}
@@ -100,7 +98,7 @@ def cells_with(cells: CellSpec, earlier: EarlierClasses, shown: Sequence[ShownVa
 
 
 def _ranges(are_shown: Sequence[bool], rows: Sequence[Mapping[str, int]]) -> tuple[tuple[int, int | None], ...]:
-    """The numbers of those rows that are shown, neighbours in one range; the last of all rows has no end."""
+    """Return the numbers of shown rows as ranges; the range of the last row has no end."""
     found: list[tuple[int, int | None]] = []
     for is_shown, together in groupby(zip(are_shown, rows, strict=True), key=lambda each: each[0]):
         if is_shown:
@@ -118,12 +116,12 @@ def refuse_unmet(
     values: PersonValues,
     others: Mapping[str, Policy],
 ) -> None:
-    """Refuse earlier releases whose joint classes do not meet a policy, which no later release can mend.
+    """Refuse earlier releases whose joint classes violate a policy, which no later release can mend.
 
-    ``classes`` are the columns of persons with their classes, ``others`` the policies of these releases by name.
+    ``classes`` are columns of persons, ``others`` the policies of these releases by name.
 
     Raises:
-        UnsatisfiableError: some do not.
+        UnsatisfiableError: some do.
     """
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
     with _grouped(engine, bound, classes, values.of_persons(shown), shown, persons.table) as grouping:
@@ -132,7 +130,7 @@ def refuse_unmet(
         looked_at = {each.bounded for each in shown}
         models = enumerated(model for model in bound.policy.privacy if {*model.columns} & looked_at)
         raise UnsatisfiableError(
-            f"some joint classes of {enumerated(others)} do not meet {models} already (how many: {found:,}), and no "
+            f"some joint classes of {enumerated(others)} already violate {models} (how many: {found:,}), and no "
             "later release can mend that:",
             ["what can help: weaker models, or fewer releases in earlier, if nobody can have all of them"],
         )
@@ -146,16 +144,16 @@ def judge_persons(
     values: Mapping[str, str],
     shown: Sequence[ShownValues],
 ) -> None:
-    """Make ``JUDGED``: which joint classes a release, the last of the classes, shows beside others.
+    """Make ``JUDGED``: the joint classes that a release, the last one of ``classes``, shows beside others.
 
-    ``values`` are the columns of persons with the values of protected ones; ``shown`` is what the others show of these.
+    ``values`` maps protected columns to columns of persons; ``shown`` has the values that the others show.
     """
     with _grouped(engine, bound, classes, values, shown, persons.table) as grouping:
         engine.run(judged_by_values(grouping))
 
 
 def count_compared(engine: Compute, persons: Relation, spec: CellSpec) -> None:
-    """Count the compared values of the rows of a run, by its persons and its cells."""
+    """Count the compared values of a run, by its persons and its cells."""
     for name in spec.compared:
         if name not in spec.coded:
             engine.run(reference(persons, name, with_texts=name in spec.labelled))
@@ -164,10 +162,7 @@ def count_compared(engine: Compute, persons: Relation, spec: CellSpec) -> None:
 def failing_classes(
     engine: Compute, bound: BoundPolicy, persons: Relation, classes: Sequence[str], spec: CellSpec
 ) -> int:
-    """Count the joint classes of a release and others that violate its policy, after :func:`count_compared`.
-
-    ``spec`` says what the others show.
-    """
+    """Count the joint classes of a release and others that violate its policy, after :func:`count_compared`."""
     values = {name: name for name in spec.protected}
     own = [ShownValues(name, name, len(classes) - 1) for name in bound.policy.criteria.bounded_columns]
     found = shown_persons_by_values(persons, [*values], classes)
@@ -183,9 +178,9 @@ def failing_together(
     values: PersonValues,
     policies: Sequence[Policy],
 ) -> int | None:
-    """Count the joint classes of releases that violate the policy of the last one, by persons as releases show them.
+    """Count the joint classes of releases that violate the policy of the last one.
 
-    None where it does not look at values, or at more than these.
+    Return None if it doesn't look at values, or looks at more than values.
     """
     criteria = bound.policy.criteria
     if not criteria.looks_at_values or not all(map(holds_together, criteria.models)):
@@ -195,7 +190,7 @@ def failing_together(
         return _unmet(engine, grouping)
 
 
-# More than six parameters: persons with all that is known of them.
+# More than six parameters: persons and all that is known about them.
 @contextmanager
 def _grouped(
     engine: Compute,
@@ -205,7 +200,7 @@ def _grouped(
     shown: Sequence[ShownValues],
     persons: exp.Expr,
 ) -> Iterator[Grouping]:
-    """Persons by their classes, and tables of what their values are compared with for the time of a block."""
+    """Group persons by their classes, with tables of reference values for the time of a block."""
     references = {name: reference_of(place) for name, place in values.items()}
     grouping = grouped_persons(bound.cells, bound.policy.criteria, classes, values, shown, references, persons)
     steps = shares(grouping.encoding)
@@ -218,7 +213,7 @@ def _grouped(
 
 
 def _refuse_unlabelled(engine: Compute, encoding: Encoding) -> None:
-    """Refuse values of sources that a taxonomy does not have, with a TaxonomyError."""
+    """Refuse values of sources that a taxonomy lacks."""
     counts: dict[str, int] = {}
     for name in (name for name in encoding.spec.protected_shapes if encoding.sensitive_height(name) > 1):
         [found] = engine.fetch(unlabelled_values(encoding, name), "values without a label", "node")
@@ -226,12 +221,12 @@ def _refuse_unlabelled(engine: Compute, encoding: Encoding) -> None:
         counts[attribute] = max(counts.get(attribute, 0), int(found["unlabelled"]))
     if problems := [f'"{name}": {counted(count, "distinct value")}' for name, count in counts.items() if count]:
         raise TaxonomyError(
-            "the source of an earlier release has values that the taxonomy does not have, so that hierarchical "
-            'distances from them are unknown; add these values to the taxonomy, or take distance "equal":',
+            "the source of an earlier release has values that the taxonomy lacks, so hierarchical distances from them "
+            'are unknown. Add these values to the taxonomy, or use distance "equal":',
             problems,
         )
 
 
 def _unmet(engine: Compute, grouping: Grouping) -> int:
-    """Count the joint classes that violate a bound on their size or on values that are shown."""
+    """Count the joint classes that violate a bound on their size or on shown values."""
     return int(engine.fetch(unmet(grouping), "values of joint classes")[0]["classes"])

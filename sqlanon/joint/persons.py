@@ -1,9 +1,9 @@
-"""Earlier releases of the same persons: in which class of each of them a person is.
+"""Persons by their classes in earlier releases.
 
-A release is made again as far as that takes: its source says in which class each person is, and the release itself
-which classes it shows. Where it was held together with still earlier ones, their joint classes say what it has left out
-of these classes. The persons of all sources are found in one statement. Rows stay in the database; persons become
-numbers of joint classes.
+A release is rebuilt as far as necessary: its source has the class of each person, and the release the classes that it
+shows. If it was held together with still earlier releases, their joint classes determine the persons that it withholds
+from these classes. One statement finds the persons of all sources. Rows stay in the database; persons become numbers of
+joint classes.
 
 Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008), differences (Byun et al. 2006).
 """
@@ -39,25 +39,24 @@ class EarlierRelease:
     """A release at a node, at a cut, or by local recoding."""
 
     name: str
-    bound: BoundPolicy  # its policy, bound to the rows that it was made from
-    labels: LabelsRecord  # the node, or the cut; or the classes, which are made again
+    bound: BoundPolicy  # its policy, bound to its source
+    labels: LabelsRecord  # the node or the cut; or the classes, which are rebuilt
     released: exp.Expr  # its rows
-    keys: tuple[str, ...]  # the columns of its source that identify a person, in the order of those of other releases
-    is_by_person: bool  # whether they identify one row; else they are all that releases see of it
-    as_text: bool  # whether they are compared as text
+    keys: tuple[str, ...]  # columns of its source that identify a person, in one order for all releases
+    is_by_person: bool  # whether keys identify one row; else they are all columns that releases see
+    as_text: bool  # whether keys are compared as text
     beside: tuple[int, ...]  # the positions of the earlier releases that it was held together with
-    read: tuple[ResolvedSource, ...]  # it and its source, which no run may replace
-    record: EarlierRecord  # what is recorded of it in a release that is held together with it
-    make_again: MakeAgain | None = None  # makes the classes of its rows again, if labels do not say which these are
+    read: tuple[ResolvedSource, ...]  # the release and its source, which no run may replace
+    record: EarlierRecord  # for the record of a release that is held together with it
+    make_again: MakeAgain | None = None  # rebuilds the classes of its rows, if labels don't determine them
 
 
 MakeAgain: TypeAlias = Callable[[Compute, EarlierRelease, CellSpec, ListedClasses], exp.Select]
-"""Makes the classes of a release again, from its cells: the rows of its source with what identifies a person, and the
-number of their class."""
+"""Rebuilds the classes of a release from its cells: the keys of persons in its source, and the numbers of classes."""
 
 
 def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list[ClassesOfRows]:
-    """The classes of releases, and a table of those of each; releases of the same taxonomies have labels in common."""
+    """Make a table of the classes of each release; releases with equal taxonomies share labels."""
     encodings: list[Encoding] = []
     found: list[ClassesOfRows] = []
     for place, release in enumerate(releases):
@@ -78,7 +77,7 @@ def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list
 
 
 def _encoded(engine: Compute, bound: BoundPolicy, others: list[Encoding]) -> Encoding:
-    """The labels of a release, which join those of others unless some of these are the same."""
+    """Encode the labels of a release, or reuse the labels of another one with equal taxonomies."""
     spec = replace(bound.cells, protected=(), protected_shapes={}, compared=(), earlier=None)
     for other in others:
         if _labelled_by(other.spec) == _labelled_by(spec) and not spec.roots:
@@ -94,14 +93,14 @@ def _encoded(engine: Compute, bound: BoundPolicy, others: list[Encoding]) -> Enc
 
 
 def _labelled_by(spec: CellSpec) -> tuple[object, ...]:
-    """All that the labels of a source depend on but the values that taxonomies do not have."""
+    """Return all that labels depend on, except values that taxonomies lack."""
     return spec.quasi_identifiers, spec.shapes, spec.taxonomy, spec.leaves
 
 
 def find_persons(
     engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ClassesOfRows], values: PersonValues
 ) -> Relation:
-    """The table of the persons by their classes, with their values, which is made.
+    """Make the table of persons by their classes, with their values.
 
     Raises:
         PolicyError: as :func:`cells_beside`.
@@ -139,9 +138,9 @@ def numbered_cells(
     classes: Sequence[str],
     shown: Sequence[ShownValues],
 ) -> CellSpec:
-    """Cells by the numbers of the joint classes of earlier releases (``JOINT``); persons get these, too (``PERSONS``).
+    """Return cells by numbers of joint classes of earlier releases (``JOINT``), and number persons (``PERSONS``).
 
-    ``shown`` is what the releases show of protected columns, by the place of their ``classes``.
+    ``shown`` has the protected columns that the releases show, by the place of their ``classes``.
     """
     spec = cells_with(cells, earlier, with_numbers(engine, shown, classes))
     engine.run(queries.numbered_persons(persons, classes, earlier.keys, spec.coded))
@@ -155,10 +154,10 @@ def _with_classes_made_again(
     persons: Relation,
     values: PersonValues,
 ) -> Relation:
-    """The table of the persons with their classes in one of some releases, which are made again.
+    """Make the table of persons with their rebuilt classes in one of the releases.
 
     Raises:
-        PolicyError: its source is another one.
+        PolicyError: its source is a different one.
     """
     release, keys = releases[classes.place], releases[0].keys
     rows, found = queries.rows_of(classes.place), queries.persons_made_again(classes.place)
@@ -189,7 +188,7 @@ def _with_classes_made_again(
 def _persons_of_sources(
     engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ClassesOfRows], values: PersonValues
 ) -> Relation:
-    """The table of all persons of the sources, by the classes that their rows are in.
+    """Make the table of all persons of the sources, by the classes of their rows.
 
     Raises:
         PolicyError: a key has several rows, or none.
@@ -218,10 +217,10 @@ def joint_classes(
     releases: Sequence[str],
     required_k: int | None = None,
 ) -> JointClasses:
-    """The joint classes of releases, by their names; there is a table of them afterwards.
+    """Make the table of joint classes, and count them.
 
-    A column with classes of persons is that of one release, or of several. ``required_k`` is how many persons a joint
-    class is to have, if those in smaller ones are wanted.
+    A column with classes of persons belongs to one release, or to several. With ``required_k``, persons in smaller
+    joint classes are counted, too.
     """
     engine.run(queries.joint_classes(persons, classes))
     found = engine.fetch(queries.joint_sizes(), "joint classes", "node")[0]
@@ -231,12 +230,12 @@ def joint_classes(
 
 
 def differing_classes(engine: Compute, classes: ReleasedClasses) -> int:
-    """Count the classes of a release that have another number of rows than its source makes (``JUDGED``)."""
+    """Count the classes that differ in size between a release and its source (``JUDGED``)."""
     return int(engine.fetch(queries.mismatches(classes), "a release beside its source")[0]["classes"])
 
 
 def misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClasses) -> str | None:
-    """Say how a release differs from the one that its policy makes of a source; None if it does not."""
+    """Describe how a release differs from the one that its policy makes of its source; None if it doesn't."""
     differing = differing_classes(engine, classes)
     if not differing:
         return None
@@ -245,15 +244,11 @@ def misfit(engine: Compute, name: str, bound: BoundPolicy, classes: ReleasedClas
 
 
 def refuse_keys(engine: Compute, bound: BoundPolicy, name: str, *, as_text: bool) -> None:
-    """Refuse a column of a source that does not identify persons.
-
-    Raises:
-        PolicyError: some values are in several rows, or NULL.
-    """
+    """Refuse a column that doesn't identify persons: some values are in several rows, or NULL."""
     found = engine.fetch(queries.source_keys(bound.source, name, as_text=as_text), "keys of persons")[0]
     problems = []
     if found["without_key"]:
-        problems.append(f"{found['without_key']:,} rows have none")
+        problems.append(f"{found['without_key']:,} rows have NULL")
     if found["repeated_keys"]:
         problems.append(f"{found['repeated_keys']:,} values are in several rows")
     if problems:

@@ -1,6 +1,6 @@
-"""The choice of a node: the conversation between a search and the database.
+"""The choice of a node: a search asks about nodes, and the database answers with their summaries.
 
-Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2009; spec/ola.md.
+Source: Samarati 2001; El Emam et al. 2009; spec/ola.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlanon.nodes.proofs import Proving, proofs_of
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
-DRY_RUN_ATTAINABLE = 2.0  # how private the release of Inverse OLA is taken to be in a dry run
+DRY_RUN_ATTAINABLE = 2.0  # the privacy that a dry run assumes for Inverse OLA
 Counter = SizesFirst | Proving  # what answers a search
 
 Observer = Callable[[int, int, Inquiry], None]
@@ -36,8 +36,8 @@ def choose_node(
 ) -> SearchOutcome:
     """Search the lattice for the satisfying node of least loss, or for the most private one within a loss.
 
-    ``stopped`` is asked after every batch whether to make do with the best node so far. The outcome has no node if none
-    satisfies the policy, or none was found before the search was stopped. ``algorithm`` replaces the policy's.
+    After every batch, ``stopped`` decides whether to settle for the best node so far. The outcome has no node if none
+    satisfies the policy, or none was found in time. ``algorithm`` replaces the policy's.
     """
     with engine.scratch():
         problem, counter = problem_and_counter(engine, table)
@@ -48,7 +48,7 @@ def choose_node(
 def choose_with_alternatives(
     engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
 ) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
-    """Choose a node and list those that keep a quasi-identifier finer, none if the most private one is searched for."""
+    """Choose a node, and list nodes that keep a quasi-identifier finer; none for Inverse OLA."""
     policy = table.bound.policy
     with engine.scratch():
         problem, counter = problem_and_counter(engine, table)
@@ -61,7 +61,6 @@ def choose_with_alternatives(
 
 
 def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchProblem, Counter]:
-    """Return the problem of a search, and the counter of its nodes."""
     policy, context = table.bound.policy, table.context
     problem, counter = SearchProblem(policy.quality, context, policy.max_loss), SizesFirst(engine, table)
     if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):
@@ -75,14 +74,14 @@ def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchPro
 class NodeChoice:
     """A node to publish at, searched for or given."""
 
-    table: EncodedTable  # the cells, under the policy that is published: Inverse OLA finds the most private one
-    node: NodeSummary  # the node under that policy, with all its measures
-    outcome: SearchOutcome  # of the search
-    finer: tuple[FinerNode, ...] = ()  # nodes that would have kept a quasi-identifier finer
-    loss_alone: float | None = None  # the loss of the best node without the earlier releases, None if there are none
+    table: EncodedTable  # under the published policy: Inverse OLA finds the most private one
+    node: NodeSummary  # under that policy, with all measures
+    outcome: SearchOutcome
+    finer: tuple[FinerNode, ...] = ()  # nodes that keep a quasi-identifier finer
+    loss_alone: float | None = None  # of the best node without earlier releases, if there are any
 
 
-# More than six parameters: the result of a search, and what was found beside it.
+# More than six parameters: the results of a search.
 def settled(
     engine: Compute,
     table: EncodedTable,
@@ -91,7 +90,7 @@ def settled(
     finer: tuple[FinerNode, ...] = (),
     loss_alone: float | None = None,
 ) -> NodeChoice:
-    """Count the measures of the best node that its search did not ask for, under the policy that is published.
+    """Complete the measures of the best node, under the published policy.
 
     Raises:
         UnsatisfiableError: the most private release within the loss protects nobody.
@@ -105,10 +104,10 @@ def settled(
 
 
 def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
-    """The table under the policy with the largest k, or the smallest m, that Inverse OLA has found attainable.
+    """Return the table under the policy with the largest k, or the smallest m, that is attainable.
 
     Raises:
-        UnsatisfiableError: that protects nobody.
+        UnsatisfiableError: it protects nobody.
     """
     policy = table.bound.policy
     if policy.has_concealing:
@@ -127,7 +126,7 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
     return table.under(policy.model_copy(update={"privacy": privacy}))
 
 
-# More than six parameters: both sides of the conversation, who follows it, and who ends it.
+# More than six parameters: both sides of the conversation, its observer, and its end.
 def _answered(
     counter: Counter,
     problem: SearchProblem,
@@ -136,7 +135,7 @@ def _answered(
     stopped: Callable[[], bool],
     satisfying: Callable[[NodeSummary], None] = lambda _: None,
 ) -> SearchOutcome:
-    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
+    """Answer the inquiries of a search until it returns or is stopped."""
     checked = 0
     try:
         inquiry = next(search)
@@ -156,12 +155,12 @@ def _answered(
 
 
 def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
-    """The outcome where one node was looked at, and no other."""
+    """Return the outcome of checking one node without a search."""
     return SearchOutcome(node, loss, ties=(node.levels,), checked_nodes=1, searched=False)
 
 
 def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
-    """Take the bottom of the lattice in place of a choice, with one row in one class: a dry run has no cells."""
+    """Choose the bottom of the lattice, with one row in one class: a dry run has no cells."""
     lattice, policy = table.context.lattice, table.bound.policy
     bottom = lattice.bottom
     NodeCounter(engine, table).show([bottom, lattice.top])
@@ -184,22 +183,21 @@ def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
     return settled(engine, table, only_checked(node, policy.quality.loss(node, table.context)), node)
 
 
-MAX_SWAPS = 32  # nodes that are counted for it after a search: as many as in a batch
-MIN_SWAPS = 16  # nodes that are counted for it however few the search has checked
-SHARE_OF_SWAPS = 1 / 5  # nodes that are counted for it, by node that the search has checked
-MAX_COMPARED = 1  # nodes by quasi-identifier whose losses are computed: those of the least known losses
-MAX_REMEMBERED = 10_000  # nodes of a search that are remembered: an exhaustive one checks millions
+MAX_SWAPS = 32  # nodes that are counted after a search: one batch
+MIN_SWAPS = 16  # nodes that are counted even after a short search
+SHARE_OF_SWAPS = 1 / 5  # counted nodes per node that the search has checked
+MAX_COMPARED = 1  # nodes per quasi-identifier whose loss is computed, by least known loss
+MAX_REMEMBERED = 10_000  # nodes of a search: an exhaustive one checks millions
 
 
 class Satisfying:
-    """The satisfying nodes of a search; of too many, those of the least known losses."""
+    """The satisfying nodes of a search; if too many, the ones of least known loss."""
 
     def __init__(self, problem: SearchProblem) -> None:
         self.nodes: list[NodeSummary] = []
         self._problem = problem
 
     def add(self, node: NodeSummary) -> None:
-        """Remember a node."""
         self.nodes.append(node)
         if len(self.nodes) >= 2 * MAX_REMEMBERED:
             self.nodes = sorted(self.nodes, key=partial(known_loss, self._problem))[:MAX_REMEMBERED]
@@ -211,9 +209,9 @@ def finer_nodes(
     satisfying: Sequence[NodeSummary],
     answer: Callable[[Inquiry], Sequence[NodeSummary]],
 ) -> tuple[FinerNode, ...]:
-    """For each quasi-identifier the satisfying node of the least loss that has it finer, the least loss first.
+    """Find, for each quasi-identifier, the satisfying node of least loss that keeps it finer; least loss first.
 
-    The search found a node; ``satisfying`` are those that it checked, and ``answer`` gives the summaries of others.
+    ``satisfying`` are nodes that the search checked, and ``answer`` counts others.
     """
     assert outcome.best is not None
     assert outcome.loss is not None
@@ -258,12 +256,12 @@ def _compared(problem: SearchProblem, best: Levels, least: float, node: NodeSumm
 
 
 def known_loss(problem: SearchProblem, node: NodeSummary) -> float:
-    """The loss of a node, or a lower bound of it where it takes what labels lose, which may not have been asked."""
+    """Return the loss of a node, or a lower bound if the loss of its labels may be unknown."""
     return problem.least_loss(node) if problem.quality.label_losses else problem.quality.loss(node, problem.context)
 
 
 def _swaps(problem: SearchProblem, best: Levels) -> Iterator[Levels]:
-    """The nodes with one quasi-identifier a level finer and another one coarser."""
+    """Yield the nodes with one quasi-identifier a level finer and another one a level coarser."""
     lattice, places = problem.context.lattice, range(len(best))
     for finer in (place for place in places if best[place] > lattice.bottom[place]):
         for coarser in (place for place in places if place != finer and best[place] < lattice.top[place]):

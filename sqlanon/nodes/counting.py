@@ -1,12 +1,12 @@
-"""Counting nodes: each from the smallest relation at hand, in the way that takes least at its size.
+"""Counting nodes: each one from the smallest relation at hand, in the way that is fastest at its size.
 
-From a small relation many nodes are counted in one GROUP BY, since a statement takes longer than its rows. From a big
-one each is counted on its own, and what many nodes need is rolled up first. A query is planned once, however many nodes
-there are, unless what labels lose is asked: its text then differs from node to node.
+From a small relation one GROUP BY counts many nodes, since a statement takes longer than its rows. From a big one each
+node is counted separately, after rolling up the cells that many nodes need. Queries are planned once for all nodes,
+unless they compute the loss of labels: then their text differs between nodes.
 
-To count the sensitive values of classes takes several times as long as to count their rows, and many nodes have too
-many rows in classes of fewer than k. So these are counted first, from cells without sensitive values. A node that fails
-by them is ruled out with all below it, whatever else is known of it: no search ends otherwise.
+Counting sensitive values takes several times as long as counting rows, and many nodes have too many rows in classes of
+fewer than k. So rows are counted first, from cells without sensitive values. A node that fails by them is ruled out
+with all nodes below it; this never changes the result of a search.
 """
 
 from __future__ import annotations
@@ -34,17 +34,12 @@ from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
 
 PREPARED_NODES = 2
-"""How many nodes of a big relation are counted in one statement: a thread has work while others end a node.
-
-Measured by tests.benchmarks.tuning.
-"""
-
-
-FAR_NODES = 32  # how many nodes are counted together in cells that are far: one statement, and one pass over them
+"""Nodes per statement over a big relation, so that no thread idles at the end of a node (tests.benchmarks.tuning)."""
+FAR_NODES = 32  # nodes per statement over far cells, in one pass over them
 
 
 class NodeCounter:
-    """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it."""
+    """Answers the inquiries of a search, with tables in the surrounding scratch scope."""
 
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
         self._engine = engine
@@ -52,7 +47,7 @@ class NodeCounter:
         self._roll_ups = RollUps.of(engine, table)
 
     def answer(self, inquiry: Inquiry) -> list[NodeSummary]:
-        """Answer an inquiry about nodes, in their order."""
+        """Return the summaries of nodes, in the order of the inquiry."""
         found: dict[Levels, NodeSummary] = {}
         for source, nodes in self._roll_ups.statements(inquiry.nodes):
             found |= {summary.levels: summary for summary in self._counted(source, nodes, inquiry.asks)}
@@ -61,7 +56,7 @@ class NodeCounter:
         return summaries
 
     def show(self, nodes: Sequence[Levels]) -> None:
-        """Send the statements by which a search counts nodes, over cells without rows: a dry run shows them."""
+        """Send the statements of a search over cells without rows, for a dry run to show."""
         source, _ = next(self._roll_ups.prepared_statements(nodes[:1]))
         if not self._engine.is_far(source.cells.table):
             self.prepared_summaries(source, nodes, "counts")
@@ -72,7 +67,7 @@ class NodeCounter:
             together = batches(nodes, min(FAR_NODES, self._engine.most_rows_from_far()))
             return [each for few in together for each in self._spelled(source, few, asked)]
         if asked == "counts" or not self.table.encoding.label_losses:
-            # To group by a word of zeros takes time, too: those by the same words are counted together.
+            # Grouping by a word of zeros takes time, too, so nodes with equal words are counted together.
             alike = sorted(nodes, key=lambda levels: words_of([self._masks(levels)])) if source.is_big else nodes
             together = batches(alike, PREPARED_NODES if source.is_big else len(nodes))
             return [summary for few in together for summary in self.prepared_summaries(source, few, asked)]
@@ -80,11 +75,11 @@ class NodeCounter:
         return [each for few in together for each in self._spelled(source, few, asked)]
 
     def _spelled(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
-        """The summaries by a query that spells the nodes."""
+        """Count nodes by a query that contains them as literals."""
         return node_summaries(self._engine, self.table, nodes, source.cells, asked=asked)
 
     def prepared_summaries(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
-        """The summaries by a query that is planned once: a search asks the same of all nodes."""
+        """Count nodes by a query that is planned once for all nodes."""
         encoding, row_count = self.table.encoding, self.table.context.row_count
         count = len(nodes) if source.is_big or len(nodes) == 1 else None
         masks = list(map(self._masks, nodes))
@@ -115,9 +110,9 @@ def node_summaries(
     asked: Asked = "everything",
     as_asked: bool = False,
 ) -> list[NodeSummary]:
-    """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
+    """Return the summaries of a batch of nodes in its order, from ``cells`` that are rolled up to a node below them.
 
-    With Inverse OLA they also say how private a node can be made, unless they are wanted for the models ``as_asked``.
+    For Inverse OLA they include the attainable privacy, unless the models are taken ``as_asked``.
     """
     query = queries.node_summaries(
         table.encoding,
@@ -136,9 +131,9 @@ def _summaries(nodes: Sequence[Levels], rows: list[dict[str, Any]]) -> list[Node
 
 
 def _attainable_within(table: EncodedTable) -> int | None:
-    """For Inverse OLA, how many rows may be suppressed where it is asked how private a node can be made.
+    """Return the rows that may be suppressed to attain more privacy, for Inverse OLA only.
 
-    If every row may be, one class is still to be published: what it bears is what can be attained.
+    Even if every row may be suppressed, one class must be published, and determines the attainable privacy.
     """
     if table.bound.policy.objective != "privacy":
         return None
@@ -148,23 +143,22 @@ def _attainable_within(table: EncodedTable) -> int | None:
 CELLS = Relation("anon_cells_rolled_up", "cell")  # cells without sensitive values
 
 FAILING_SHARE = 1 / 4
-"""The share of nodes that must fail by the sizes of their classes for these to be counted first.
+"""The share of nodes that must fail by class sizes for these to be counted first.
 
-ARX's Adult by occupation and by age (tests.benchmarks.checks): to count sizes takes 0.2 to 0.4 of a check.
+ARX's Adult by occupation and by age (tests.benchmarks.checks): counting sizes takes 0.2 to 0.4 of a check.
 """
-
 TRIED = 8
-"""How many nodes show first whether it is worth it: with a big table a search asks for few nodes that fail by sizes.
+"""Nodes to try first: in a big table few of the nodes that a search asks for fail by sizes.
 
-Of ARX's Adult blown up to 1,000,000 rows none of 32 did; to count the sizes of them all made runs 6 to 10 % longer.
+In ARX's Adult blown up to 1,000,000 rows none of 32 did; counting all their sizes made runs 6 to 10 % longer.
 """
 
 
 class SizesFirst:
-    """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it.
+    """Answers the inquiries of a search, by class sizes first where that pays.
 
-    While no node is found that satisfies, all is counted at once: the error of a search that finds none reports how
-    many rows the closest one suppresses.
+    Before the first satisfying node everything is counted at once: the error of a search without one reports the rows
+    that the closest node suppresses.
     """
 
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
@@ -178,7 +172,7 @@ class SizesFirst:
         self._sized = self._failed = 0
 
     def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:
-        """Answer an inquiry about nodes, in their order; of those that fail by sizes, by what follows from these."""
+        """Return the summaries of nodes in order; for nodes that fail by sizes, as far as sizes determine them."""
         if inquiry.loss is None or inquiry.asks == "loss" or not self._are_worth_it:
             return self._whole.answer(inquiry)
         allowed = self._table.context.allowed_rows
@@ -202,7 +196,7 @@ class SizesFirst:
         by_rows = KAnonymity(
             max(int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE)
         )
-        # Persons of joint classes that are hidden as a whole, for their values, are not among those who are too few.
+        # Persons in joint classes that are hidden for their values don't count as too few.
         spec = replace(encoding.spec, protected=(), protected_shapes={}, compared=(), earlier=None, shown_values=())
         sized = replace(
             encoding,
@@ -216,48 +210,40 @@ class SizesFirst:
 
 
 NODES_AT_ONCE = 64
-"""How many nodes one statement examines at most: more save no time.
-
-Measured by tests.benchmarks.tuning.
-"""
-
+"""The maximum number of nodes per examining statement: more save no time (tests.benchmarks.tuning)."""
 COUNTED_CELLS = 4_000_000
-"""How many cells one statement counts, each once for every node: more take memory.
-
-Measured by tests.benchmarks.tuning.
-"""
+"""The maximum number of cells times nodes per statement: more take memory (tests.benchmarks.tuning)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """A node with what stands in its way."""
+    """A node and its obstacles."""
 
     summary: NodeSummary
-    # The largest k with which it satisfies the policy, in place of the policy's k-anonymity; 1 where it satisfies the
-    # policy without any, None where not even then.
+    # The largest k for which the node satisfies the policy; 1 if it only does without k-anonymity, None if it never
+    # does.
     best_k: int | None
-    blocked_rows: tuple[int, ...]  # of classes that violate a privacy model, in the policy's order
-    violating_rows: tuple[int, ...]  # of classes that are out of a bound of the policy
-    worst: tuple[float, ...]  # the worst measure over all classes, by bound of the policy
-    others: tuple[NodeSummary, ...] = ()  # the summaries under other policies, as far as a loss needs them
+    blocked_rows: tuple[int, ...]  # in classes that violate a privacy model, by model of the policy
+    violating_rows: tuple[int, ...]  # in classes that violate a bound, by bound of the policy
+    worst: tuple[float, ...]  # the worst measure of all classes, by bound of the policy
+    others: tuple[NodeSummary, ...] = ()  # summaries under other policies, as far as a loss needs them
 
 
 def nodes_at_once(table: EncodedTable) -> int:
-    """Return the number of nodes to examine in one statement."""
     return max(1, min(NODES_AT_ONCE, COUNTED_CELLS // max(table.cell_count, 1)))
 
 
 def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[list[Levels]]:
-    """The nodes in their order, as many at a time as are examined well in one statement."""
+    """Yield the nodes in batches for one statement."""
     return batches(nodes, nodes_at_once(table))
 
 
 def examine_nodes(
     engine: Compute, table: EncodedTable, batch: Sequence[Levels], others: Sequence[EncodedTable] = ()
 ) -> list[Examination]:
-    """Examine a batch of nodes, in its order; they need not be allowed by the policy's bounds on levels.
+    """Examine a batch of nodes in its order; they may lie outside the policy's bounds on levels.
 
-    ``others`` are the same cells under other policies, whose summaries are wanted as well.
+    ``others`` are the cells under other policies, whose summaries are added.
     """
     context, encodings = table.context, [other.encoding for other in others]
     query = examine.examined(table.encoding, batch, context.row_count, context.allowed_rows, encodings)
@@ -267,7 +253,7 @@ def examine_nodes(
 
 
 def attainable_bounds(engine: Compute, table: EncodedTable, batch: Sequence[Levels]) -> list[tuple[float | None, ...]]:
-    """The strictest that each bound of the policy can be at each node of a batch, see :func:`attainable`."""
+    """Return the strictest attainable value of each bound of the policy at each node, see :func:`attainable`."""
     context = table.context
     query = examine.attainable(table.encoding, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "attainable bounds", "node")
@@ -294,11 +280,11 @@ def _examination(policy: Policy, levels: Levels, row: dict[str, Any]) -> Examina
     )
 
 
-DIGITS = 6  # digits of a threshold that is proposed
+DIGITS = 6  # of a proposed threshold
 
 
 def share_of(rows: int, row_count: int) -> float:
-    """The shortest decimal that as a limit allows exactly ``rows`` rows."""
+    """Return the shortest decimal that as a limit allows exactly ``rows`` rows."""
     for digits in itertools.count():
         share = (Decimal(rows) / row_count).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
         if share * row_count < rows + 1:
@@ -307,14 +293,14 @@ def share_of(rows: int, row_count: int) -> float:
 
 
 def threshold_field(bound: Bound) -> str | None:
-    """The field of a privacy model that a bound comes from."""
+    """Name the field of a privacy model that sets a bound."""
     if bound.measure.name == "presence":
         return "minimum" if bound.at_least else "maximum"
     return bound.measure.field
 
 
 def strictest_kept(model: PrivacyModel, bound: Bound, field: str, attained: float) -> float | None:
-    """The strictest threshold in a few digits that a measure keeps, if there is one that is not what is asked for."""
+    """Return the strictest threshold in a few digits that a measure keeps, if there is a new one."""
     if bound.measure.name == "absent_classes":
         return 0.0
     if isinstance(bound.required, int):
@@ -337,5 +323,4 @@ def strictest_kept(model: PrivacyModel, bound: Bound, field: str, attained: floa
 
 
 def in_few_digits(value: float, rounding: str | None = None) -> float:
-    """A number in a few digits."""
     return float(Context(prec=DIGITS, rounding=rounding).create_decimal_from_float(value))

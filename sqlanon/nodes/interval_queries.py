@@ -1,7 +1,7 @@
-"""Queries that prove bounds on all nodes of several intervals from the cells of their lowest nodes.
+"""Queries that prove bounds for all nodes of several intervals from the cells of their lowest nodes.
 
 The scores and their proofs are macros (``sql/macros/58_interval_rows.sql``). A statement is a chain of GROUP BYs over
-cells that are made once: the rows of values in cells, in classes, the excesses of classes, the scores of their cells.
+cells that are made once: value counts in cells and in classes, the excesses of classes, and the scores of their cells.
 """
 
 from __future__ import annotations
@@ -36,46 +36,44 @@ from sqlanon.queries.kit.nodes import (
 
 SQL = Queries("intervals")
 
-SHARES = Relation("anon_interval_shares", "node")  # the shares of sensitive values, with what a class may have of them
-SETS = Relation("anon_interval_sets", "node")  # the sets of sensitive values by which distances are measured
-
-CELLS = Relation("anon_interval_cells", "cell")
-"""The rows of values in the cells of some nodes, and those of the cells: those of each node together."""
+SHARES = Relation("anon_interval_shares", "node")  # shares of sensitive values, with their limits in a class
+SETS = Relation("anon_interval_sets", "node")  # sets of sensitive values by which distances are measured
+CELLS = Relation("anon_interval_cells", "cell")  # the cells of some nodes with their values, and the rows of both
 
 INTERVAL = "anon_interval"
 LOW, HIGH = "anon_low", "anon_high"
-"""The keys of cells and of the classes of the more general node; masks of intervals have the same names and a word."""
+"""The keys of cells and of classes of the more general node; masks of intervals append the word."""
 
 DISTANCES = ("equal_distance", "ordered_distance", "hierarchical_distance")
 SHARE_LIMITS = {
     "largest": ("largest_share", "basic_likeness", "enhanced_likeness", "disclosure"),
     "least": ("disclosure",),
 }
-"""By whether there is a largest or a least share of values, the measures whose bounds are such."""
-MONOTONIC = (CLASS_SIZE.name, DISTINCT_DIVERSITY)  # bounds that rule out by themselves whatever is below a node
+"""The measures that bound the share of a value from above or from below."""
+MONOTONIC = (CLASS_SIZE.name, DISTINCT_DIVERSITY)  # a node that violates their bounds rules out all nodes below it
 
 
 def have_scores(bounds: Sequence[Bound]) -> bool:
-    """Whether all bounds have scores but those that are monotonic, and some have."""
+    """Return whether there are bounds that aren't monotonic, and all of them have scores."""
     names = {bound.measure.name for bound in bounds} - {*MONOTONIC}
     return bool(names) and names <= {*DISTANCES, *SHARE_LIMITS["largest"]}
 
 
 def judged_columns(encoding: Encoding) -> tuple[str, ...]:
-    """The sensitive columns with bounds, by their numbers."""
+    """Return the sensitive columns with bounds, in the order of their numbers."""
     bounds = encoding.criteria.bounds
     return tuple(dict.fromkeys(bound.measure.column for bound in bounds if bound.measure.column is not None))
 
 
 def value_tables(encoding: Encoding) -> Iterator[Step]:
-    """Make the tables of values that all statements compare with."""
+    """Make the tables of values for all statements."""
     yield Step(SHARES, union_all(_shares(encoding, name) for name in judged_columns(encoding)), "shares of values")
     if sets := list(_sets(encoding)):
         yield SQL.step(SETS, "value_sets", sets=union_all(sets), shares=SHARES)
 
 
 def first_cells(encoding: Encoding) -> Step:
-    """Makes :data:`CELLS` of the cells of the source: those of the bottom, which is node 0."""
+    """Make :data:`CELLS` from the cells of the source: the cells of the bottom, node 0."""
     words = [*encoding.word_columns]
     values = [_numbered(encoding, name, column(encoding.sensitive(name))) for name in judged_columns(encoding)]
     every = union_all(
@@ -85,9 +83,10 @@ def first_cells(encoding: Encoding) -> Step:
 
 
 def more_cells(encoding: Encoding) -> exp.Insert:
-    """Adds the cells of a node to :data:`CELLS`, to be prepared: they are made of those of one below it.
+    """Add the cells of a node to :data:`CELLS`, from the cells of a node below it, as a statement to prepare.
 
-    Its parameters are lists of one: the number of that one, and the masks of words of keys; then the new number.
+    Its parameters are lists of length one, with the number of the node below and the masks of words of keys, and then
+    the new number.
     """
     words = [*encoding.word_columns]
     keys = [aliased(bits(column(word, "anon_cells"), column(word, "anon_given")), word) for word in words]
@@ -103,7 +102,7 @@ def _cells_of_node(encoding: Encoding, values: exp.Query, words: Sequence[str], 
 
 
 def _joined(columns: Sequence[exp.Expr], given: exp.Subquery | exp.Table) -> exp.Select:
-    """Columns of cells, each once for every row of what is given of their node."""
+    """Select columns of cells, once for every given row of their node."""
     of_node = column(NODE, given.alias_or_name).eq(column(NODE, "anon_cells"))
     query = select(columns, exp.alias_(CELLS.table, "anon_cells", table=True))
     return query.join(given, on=of_node, copy=False)
@@ -114,7 +113,7 @@ class _Steps:
         self.ctes: list[exp.CTE] = []
 
     def add(self, name: str, query: exp.Query, *, is_kept: bool = True) -> exp.Table:
-        """Add a query, whose rows are kept for those that read them unless they are cheaper to make again."""
+        """Add a query, materialized unless it is cheaper to compute again."""
         cte = made_once(name, query)
         cte.set("materialized", is_kept)
         self.ctes.append(cte)
@@ -122,12 +121,12 @@ class _Steps:
 
 
 def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
-    """Prove intervals, to be prepared: a row each, with the columns of a summary and ``proven_rows``.
+    """Prove intervals, as a statement to prepare: a row each, with the columns of a summary and ``proven_rows``.
 
-    Values are counted in classes first. Cells are read again only where these have an excess.
+    Values are counted in classes first. Cells are read again only in classes with an excess.
 
-    Its parameters are lists: the numbers of the intervals, the nodes whose cells are read for them, and for each word
-    of keys the masks of both ends. These nodes are the least general ones of the intervals, or below (``are_of_low``).
+    Its parameters are lists: the numbers of the intervals, the nodes whose cells they read, and for each word of keys
+    the masks of both ends. These nodes are the lowest ones of the intervals (``are_of_low``), or below.
     """
     steps, columns = _Steps(), len(judged_columns(encoding))
     ends = [f"{end}_{word}" for end in (LOW, HIGH) for word in range(encoding.keys.word_count)]
@@ -139,7 +138,7 @@ def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
     excesses = _excesses(encoding, steps, of_classes)
     each = [select([column(INTERVAL), column(HIGH)], table) for table in excesses.values()]
     failing = steps.add("anon_failing_classes", SQL.query("failing_classes", excesses=union_all(each)))
-    if are_of_low:  # to join the cells for each excess costs less than a copy of them
+    if are_of_low:  # joining the cells for each excess costs less than copying them
         cells = _cells(encoding, intervals, [LOW, HIGH], "anon_cell_size")
     else:
         finer = subquery(_cells(encoding, intervals, [LOW, HIGH]), "anon_finer_cells")
@@ -155,7 +154,7 @@ def interval_proofs(encoding: Encoding, *, are_of_low: bool) -> exp.Select:
 
 
 def _excesses(encoding: Encoding, steps: _Steps, of_classes: Queries) -> dict[str, exp.Table]:
-    """The excesses of classes, by distances and by both sides of the shares of values, as far as these are bounded."""
+    """Compute the excesses of classes, by distances and by shares of values, as far as they are bounded."""
     names, excesses = {bound.measure.name for bound in encoding.criteria.bounds}, {}
     sides = [side for side, of_side in SHARE_LIMITS.items() if names & {*of_side}]
     if sides:
@@ -172,7 +171,7 @@ def _excesses(encoding: Encoding, steps: _Steps, of_classes: Queries) -> dict[st
 
 
 def _least_rows(steps: _Steps, cells: exp.Table, side: str, excesses: exp.Table) -> exp.Select:
-    """The rows that make up for excesses, by the scores of the cells."""
+    """Compute the rows that make up for excesses, by the scores of cells."""
     if side == "distance":
         potentials = exp.Table(this=identifier("anon_potentials"))
         query = SQL.query("distance_scores", cells=cells, excesses=excesses, potentials=potentials)
@@ -189,7 +188,7 @@ def _least_rows(steps: _Steps, cells: exp.Table, side: str, excesses: exp.Table)
 
 
 def _numbered(encoding: Encoding, name: str, code: exp.Expr) -> exp.Expr:
-    """The number of a value among those of all judged columns, from its code."""
+    """Number a value among the values of all judged columns, by its code."""
     columns = judged_columns(encoding)
     if len(columns) == 1:
         return code
@@ -202,20 +201,20 @@ def _sized(encoding: Encoding, values: exp.Subquery, cell: Sequence[str]) -> exp
 
 
 def _cells(encoding: Encoding, intervals: exp.Table, ends: Sequence[str], *others: str) -> exp.Select:
-    """The values of the cells of each interval, with the keys of their classes at its ends."""
+    """Select the values of the cells of each interval, with the keys of their classes at its ends."""
     keys = [aliased(_key(encoding, end), end) for end in ends]
     return _joined([column(INTERVAL), *keys, *map(column, ("anon_value", "anon_rows", *others))], intervals)
 
 
 def _key(encoding: Encoding, end: str) -> exp.Expr:
-    """The key of a cell at an end: one number, or a row of several."""
+    """Return the key of a cell at an end: one number, or a row of several."""
     words = range(encoding.keys.word_count)
     masked = [bits(column(encoding.key(word)), column(f"{end}_{word}", "anon_intervals")) for word in words]
     return masked[0] if len(masked) == 1 else exp.func("row", *masked)
 
 
 def _is_small(encoding: Encoding) -> exp.Expr:
-    """Whether a class has too few rows, or too few values of a column (an aggregate over its values)."""
+    """Compute whether a class has too few rows or too few values, as an aggregate over its values."""
     columns = judged_columns(encoding)
     size = exp.IntDiv(this=exp.Sum(this=column("anon_rows")), expression=number(len(columns)))
     is_small: list[exp.Expr] = [exp.LT(this=size, expression=number(encoding.criteria.k))]
@@ -251,7 +250,7 @@ def _shares(encoding: Encoding, name: str) -> exp.Select:
 
 
 def _sets(encoding: Encoding) -> Iterator[exp.Select]:
-    """The sets of the distances that are bounded, which have numbers."""
+    """Number the sets of the distances that are bounded."""
     columns = judged_columns(encoding)
     bounds = [bound for bound in encoding.criteria.bounds if bound.measure.name in DISTANCES]
     for distance, bound in enumerate(bounds):

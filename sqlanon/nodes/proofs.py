@@ -1,7 +1,7 @@
 """Proofs over intervals of nodes from the cells of a table, for privacy models that have scores.
 
-Source: spec/bounds2.md; the scores and their proofs are macros (``sql/macros/58_interval_rows.sql``). What the cells of
-a node prove is one statement over them, or over those of a node below, however many intervals there are.
+Source: spec/bounds2.md; the scores and their proofs are macros (``sql/macros/58_interval_rows.sql``). One statement
+over the cells of their lowest nodes, or of nodes below, proves any number of intervals.
 """
 
 from __future__ import annotations
@@ -28,23 +28,21 @@ from sqlanon.search import Inquiry
 from sqlanon.search.problem import Answers, Proof
 
 DECISIVE = 0.1
-"""The share of rows that scores suppress beyond the sizes of classes, halfway up the lattice, from which on intervals
-are worth it.
+"""Intervals pay if scores suppress this share of rows beyond class sizes, halfway up the lattice.
 
 ARX's Adult by occupation, k = 5, 5 % suppressed, 30,162 rows and 1,000,000 with redrawn columns: δ-disclosure .85 and
 .72; β-likeness .46 and .17, where a run of 1,000,000 rows took 19 CPU s by intervals and 50 s by nodes; t-closeness in
 order .03 and .01.
 """
-
-FEW_ROWS = 10_000  # cells of so few rows are read over and over rather than made for a node
-LESS = 0.7  # the most rows that the cells of a node are expected to have, by row that they are made from, to be made
-BUDGET = 16  # how many times the rows of the first cells all that is made later may have together
-Interval = tuple[Levels, Levels]  # the least and the most general one of the nodes between them
+FEW_ROWS = 10_000  # cells of fewer rows are read again and again rather than rolled up
+LESS = 0.7  # cells are rolled up only if this reduces their rows to this share
+BUDGET = 16  # the maximum rows of all rolled up cells together, in multiples of the first cells
+Interval = tuple[Levels, Levels]  # from the least to the most general node
 
 
 @dataclass(frozen=True)
 class NodeCells:
-    """The cells of a node with their values, and how many rows they take."""
+    """The cells of a node with their values, and the number of their rows."""
 
     number: int
     levels: Levels
@@ -52,9 +50,10 @@ class NodeCells:
 
 
 class IntervalProofs:
-    """Proves how many rows all nodes of intervals suppress, with tables that are made in the scratch scope around it.
+    """Proves lower bounds of the rows that all nodes of an interval suppress, with tables in the surrounding scratch
+    scope.
 
-    The bounds of the cells have scores; ``counter`` counts single nodes.
+    All bounds need scores; ``counter`` counts single nodes.
     """
 
     def __init__(self, engine: Compute, table: EncodedTable, counter: SizesFirst) -> None:
@@ -69,7 +68,6 @@ class IntervalProofs:
         self._prepared: set[str] = set()
 
     def answer(self, intervals: Sequence[Interval]) -> list[Proof]:
-        """Return the proof of each interval, in their order."""
         nodes = list(dict.fromkeys(high for low, high in intervals if low == high))
         summaries = self._counter.answer(Inquiry(nodes, None, lambda: None, "counts")) if nodes else []
         found = {(each.levels, each.levels): Proof(each.suppressed_rows, each) for each in summaries}
@@ -80,7 +78,7 @@ class IntervalProofs:
         return [found[interval] for interval in intervals]
 
     def are_decisive(self, levels: Levels) -> bool:
-        """Whether scores suppress many more rows of a node than the sizes of its classes do."""
+        """Return whether scores suppress many more rows of a node than class sizes do."""
         cells = self._cells_for(levels)
         [(_, proof)] = self._proven({(levels, levels): cells}, are_of_low=cells.levels == levels)
         by_scores = proof.summary.suppressed_rows - proof.summary.certain_suppressed_rows
@@ -104,12 +102,12 @@ class IntervalProofs:
             yield interval, Proof(proven, summary)
 
     def _masks(self, nodes: Sequence[Levels]) -> list[list[int]]:
-        """For each word of keys, its masks at some nodes."""
+        """Return, by word of keys, its masks at the nodes."""
         masks = [self._encoding.keys.node_masks(levels) for levels in nodes]
         return [[each.get(word, 0) for each in masks] for word in range(self._encoding.keys.word_count)]
 
     def _cells_for(self, levels: Levels) -> NodeCells:
-        """The fewest cells of a node below, or of the node, which are made if they are many fewer."""
+        """Return the fewest cells of a node or of one below it, rolled up if that reduces them much."""
         source = min((each for each in self._made if is_below(each.levels, levels)), key=lambda each: each.row_count)
         if source.row_count <= FEW_ROWS or source.levels == levels:
             return source
@@ -128,7 +126,7 @@ class IntervalProofs:
 
 
 def proofs_of(engine: Compute, table: EncodedTable, counter: SizesFirst) -> IntervalProofs | None:
-    """Proofs by the cells of a table; None if some models have no scores, or intervals prove little more than nodes."""
+    """Return proofs by the cells of a table; None if some models have no scores, or intervals would prove little."""
     encoding, lattice, spec = table.encoding, table.context.lattice, table.encoding.spec
     is_plain = spec.individual is None and spec.earlier is None and not engine.is_far(encoding.cells.table)
     has_cells = encoding.keys.word_count > 0 and table.context.row_count > 0
@@ -140,12 +138,11 @@ def proofs_of(engine: Compute, table: EncodedTable, counter: SizesFirst) -> Inte
 
 
 class Proving:
-    """Answers what is asked of nodes by their counts, and what is asked of intervals by proofs."""
+    """Answers inquiries about nodes by counting, and about intervals by proofs."""
 
     def __init__(self, counter: SizesFirst, proofs: IntervalProofs) -> None:
         self._counter = counter
         self._proofs = proofs
 
     def answer(self, inquiry: Inquiry) -> Answers:
-        """Answer an inquiry about nodes or intervals, in their order."""
         return self._proofs.answer(inquiry.intervals) if inquiry.asks == "proofs" else self._counter.answer(inquiry)

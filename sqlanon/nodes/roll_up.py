@@ -1,8 +1,8 @@
-"""Relations that a search keeps at hand, so that a node need not be counted from all cells.
+"""Relations that save a search from counting every node from all cells.
 
-A node can be computed from the cells of any node below it (LeFevre, DeWitt and Ramakrishnan 2005, section 3.1). What to
-keep is chosen greedily by expected gain, as data cubes do (Harinarayan, Rajaraman and Ullman 1996, section 4): the rows
-that the nodes to come need not read, less what it costs to make the relation.
+A node can be counted from the cells of any node below it (LeFevre, DeWitt and Ramakrishnan 2005, section 3.1).
+Relations are chosen greedily by expected gain, as in data cubes (Harinarayan, Rajaraman and Ullman 1996, section 4):
+the rows that future nodes need not read, less the cost of making the relation.
 """
 
 from __future__ import annotations
@@ -24,66 +24,60 @@ from sqlanon.queries.encoding import Encoding
 from sqlanon.queries.grouping import distinct_others, rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows
 
-# The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.
+# The numbers below were set by whole runs; tests.benchmarks.tuning shows the effect of half and twice of each.
 
 BIG = 100_000
-"""Relations of more cells are big: nodes are counted from them apart, and not in one GROUP BY.
+"""From relations of more cells, nodes are counted separately instead of in one GROUP BY.
 
-Whole runs over copies of Adult with redrawn columns take less from 30,000 cells together, and from 300,000 apart.
+Whole runs over copies of Adult with redrawn columns are faster together at 30,000 cells, and separately at 300,000.
 """
-
-STATEMENT_ROWS = 30_000_000
-"""How many rows could be read in the time that a statement should take: longer ones save nothing more."""
-
-STEP_ROWS = 300_000  # how many rows could be read in the time that it takes to make even the smallest table
-CLASS_ROWS = 10  # how many rows could be read in the time that it takes to make one class
-RECENT_NODES = 32  # nodes that stand for those to come
-LOOK_ROWS = 8_000_000  # how many rows are read for nodes before it is thought again of what to make for those to come
-KNOWN_NODES = 512  # how many nodes' numbers of classes are kept: the latest nodes are most like the next ones
-MAKING = 1  # how much longer it takes to keep classes than to count them
-
+STATEMENT_ROWS = 30_000_000  # the maximum cost of a statement, in rows read: longer ones save nothing more
+STEP_ROWS = 300_000  # the cost of making the smallest table, in rows read
+CLASS_ROWS = 10  # the cost of making one class, in rows read
+RECENT_NODES = 32  # nodes that stand for future ones
+LOOK_ROWS = 8_000_000  # rows to read before reconsidering what to make
+KNOWN_NODES = 512  # nodes whose class counts are kept: the latest ones resemble the next
+MAKING = 1  # the extra cost of keeping classes, relative to counting them
 BUDGET = 4
-"""How many times the rows of the cells all that is made may have together.
+"""The maximum rows of all relations made, in multiples of the cells.
 
-Nothing is dropped before the end: within a transaction the memory of a dropped table does not come back.
+None is dropped before the end: within a transaction the memory of a dropped table isn't freed.
 """
-
-UPPER_SHARE = 0.75  # the position of an expected number of classes between its bounds, on a logarithmic scale
+UPPER_SHARE = 0.75  # the position of an expected class count between its bounds, on a logarithmic scale
 
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, and the names of the queries that are prepared for them."""
+    """The cells of a node."""
 
     levels: Levels
     cells: Relation
     row_count: int
-    prepared: set[str] = field(default_factory=set)
+    prepared: set[str] = field(default_factory=set)  # names of prepared queries
 
     @property
     def is_big(self) -> bool:
-        """Whether nodes are counted from it apart."""
+        """Whether nodes are counted from it separately."""
         return self.row_count > BIG
 
     def prepared_query(self, asked: Asked, count: int | None, words: Sequence[int]) -> str:
-        """The name of the query for this question about ``count`` nodes, or any number, by some words of their keys."""
+        """Name the query about ``count`` nodes, or any number, by some words of their keys."""
         return f"{self.cells.name}_{asked}_of_{'any' if count is None else count}_by_{'_'.join(map(str, words))}"
 
 
 @dataclass
 class RollUps:
-    """The relations at hand; the cells of the source are always among them."""
+    """The relations at hand, always including the cells of the source."""
 
     engine: Compute
     encoding: Encoding
     row_count: int  # of the source
     cell_count: int
-    label_counts: Sequence[Sequence[int]]  # of labels that are present, by quasi-identifier and level
+    label_counts: Sequence[Sequence[int]]  # of present labels, by quasi-identifier and level
     _made: list[RolledUp] = field(default_factory=list)
 
     @classmethod
     def of(cls, engine: Compute, table: EncodedTable) -> Self:
-        """The cells of a table, and nothing else yet."""
         context = table.context
         return cls(engine, table.encoding, context.row_count, table.cell_count, context.losses.distinct_labels)
 
@@ -95,12 +89,12 @@ class RollUps:
         self._read = 0
 
     def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
-        """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
+        """Yield the nodes of a batch by the smallest relation at hand, grouped by statement."""
         self.prepare(batch)
         yield from self.prepared_statements(batch)
 
     def prepared_statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
-        """Yield prepared statements for some of the nodes that they were prepared for."""
+        """Yield statements for nodes, from the relations that there are."""
         sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]
@@ -112,18 +106,17 @@ class RollUps:
                 yield source, together
 
     def cost(self, levels: Levels) -> int:
-        """Return the number of rows that a node would be counted from now."""
+        """Return the rows that counting a node would read now."""
         return self._cheapest_below(levels).row_count
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
-        """Take note of how many classes nodes have."""
         for summary in summaries:
             self._classes.learn(summary.levels, summary.class_count)
 
     def prepare(self, batch: Sequence[Levels]) -> None:
-        """Make what is worth its cost: the best guess of the nodes to come is that they are like the recent ones.
+        """Make relations that are worth their cost, assuming that future nodes resemble recent ones.
 
-        It is not worth a look until enough is read for the nodes.
+        The decision itself costs time, so it waits until enough rows were read.
         """
         self._recent.extend(batch)
         self._read += sum(map(self.cost, batch))
@@ -136,7 +129,7 @@ class RollUps:
             self.make(levels)
 
     def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
-        """The node whose cells save most for some nodes; None if no node that was not tried saves anything."""
+        """Return the untried node whose cells save most for ``nodes``; None if none saves anything."""
         read = np.array([self._cheapest_below(levels).row_count for levels in nodes])
         if read.sum() < STEP_ROWS:
             return None
@@ -145,7 +138,7 @@ class RollUps:
         if not candidates:
             return None
         sources = np.array([self._cheapest_below(levels).row_count for levels in candidates])
-        # A class has a cell for each of its sensitive values.
+        # A class has a cell per sensitive value.
         classes = self._classes.expected(candidates)
         sizes = np.minimum(classes * np.minimum(self._most_others, self.row_count / classes), sources)
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
@@ -156,7 +149,7 @@ class RollUps:
         return candidates[best] if gains[best] > 0 else None
 
     def make(self, levels: Levels) -> None:
-        """Make the cells of a node, from the fewest cells of a node below it."""
+        """Make the cells of a node from the smallest relation below it."""
         source = self._cheapest_below(levels)
         relation = Relation(f"{self.encoding.cells.name}_rolled_up_{len(self._made)}", "cell")
         row_count = roll_up(self.engine, self.encoding, levels, source.cells, relation, "cells rolled up")
@@ -170,15 +163,15 @@ class RollUps:
 
     @cached_property
     def _most_others(self) -> int:
-        """Bound the cells of a class by sensitive values and individuals."""
+        """Bound the number of cells of a class by its sensitive values and individuals."""
         query = distinct_others(self.encoding)
         return 1 if query is None else int(self.engine.fetch(query, "sensitive values")[0]["others"])
 
 
 class ClassCounts:
-    """Bounds on the number of classes of nodes, which does not increase towards the top.
+    """Bounds on class counts of nodes, which never increase towards the top.
 
-    ``label_counts`` are those of labels that are present, by quasi-identifier and level.
+    ``label_counts`` counts present labels by quasi-identifier and level.
     """
 
     def __init__(self, label_counts: Sequence[Sequence[int]]) -> None:
@@ -189,15 +182,15 @@ class ClassCounts:
         self._ends.append((top, 0.0, self._most_classes(top)))
 
     def learn(self, levels: Levels, class_count: int) -> None:
-        """Take note of the classes of a node; those of the bottom are remembered for good."""
+        """Record the class count of a node; the bottom is remembered for good."""
         known = self._known if any(levels) else self._ends
         known.append((levels, float(np.log(max(class_count, 1))), self._most_classes(levels)))
 
     def expected(self, candidates: Sequence[Levels]) -> NDArray[np.float64]:
-        """Estimate the classes of nodes, between the bounds that the known nodes give.
+        """Estimate the class counts of nodes between the bounds from known nodes.
 
-        A node has no more classes than one below it, no fewer than one above it, and no more than that one times the
-        labels into which each of its labels can fall apart.
+        A node has at most the classes of a node below it, at least the classes of a node above it, and at most these
+        times the numbers of labels that their labels can split into.
         """
         all_known = [*self._ends, *self._known]
         nodes, known = np.array(candidates)[:, None, :], np.array([levels for levels, _, _ in all_known])[None, :, :]
@@ -211,18 +204,18 @@ class ClassCounts:
         return expected
 
     def _most_classes(self, levels: Levels) -> float:
-        """The logarithm of the number of combinations of labels."""
+        """Return the logarithm of the number of combinations of labels."""
         return sum(logarithms[level] for logarithms, level in zip(self._logarithms, levels, strict=True))
 
 
 def roll_up(engine: Compute, encoding: Encoding, levels: Levels, cells: Relation, makes: Relation, purpose: str) -> int:
-    """Make the cells of a node from those of one below it; says how many there are."""
+    """Make the cells of a node from the cells of one below it, and return their number."""
     engine.run(Step(makes, rolled_up(encoding, levels, cells), purpose))
     return int(engine.fetch(counted_rows(makes.table), purpose)[0]["rows"])
 
 
 def counted_together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Iterator[list[Levels]]:
-    """Nodes in their order, as many at once as cost no more than a statement should."""
+    """Yield nodes in order, in groups within the cost limit of a statement."""
     together: list[Levels] = []
     left = 0.0
     for levels, cost in zip(nodes, costs, strict=True):

@@ -1,4 +1,4 @@
-"""A source as cells: the one read of its rows, which every method begins with."""
+"""A source as cells: the only read of its rows, with which every method begins."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ from sqlanon.queries.source_rows import (
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
 )
-"""What the levels of a table without rows lose."""
+"""The losses of levels in a table without rows."""
 
 
 @dataclass(frozen=True)
 class UnknownRows:
-    """The number of rows with a value that the taxonomy of its column does not have."""
+    """The number of rows with values that taxonomies lack, in columns where the policy doesn't refuse them."""
 
-    suppressed: int = 0  # those that are left out
-    by_column: Mapping[str, int] = field(default_factory=dict)  # where a policy does not refuse them, left out or not
+    suppressed: int = 0
+    by_column: Mapping[str, int] = field(default_factory=dict)  # suppressed or not
 
 
 @dataclass(frozen=True)
 class EncodedTable:
-    """A source as cells, with what the losses of its nodes need."""
+    """A source as cells, with the context of losses."""
 
     bound: BoundPolicy
     encoding: Encoding
@@ -74,7 +74,7 @@ class EncodedTable:
     unknown: UnknownRows
 
     def under(self, policy: Policy) -> EncodedTable:
-        """Return the cells under a policy of the same columns that asks for more or less."""
+        """Return the cells under another policy of the same columns."""
         bound = replace(self.bound, policy=policy)
         context = replace(
             self.context,
@@ -85,13 +85,13 @@ class EncodedTable:
         return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
 
     def alone(self) -> EncodedTable:
-        """Return the cells for a search that looks at no earlier release."""
+        """Return the cells for a search that ignores earlier releases."""
         encoding = self.encoding
         spec, keys = replace(encoding.spec, earlier=None, shown_values=()), replace(encoding.keys, always=None)
         return replace(self, encoding=replace(encoding, spec=spec, keys=keys))
 
     def without_values(self) -> EncodedTable:
-        """Return the cells for a search whose classes do not distinguish values."""
+        """Return the cells for a search whose classes don't distinguish values."""
         spec = replace(self.encoding.spec, protected=(), protected_shapes={})
         return replace(self, encoding=replace(self.encoding, spec=spec))
 
@@ -105,18 +105,18 @@ def encode_table(
     may_be_empty: bool = False,
     may_stay: bool = False,
 ) -> EncodedTable:
-    """Read the rows once, and make the cells that the policy needs, or those of a ``spec``.
+    """Read the rows once, and make the cells of the policy, or of a ``spec``.
 
     Args:
         label_losses: the losses of labels that the measures of every node need.
-        may_be_empty: whether there may be no rows.
-        may_stay: whether cells may stay where the rows are, if they are more than come near.
+        may_be_empty: whether the source may have no rows.
+        may_stay: whether cells may stay on the server of the rows, if too many to be fetched.
 
     Raises:
-        PolicyError: the source has no rows, and may not be without.
-        TaxonomyError: it has values that a taxonomy does not know.
+        PolicyError: the source has no rows, but needs some.
+        TaxonomyError: the source has values that a taxonomy lacks.
         UnsatisfiableError: all rows are left out for such values.
-        EngineError: it changed while it was read, piece by piece; or its cells are too many to come, and may not stay.
+        EngineError: the source changed while it was read in pieces, or its cells are too many to be fetched.
     """
     spec = bound.cells if spec is None else spec
     unknown = find_unknown_rows(engine, spec)
@@ -146,7 +146,7 @@ def encode_table(
         _refuse_unmapped_people(engine, encoding, bound)
     row_count = int(counts["rows"])
     losses = _level_losses(engine, encoding)
-    if INFORMATION in label_losses:  # beside the codes of labels; it takes the cells to know it
+    if INFORMATION in label_losses:  # known only from the cells, and kept beside the codes of labels
         informed = with_information(encoding)
         engine.run(encode_information(encoding, informed.labels))
         engine.drop(encoding.labels)
@@ -162,17 +162,17 @@ def encode_table(
 
 
 def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -> bool:
-    """Make the cells, and what classes are compared with: in one go, or piece by piece if memory is short.
+    """Make the cells and the reference values of classes, in pieces if memory is short.
 
     Returns:
-        whether it took pieces, between which the source may have changed.
+        whether there were several pieces, between which the source may have changed.
     """
     spec = encoding.spec
     pieces: list[exp.Expr] = [spec.source]
     if spec.earlier is None:
         pieces = engine.pieces(_all_rows(spec), len(spec.quasi_identifiers) + len(spec.protected))
         if spec.unknown is not None and spec.unknown.suppressed:
-            # Rows that are left out for unknown values are left out of each.
+            # Rows with unknown values are left out of each piece.
             pieces = [without_unknown(piece, spec.unknown.suppressed, spec.taxonomy) for piece in pieces]
     if len(pieces) == 1:
         for step in encode_rows(encoding):
@@ -192,12 +192,12 @@ def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -
 
 
 def _all_rows(spec: CellSpec) -> exp.Table | exp.Subquery:
-    """The source with the rows that are left out for unknown values."""
+    """Return the source including rows that are left out for unknown values."""
     return spec.source if spec.unknown is None else spec.unknown.source
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
-    """Make the codes of all labels; returns the encoding with the layout of keys and with what labels lose."""
+    """Make the codes of all labels; return the encoding with the layout of keys and the loss of labels."""
     for step in encode_labels(encoding):
         engine.run(step)
     last = {
@@ -259,7 +259,7 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
 
 
 def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]) -> None:
-    """Refuse weights that are none, and rows of nobody."""
+    """Refuse invalid weights, and rows without an individual."""
     problems = []
     if counts.get("unweighted"):
         rows = counts["unweighted"]
@@ -280,11 +280,11 @@ def _refuse_unmapped_people(engine: Compute, encoding: Encoding, bound: BoundPol
         raise unknown_values(engine, description, columns, spec.taxonomy, bound.known, people)
 
 
-# Rows with values that taxonomies do not have
+# Rows with values that taxonomies lack
 
 
 def find_unknown_rows(engine: Compute, spec: CellSpec) -> UnknownRows:
-    """Count the rows, and keep their values for the labels of the run; the rows are read once for it."""
+    """Count rows with unknown values, and keep these values for the labels of the run, in one read."""
     unknown = spec.unknown
     if unknown is None:
         return UnknownRows()
@@ -295,7 +295,7 @@ def find_unknown_rows(engine: Compute, spec: CellSpec) -> UnknownRows:
 
 
 def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
-    """Say what became of the rows, a sentence for each column."""
+    """Describe the treatment of rows with unknown values, a sentence per column."""
     left_out = policy.columns_with("suppress")
     return tuple(
         f'{rows:,} rows have a value of "{name}" that its taxonomy does not have: '
@@ -305,10 +305,10 @@ def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
 
 
 def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, known: int) -> None:
-    """Refuse to leave out more rows than the policy allows to be suppressed, or all.
+    """Refuse to leave out more rows than the policy allows to be suppressed, or all rows.
 
     Raises:
-        UnsatisfiableError: says how many there are in each column, and how to list their values.
+        UnsatisfiableError: with the count of each column, and how to list the values.
     """
     policy, rows = bound.policy, known + unknown.suppressed
     allowed = policy.allowed_rows(known, unknown.suppressed)
@@ -326,7 +326,7 @@ def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, k
 
 
 def with_root_losses(engine: Compute, encoding: Encoding, losses: LevelLosses) -> LevelLosses:
-    """The losses of levels with unknown values at what the top loses, which is the same at every level."""
+    """Return the losses of levels where unknown values lose as much as the top, at every level."""
     prec, entropy = [[*map(list, table)] for table in (losses.prec, losses.entropy)]
     least = [*map(list, losses.least_information)]
     width = len(prec)

@@ -1,9 +1,10 @@
-"""Cells → equivalence classes at a node, each with every measure that privacy models bound.
+"""Cells → equivalence classes at a node, with every measure that privacy models bound.
 
 A class relation has one row per class: its rows, its weight, and a column per measure.
-Measures come from *views* of a class, each a query of its own over the cells: its size, the rows of each value of a
-sensitive column, the values in their order, the labels above them, the people that it matches in the population, and
-what an attacker may know. The public macros turn a view into a measure.
+
+Measures come from *views* of a class, each a query over the cells: its size, the rows of each sensitive value, the
+values in order, the labels above them, its matches in the population, and the knowledge of an attacker. Public macros
+turn a view into a measure.
 """
 
 from __future__ import annotations
@@ -67,13 +68,13 @@ KEPT = "anon_kept"  # whether a class keeps the bounds of the privacy models
 def class_relation(
     grouping: Grouping, *, with_keys: bool = False, proving: bool = False, measured_from: int = 1
 ) -> exp.Select:
-    """The classes of a grouping: rows, weight, measures, and, if they are wanted, keys and what they prove.
+    """Select the classes of a grouping: rows, weight, measures, and optionally keys and certain shares.
 
     Measures of classes with fewer rows than ``measured_from`` may be NULL.
     """
     grouping = replace(grouping, proving=proving, measured_from=measured_from)
     spec = grouping.encoding.spec
-    # The values of a sensitive column can give the rows of a class as well, so that cells are grouped once less.
+    # The values of a sensitive column can also count the rows of a class, which saves grouping the cells once more.
     sensitive = spec.protected if spec.individual is None else ()
     found = (SensitiveValues(grouping, name, is_weighted=spec.row_weight is not None) for name in sensitive)
     merged = next((values for values in found if values.give_whole), None)
@@ -99,7 +100,7 @@ def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:
 
 
 def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
-    """Whether a class keeps all of these bounds."""
+    """Test whether a class keeps all of these bounds."""
     comparisons = {">=": ge, "<=": le, "<": lt}
     return all_of([comparisons[bound.comparison](measure_of(encoding, bound), bound.threshold) for bound in bounds])
 
@@ -117,7 +118,7 @@ def _whole(grouping: Grouping, merged: SensitiveValues | None, *, with_keys: boo
 
 
 def _views(grouping: Grouping, merged: SensitiveValues | None) -> list[exp.Select]:
-    """One query for each view of a class that some measure needs and the whole does not give already."""
+    """Select each view of a class that some measure needs and the whole doesn't include."""
     measures = grouping.encoding.measures
     views: list[exp.Select] = []
     for name in grouping.encoding.spec.protected:
@@ -134,7 +135,7 @@ def _views(grouping: Grouping, merged: SensitiveValues | None) -> list[exp.Selec
 
 
 def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
-    """The largest risk of a row: its mean over what an attacker may know, spec/mconcealing.md (b)."""
+    """Select the largest risk of a row: its mean over the knowledge of an attacker, spec/mconcealing.md (b)."""
     assert isinstance(measure.argument, tuple)
     prior = dict(measure.argument)
     secrets = [column(grouping.encoding.sensitive(name)) for name in prior]
@@ -142,12 +143,12 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
         known: prod(p if knows else 1 - p for p, knows in zip(prior.values(), known, strict=True))
         for known in itertools.product((False, True), repeat=len(prior))
     }
-    # Where nothing is known all records of a class match: that is added to the largest of their other risks, but not if
-    # these are sums themselves, whose last digits would depend on it.
+    # Without knowledge all records of a class match: this is added to the largest of the other risks, unless they are
+    # sums themselves, whose last digits would depend on it.
     guess = chances.pop((False,)) if len(prior) == 1 else 0
     risks: list[exp.Expr] = []
     for known, chance in chances.items():
-        # The rows of a class that agree on the secrets that are known: where all are, those of the record itself.
+        # The rows of a class that agree on the known secrets: if all are known, the rows of the record itself.
         matches: exp.Expr = column(ROWS)
         if not all(known):
             shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
@@ -160,7 +161,7 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
 
 
 def population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:
-    """The people that each class matches in the population, which has at least those of the class."""
+    """Select the people that each class matches in the population, which includes the class."""
     population = f.greatest(c.anon_class_rows, c.anon_people)
     expressions = {
         "population_size": population,
@@ -202,41 +203,41 @@ OF_VALUES: Mapping[View, tuple[str, ...]] = {
     "sized shares": (ROWS, VALUE_SIZE, SHARE),
     "ordered": (ROWS, WORK_BETWEEN, "work_below", "work_above", "most_work"),
 }
-"""The views that are rows of values, and the columns that their measures take: one query has all of these."""
+"""The columns that measures take, by view that consists of rows of values; one query has them all."""
 
 PROVING: Mapping[View, tuple[str, ...]] = {**OF_VALUES, "shares": OF_VALUES["sized shares"]}
-"""The columns that what a class proves of less general nodes is made of."""
+"""The columns that certainties take."""
 
 
 @dataclass(frozen=True)
 class SensitiveValues:
-    """The values of a sensitive column, and of its labels, in the classes of a grouping."""
+    """The values and labels of a sensitive column in the classes of a grouping."""
 
     grouping: Grouping
     name: str
-    is_weighted: bool = False  # values carry the weight of their rows as well
+    is_weighted: bool = False  # whether values carry the weight of their rows
 
     @property
     def give_whole(self) -> bool:
-        """Whether they are looked at, and all rows of a class have one: what is compared is joined with a reference."""
+        """Whether they are measured and cover all rows of a class: comparing joins with a reference."""
         have_all_rows = not self.grouping.gaps or all(measure.view == "values" for measure in self._measures)
         return have_all_rows and bool(self._of_values or self._of_labels)
 
     @cached_property
     def are_sized(self) -> bool:
-        """Whether some measure compares the rows of values with those of their class."""
+        """Whether a measure compares the rows of values with the rows of their class."""
         taken = {name for measure in self._of_values for name in self._taken(measure)}
         return bool(self._of_labels) or not taken.isdisjoint({VALUE_SIZE, WORK_BETWEEN})
 
     def steps(self) -> list[exp.CTE]:
-        """The rows of values, and those of classes, which all else is made of if values are sized."""
+        """Make the rows of values and of classes, on which everything else builds if values are sized."""
         keys = self.grouping.columns()
         sizes = [row_sum(ROWS, VALUE_SIZE), *self._weight(CLASS_WEIGHT)]
         classes = grouped(select([*keys, *sizes], self._made(self._rows)), copies(keys))
         return [made_once(self._rows, self._value_rows()), made_once(self._sizes, classes)]
 
     def whole(self, keys: list[exp.Expr]) -> exp.Select:
-        """Classes as a whole: some of their keys, rows, weight, and its measures unless values are sized."""
+        """Select classes with some keys, rows, weight, and, unless values are sized, measures."""
         if self.are_sized:
             weight = [column(CLASS_WEIGHT)] if self.is_weighted else []
             return select([*keys, aliased(column(VALUE_SIZE), CLASS_ROWS), *weight], self._made(self._sizes))
@@ -245,9 +246,9 @@ class SensitiveValues:
         return grouped(select(columns, subquery(self._compared(), VALUES)), self.grouping.columns())
 
     def views(self, *, alone: bool = False) -> list[exp.Select]:
-        """The measures of classes, one query for those of values and one for each of labels.
+        """Select the measures of classes: of values in one query, and of labels in one query each.
 
-        Each has the steps in front of it if it stands ``alone``, and not beside what these made for the whole.
+        With ``alone`` each query includes the steps; otherwise the whole has them.
         """
         views = list(map(self._hierarchical, self._of_labels))
         if self._of_values:
@@ -286,7 +287,7 @@ class SensitiveValues:
         return {*OF_VALUES[measure.view], *proving}
 
     def _measure_columns(self) -> list[exp.Alias]:
-        """The measures that follow from the rows of values, and what they prove."""
+        """Return the measures of values, and their certainties."""
         columns = []
         for measure in self._of_values:
             assert measure.of_class is not None
@@ -297,7 +298,7 @@ class SensitiveValues:
         return columns
 
     def _compared(self) -> exp.Select:
-        """The rows of each value in each class, and what measures compare them with."""
+        """Select the rows of each value in each class, and the reference values of measures."""
         looked_at = {measure.view for measure in self._of_values}
         if not self.are_sized and looked_at <= {"values"}:
             return self._value_rows()
@@ -307,11 +308,10 @@ class SensitiveValues:
         return self._in_order(query) if "ordered" in looked_at else query
 
     def _in_order(self, values: exp.Select) -> exp.Select:
-        """Values with what the reference has beside each, and what it takes to move rows to the next one."""
+        """Add the reference of each value, and the work of moving rows to the next value."""
         encoding, code = self.grouping.encoding, column(self._code, VALUES)
 
         def up_to_here(aggregate: exp.Expr) -> exp.Window:
-            """An aggregate over the values of a class up to each of them."""
             rows = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
             keys = self.grouping.columns(VALUES)
             return exp.Window(this=aggregate, partition_by=keys, order=ascending(code.copy()), spec=rows)
@@ -360,12 +360,12 @@ class SensitiveValues:
         return [aliased(sum_of(WEIGHT), name)] if self.is_weighted else []
 
     def _hierarchical(self, measure: Measure) -> exp.Select:
-        """The mean over the levels below the top of the equal distance between labels."""
+        """Select the mean of the equal distance between labels, over the levels below the top."""
         assert measure.of_class is not None
         encoding = self.grouping.encoding
         height = encoding.sensitive_height(self.name)
         labelled = f"{self._code}_labelled"
-        # Cells are grouped once, and their few values by every level; the label at the bottom is the value.
+        # Cells are grouped once, and their few values once per level; the label at the bottom is the value.
         known = [
             *(encoding.sensitive_label(self.name, depth) for depth in range(1, height)),
             *map(encoding.label_share, range(height)),
@@ -381,7 +381,7 @@ class SensitiveValues:
         return query
 
     def _label_shares(self, level: int, labelled: str) -> exp.Select:
-        """The rows of each label at a level in each class, those of the class, and its share, from the values."""
+        """Select the rows of each label at a level in each class, the rows of the class, and the label's share."""
         encoding = self.grouping.encoding
         size, share = column(VALUE_SIZE), column(encoding.label_share(level))
         keys = self.grouping.columns()

@@ -1,6 +1,6 @@
-"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and with what it loses.
+"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and its losses.
 
-The information that a label has, in bits, follows from the share of the rows that have it.
+The information of a label, in bits, follows from its share of the rows.
 """
 
 from __future__ import annotations
@@ -41,21 +41,18 @@ from sqlanon.queries.source_rows import with_unknown_labels
 
 SQL = Queries("cells")
 
-LABEL_LOSSES = ("lm", "ncp")  # those that follow from taxonomies alone
+LABEL_LOSSES = ("lm", "ncp")  # losses that follow from taxonomies only
 INFORMATION = "information"
 
 CODED_LABELS = Relation("anon_coded_labels", "node")
-"""The labels before their keys are laid out."""
+"""Labels before their keys are laid out."""
 
 MAX_STEPS = 64
-"""The most steps of what labels lose that the query of a node spells out; of more it is looked up.
-
-Measured by tests.benchmarks.tuning.
-"""
+"""A query of a node spells out losses of labels up to this many steps, and looks up longer ones (benchmarks.tuning)."""
 
 
 def encode_labels(encoding: Encoding) -> list[Step]:
-    """The steps that make :data:`CODED_LABELS` and the codes of sensitive labels, from the taxonomies alone."""
+    """Make :data:`CODED_LABELS` and the codes of sensitive labels, from taxonomies only."""
     spec, names = encoding.spec, encoding.spec.quasi_identifiers
     rows = [
         [number(position), string(name), number(shape.height), number(shape.domain_size)]
@@ -76,20 +73,17 @@ def encode_labels(encoding: Encoding) -> list[Step]:
 
 
 def last_children() -> exp.Query:
-    """position, depth, last_child: the largest number that a label has among those under the same one."""
+    """Select position, depth, and ``last_child``, the largest number of a label among its siblings."""
     return SQL.query("last_children", labels=CODED_LABELS)
 
 
 def key_labels(encoding: Encoding) -> Step:
-    """The step that makes the labels with their keys from :data:`CODED_LABELS`.
-
-    The key of a label has the bits of its own field and of those of all labels above it.
-    """
+    """Make labels with keys from :data:`CODED_LABELS`: a key has the field of its label and of all labels above."""
     fields = [(*place, field.word, field.shift) for place, field in encoding.keys.fields.items() if field.width]
     words = []
     for word in range(encoding.keys.word_count):
         child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
-        # A node of its own would look for the type of the expression whenever it is printed.
+        # The dedicated sqlglot node would infer the type of the expression whenever it is printed.
         all_children = exp.Anonymous(this="BIT_OR", expressions=[child])
         own = filtered(all_children, column("word").eq(word))
         above = exp.Order(expressions=[exp.Ordered(this=column("depth"), desc=True, nulls_first=False)])
@@ -107,10 +101,7 @@ def key_labels(encoding: Encoding) -> Step:
 
 
 def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
-    """position, depth, last_bits and a column per measure: what labels lose, see :class:`Encoding`.
-
-    Those of levels with too many steps are left out.
-    """
+    """Select position, depth, last_bits and the losses of labels, by measure, of levels with few steps."""
     words = [*encoding.word_columns]
     order = ascending(*map(column, words)) if words else None
     following = [
@@ -122,7 +113,7 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
 
 
 def value_types(encoding: Encoding) -> list[exp.Create]:
-    """The statements that make the types of values, from the labels."""
+    """Make the ENUM types of values from the labels."""
     known = is_there(column(VALUE))
     return [
         enum_type(name, at_level(encoding, position, 0, [column(VALUE)], known.copy()).distinct(copy=False), VALUE)
@@ -134,19 +125,19 @@ def value_types(encoding: Encoding) -> list[exp.Create]:
 def at_level(
     encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr], *conditions: exp.Expr
 ) -> exp.Select:
-    """Some columns of the labels of a level that meet some conditions, a row per value."""
+    """Select columns of the labels of a level that meet some conditions, a row per value."""
     here = column("position").eq(position), column("depth").eq(depth)
     return select(columns, encoding.labels.table).where(*here, *conditions, copy=False)
 
 
 def label_bits(encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
-    """Some columns of the labels of a level, and their bits in the words of the key."""
+    """Select columns of the labels of a level, and their bits in the words of the key."""
     words = [column(encoding.key(word)) for word in encoding.keys.label_masks(position, depth)]
     return at_level(encoding, position, depth, [*words, *columns]).distinct(copy=False)
 
 
 def has_bits(encoding: Encoding, masks: Mapping[int, int], table: str, labels: str) -> exp.Expr:
-    """Whether the key of one table has, in the bits of the mask of each word, what another has there."""
+    """Test whether the keys of two tables agree in the bits of a mask of each word."""
     key_at = {encoding.key(word): mask for word, mask in masks.items()}
     return all_of(
         [exp.Paren(this=bits(column(key, table), number(mask))).eq(column(key, labels)) for key, mask in key_at.items()]
@@ -154,14 +145,14 @@ def has_bits(encoding: Encoding, masks: Mapping[int, int], table: str, labels: s
 
 
 def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
-    """The values of a protected column: per level that cells carry the code of the label."""
+    """Select the values of a protected column, with the codes of their labels that cells carry."""
     depths = encoding.sensitive_depths(name)
     counts = encoding.spec.protected_shapes[name].label_counts[: depths.stop]
     codes = []
     for depth, label_count in enumerate(counts):
         if depth in depths:
             code = filtered(exp.Max(this=column("code")), column("level").eq(depth))
-            # One more than there are labels, for the NULL that every level knows.
+            # One code more than labels, for the NULL of every level.
             typed = cast(code, unsigned_type(label_count + 1))
             codes.append(aliased(typed, encoding.sensitive_label(name, depth)))
     labels = taxonomies.levels(encoding.spec.taxonomy, encoding.spec.attribute_of(name))
@@ -169,17 +160,17 @@ def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
 
 
 def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
-    """The place of some values among all that are different, from 1."""
+    """Rank distinct values from 1."""
     return exp.Window(this=f.dense_rank(), order=ascending(*values, nulls_first=nulls_first))
 
 
 def with_information(encoding: Encoding) -> Encoding:
-    """The encoding with labels that have their information beside them."""
+    """Return the encoding with the table of labels that includes their information."""
     return replace(encoding, labels=Relation("anon_informed_labels", "node"))
 
 
 def encode_information(encoding: Encoding, informed: Relation) -> Step:
-    """The step that makes the labels with the information that they have; none at the top, or without rows."""
+    """Make labels with their information; it is 0 at the top, or without rows."""
     query = SQL.query("informed_labels", labels=encoding.labels, values=value_rows(encoding))
     if encoding.spec.roots:
         information = query.selects[-1]
@@ -188,19 +179,19 @@ def encode_information(encoding: Encoding, informed: Relation) -> Step:
 
 
 def labelled_values(encoding: Encoding) -> exp.Select:
-    """The values of every quasi-identifier with their rows, once per level with their label there and what it loses."""
+    """Select the values of every quasi-identifier with their rows, by level with their label and its losses."""
     return SQL.query("labelled_values", values=value_rows(encoding), labels=encoding.labels)
 
 
 def root_rows(encoding: Encoding) -> exp.Select:
-    """position, depth, and the rows (or their weight) whose label there is that of the top, and all: rows, whole."""
+    """Select position, depth, and the rows (or their weight) with the top's label and in all: ``rows``, ``whole``."""
     return SQL.query("root_rows", values=value_rows(encoding), labels=encoding.labels, is_root=_is_root(encoding))
 
 
 def value_rows(encoding: Encoding) -> exp.Select:
-    """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs.
+    """Select position, value, and the rows (or their weight) of each value that occurs, by quasi-identifier.
 
-    Values that a taxonomy does not have are one: they share their key.
+    Values that a taxonomy lacks count as one: they share a key.
     """
     keys = [*encoding.word_columns]
     counted = ROW_COUNT if encoding.spec.row_weight is None else WEIGHT
@@ -218,7 +209,7 @@ def value_rows(encoding: Encoding) -> exp.Select:
 
 
 def _is_root(encoding: Encoding) -> exp.Expr:
-    """Whether a label is that of the top, where values can have it that the taxonomy does not have."""
+    """Test whether a label is the top of a taxonomy that labels unknown values there."""
     names = encoding.spec.quasi_identifiers
     found = [
         exp.and_(

@@ -1,9 +1,9 @@
-"""Rows → cells: the one scan of the source.
+"""Rows → cells: the only scan of the source.
 
-A cell is a distinct combination of quasi-identifiers (and of the protected columns, and of the individual, if
-classes count individuals) with its number of rows. The labels of all quasi-identifiers at every
-level stand in the bits of its key, so that a node of the lattice is one GROUP BY over a number or two. Cells for a
-search are in the order of their keys, in which those of a class stand close together.
+A cell is a distinct combination of quasi-identifiers (and of protected columns, and of the individual, if classes count
+individuals) with its number of rows. The bits of its key encode the labels of all quasi-identifiers at every level, so
+a node of the lattice is one GROUP BY over a number or two. Cells for a search are sorted by key, which keeps the cells
+of a class close together.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ SQL = Queries("cells")
 COMBINATIONS = "anon_rows"
 
 PIECES = Relation("anon_pieces", "cell")
-"""The cells of all pieces: those that several pieces have stand there as often."""
+"""The cells of all pieces, repeated if several pieces have them."""
 
 ROWS = Relation("anon_keyed_rows", "rows")
-"""The rows of the source with their keys, and what identifies their persons if each has one."""
+"""The rows of the source with their keys, and with the keys of their persons, if each has one row."""
 
 
 def encode_rows(encoding: Encoding) -> list[Step]:
-    """The steps that make the cells, and what classes are compared with."""
+    """Make the cells, and the reference values of classes."""
     if encoding.spec.earlier is not None:
         return [keyed_rows(encoding, encoding.spec.earlier), cells_of_keyed(encoding, ROWS), *compared(encoding)]
     cells = cells_of(encoding, combinations(encoding, encoding.spec.source), looked_up)
@@ -76,7 +76,7 @@ def encode_rows(encoding: Encoding) -> list[Step]:
 
 
 def compared(encoding: Encoding) -> list[Step]:
-    """The steps that make what classes are compared with, beside the cells."""
+    """Make the reference values of classes, from the cells and the population."""
     population = encoding.spec.population
     if population is None:
         return shares(encoding)
@@ -88,7 +88,7 @@ def compared(encoding: Encoding) -> list[Step]:
 
 
 def shares(encoding: Encoding) -> list[Step]:
-    """The steps that make what classes are compared with, from the cells."""
+    """Make the reference values of classes from the cells."""
     steps = [
         Step(encoding.values(name), _values(encoding, name), f'shares of "{name}"') for name in encoding.spec.compared
     ]
@@ -106,7 +106,7 @@ def shares(encoding: Encoding) -> list[Step]:
 
 
 def cell_counts(encoding: Encoding) -> exp.Query:
-    """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
+    """Select one row: cells, rows, and the rows with an unmapped value, a bad weight, or no individual."""
     spec = encoding.spec
     labels = [column(encoding.sensitive_label(name, 1)) for name in spec.labelled]
     counts = {"unmapped": exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)}
@@ -118,28 +118,27 @@ def cell_counts(encoding: Encoding) -> exp.Query:
 
 
 def unmapped_people(encoding: Encoding) -> exp.Query:
-    """One row: people of the population with a value that no taxonomy knows."""
+    """Select one row: the people of the population with a value that a taxonomy lacks."""
     return SQL.query("unmapped_people", population=encoding.population_cells)
 
 
 def unlabelled_values(encoding: Encoding, name: str) -> exp.Query:
-    """One row, ``unlabelled``: the values of a compared column of persons that the taxonomy of the column lacks."""
+    """Select one row, ``unlabelled``: the values of a compared column of persons that its taxonomy lacks."""
     label = encoding.sensitive_label(name, 1)
     return SQL.query("unlabelled_values", values=encoding.values(name), label=label)
 
 
 def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, exp.Expr], exp.Select]) -> exp.Query:
-    """The cells: combinations with their keys and with the codes of their protected columns, in the order of keys.
+    """Select cells: combinations with their keys and the codes of protected columns, in the order of keys.
 
-    ``found`` has each combination once, with its rows, and its weight if there is one; ``keyed`` gives combinations the
-    words of their keys.
+    ``found`` has each combination once, with rows and any weight; ``keyed`` adds the words of keys.
     """
     spec = encoding.spec
     ranked = [name for name in spec.protected if name not in spec.coded]
     if spec.protected:
         rows = exp.Table(this=identifier(COMBINATIONS))
         query = keyed(encoding, rows)
-        # Each value is ranked once: to sort all combinations takes longer.
+        # Each value is ranked once: sorting all combinations takes longer.
         codes = [SQL.query("ranks", rows=rows, value=name, code=encoding.sensitive(name)) for name in ranked]
         ranks = [made_once(_ranks_alias(encoding, name), each) for name, each in zip(ranked, codes, strict=True)]
         query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, found), *ranks]))
@@ -173,7 +172,7 @@ def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, ex
 
 
 def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
-    """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
+    """Look up the key words of combinations of raw values, and whether a taxonomy lacks one of the values."""
     query = with_leaves(encoding, select([], relation), COMBINATIONS)
     codes = [column("code", encoding.labels_of(position)) for position in range(len(encoding.spec.shapes))]
     unlabelled = [column(IS_UNMAPPED, COMBINATIONS)] if encoding.typed else []
@@ -185,9 +184,9 @@ def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
 def with_leaves(
     encoding: Encoding, query: exp.Select, table: str, positions: Iterable[int] | None = None
 ) -> exp.Select:
-    """The query of a table with raw values, joined with the label of each at level 0 (``encoding.labels_of``).
+    """Join raw values of a table with their labels at level 0 (``encoding.labels_of``).
 
-    ``positions`` are those of the quasi-identifiers that are looked up; all if None.
+    ``positions`` are the quasi-identifiers to look up; None means all.
     """
     for position in range(len(encoding.spec.quasi_identifiers)) if positions is None else positions:
         name = encoding.spec.quasi_identifiers[position]
@@ -200,9 +199,9 @@ def with_leaves(
 
 
 def key_word(encoding: Encoding, word: int, positions: Iterable[int] | None = None) -> exp.Expr:
-    """A word of the key of a row joined by :func:`with_leaves` at the same positions: the bits of its values there.
+    """Return a word of the key of a row that :func:`with_leaves` has joined at these positions.
 
-    Beside earlier releases ``with_persons`` has joined it, too.
+    Beside earlier releases ``with_persons`` must have joined it, too.
     """
     positions = range(len(encoding.spec.shapes)) if positions is None else positions
     positions = [place for place in positions if word in encoding.keys.label_masks(place, 0)]
@@ -213,9 +212,9 @@ def key_word(encoding: Encoding, word: int, positions: Iterable[int] | None = No
 
 
 def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
-    """The combinations of raw values that rows of a source have, with their number, and their weight if there is one.
+    """Select the combinations of raw values in a source, with their number of rows and any weight.
 
-    Rows are grouped by raw values first, so that codes are looked up for the few combinations that are left.
+    Grouping by raw values first leaves few combinations to look up.
     """
     spec = encoding.spec
     keys = _value_keys(encoding, lambda name: exact_key(name, encoding.traits))
@@ -227,7 +226,7 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
-        # NULL where a row has a weight that cannot be one.
+        # NULL if a row has an invalid weight.
         given = column(spec.row_weight)
         weight = cast_value(given.copy(), "DOUBLE")
         is_valid = exp.and_(given > 0, weight < cast(string("infinity"), "DOUBLE"))
@@ -237,10 +236,10 @@ def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
 
 
 def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str, exp.Expr]:
-    """The keys by which rows are grouped for their quasi-identifiers, by name.
+    """Return the expressions that group rows, by quasi-identifier.
 
-    Texts are values of ENUM types where there are some: a byte or two each, found once for each entry of a dictionary
-    in which a file or a table has them. NULL also stands for a text without a label, which is a column of its own.
+    Texts become values of ENUM types where possible: a byte or two each, cast once per entry of the dictionary of a
+    file or table. A text without a label becomes NULL, and is marked in a separate column.
     """
     typed = {
         name: exp.TryCast(this=exact_text(column(name)), to=own_type(kind)) for name, kind in encoding.typed.items()
@@ -251,15 +250,15 @@ def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str,
 
 
 def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:
-    """A column to group by: as text where equal values can have different texts.
+    """Return a column to group by, as text if equal values can have different texts.
 
-    Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
+    Examples are 0.0 and -0.0, one month and thirty days, or a and A under a collation.
     """
     return column(name) if traits[name].has_one_text else exact_text(column(name))
 
 
 def _values(encoding: Encoding, name: str) -> exp.Query:
-    """The values of a compared column: code, share of the table, and the shares of its labels."""
+    """Select the values of a compared column: code, share of the table, and the shares of its labels."""
     code = encoding.sensitive(name)
     levels = range(1, encoding.sensitive_height(name))
     labels = [encoding.sensitive_label(name, level) for level in levels]
@@ -272,7 +271,7 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
 
 
 def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labels: Sequence[str] = ()) -> exp.Select:
-    """The codes of a column of persons, and how many of its source have each, under these names; and their labels."""
+    """Select the codes of a column of persons with their counts in its source, and their labels."""
     reference = encoding.spec.references[name]
     columns = [aliased(column("anon_code"), code), *map(column, labels), aliased(column("anon_rows"), rows)]
     query = select(columns, reference.table)
@@ -284,7 +283,7 @@ def _counts_of_persons(encoding: Encoding, name: str, code: str, rows: str, labe
 
 
 def cells_of_piece(encoding: Encoding, piece: exp.Expr) -> Step:
-    """The step that makes the cells of a piece, or adds them to those of others."""
+    """Make the cells of a piece, to which others are added."""
     found = subquery(combinations(encoding, piece), COMBINATIONS)
     counts = [ROW_COUNT, *([] if encoding.spec.row_weight is None else [WEIGHT])]
     others = [column(name, COMBINATIONS) for name in (*_others(encoding), *counts)]
@@ -292,7 +291,7 @@ def cells_of_piece(encoding: Encoding, piece: exp.Expr) -> Step:
 
 
 def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
-    """The step that makes :data:`ROWS`, among which persons are found again."""
+    """Make :data:`ROWS`, in which persons are found again."""
     query = looked_up(encoding, called(encoding.spec.source, COMBINATIONS))
     keys = key_columns(earlier.keys, COMBINATIONS, as_text=earlier.as_text) if earlier.is_by_person else []
     coded = encoding.spec.coded
@@ -302,12 +301,12 @@ def keyed_rows(encoding: Encoding, earlier: EarlierClasses) -> Step:
 
 
 def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
-    """The step that makes the cells of the source from those of its pieces, or from its rows."""
+    """Make the cells of the source from the cells of its pieces, or from its keyed rows."""
     labels = [*encoding.word_columns, IS_UNMAPPED]
     keys = [column(name) for name in (*labels, *_others(encoding))]
     found = grouped(select([*copies(keys), row_sum()], relation.table), keys)
     if encoding.spec.row_weight is not None:
-        # NULL where the weight of a piece is.
+        # NULL if the weight of a piece is NULL.
         are_known = f.bool_and(is_there(column(WEIGHT)))
         found = found.select(aliased(case(are_known, exp.Sum(this=column(WEIGHT))), WEIGHT), copy=False)
 
@@ -318,7 +317,7 @@ def cells_of_keyed(encoding: Encoding, relation: Relation) -> Step:
 
 
 def _others(encoding: Encoding) -> list[str]:
-    """The columns that distinguish cells of the same key."""
+    """List the columns that distinguish cells of equal keys."""
     spec = encoding.spec
     return [*spec.protected, *([] if spec.individual is None else [spec.individual])]
 

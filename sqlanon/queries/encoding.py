@@ -1,10 +1,10 @@
 """Cells of a source, their keys, and the names of a run's temporary tables and of their columns.
 
-A key has, in the bits of one number or of a few, the labels of all quasi-identifiers of a cell. A field of it encodes
-the label at a level, among the labels that share the next one above. So the classes of a node are the cells that agree
-in the fields of its levels and of all above: one AND with the mask of the node gives the key of the class, and nothing
-needs to be looked up. Fields of higher levels are more significant: in the order of their keys, cells that fall into
-one class stand close together, which makes grouping them several times faster.
+A key encodes the labels of all quasi-identifiers of a cell in the bits of one or a few numbers. Each of its fields
+encodes the label at a level among its siblings. So the classes of a node are the cells that agree in the fields of its
+levels and of all above: one AND with the mask of the node gives the key of the class, without a lookup. Fields of
+higher levels are more significant, so sorting by key keeps the cells of a class close together, which makes grouping
+several times faster.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from sqlanon.model.lattice import Levels
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
 from sqlanon.queries.source import SourceColumn, Taxonomies, TaxonomyShape, Traits
 
-WORD_BITS = 63  # as many as a BIGINT has besides its sign
+WORD_BITS = 63  # of a BIGINT, besides its sign
 
 MAX_TYPED_VALUES = 1000
-"""The most values of a taxonomy whose texts are grouped as values of an ENUM type.
+"""Texts are grouped as values of an ENUM type if their taxonomy has at most this many values.
 
-Of 10,000 values it takes as long as texts, of 100,000 three times as long: then columns are kept without a dictionary.
+With 10,000 values ENUM is as slow as text, with 100,000 three times as slow: such columns have no dictionary.
 """
 
 ROW_COUNT = "anon_row_count"
 WEIGHT = "anon_weight"
 INDIVIDUAL = "anon_individual"
 PEOPLE = "anon_people"
-EARLIER = "anon_earlier"  # the number of the joint class that earlier releases show of a person, 0 if none
+EARLIER = "anon_earlier"  # the number of the joint class of a person in earlier releases, 0 if none shows it
 VALUE = "value"
 IS_UNMAPPED = "anon_is_unmapped"
 
 
 @dataclass(frozen=True)
 class Field:
-    """Some bits of a word; none where there is a single label."""
+    """Some bits of a word; none if there is a single label."""
 
     word: int
     shift: int
@@ -53,18 +53,18 @@ class Field:
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """The places of the fields of a key."""
+    """The positions of the fields of a key."""
 
     fields: Mapping[tuple[int, int], Field] = field(default_factory=dict)  # by quasi-identifier and level below the top
     word_count: int = 0
     always: Field | None = None  # distinguishes classes at every node
 
     def label_masks(self, position: int, depth: int) -> Mapping[int, int]:
-        """The bits that distinguish the labels of a level, for each word that has any."""
+        """Return the bits that distinguish the labels of a level, by word."""
         return self._label_masks.get((position, depth), {})
 
     def node_masks(self, levels: Levels) -> dict[int, int]:
-        """The bits that distinguish the classes of a node, for each word that has any."""
+        """Return the bits that distinguish the classes of a node, by word."""
         masks: dict[int, int] = {} if self.always is None else {self.always.word: self.always.mask}
         for position, depth in enumerate(levels):
             for word, mask in self.label_masks(position, depth).items():
@@ -83,7 +83,7 @@ class KeyLayout:
         return found
 
     def with_number(self, largest: int) -> KeyLayout:
-        """The layout with one more field, for numbers up to the largest, in which classes differ at every node."""
+        """Add a field for numbers up to ``largest``, which distinguish classes at every node."""
         width = largest.bit_length()
         last = self.word_count - 1
         free = min((place.shift for place in self.fields.values() if place.word == last), default=0)
@@ -93,12 +93,12 @@ class KeyLayout:
 
 
 def words_of(masks: Iterable[Mapping[int, int]]) -> list[int]:
-    """The words of keys that distinguish classes of some nodes, given the masks of each."""
+    """Return the words of keys that distinguish classes of some nodes, given the masks of each."""
     return sorted({word for of_node in masks for word in of_node})
 
 
 def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:
-    """Place the fields, by quasi-identifier and level the largest number that each holds: the highest levels first."""
+    """Lay out fields, given the largest number in each by quasi-identifier and level: the highest levels first."""
     highest: dict[int, int] = {}
     for position, depth in last_children:
         highest[position] = max(depth, highest.get(position, 0))
@@ -114,31 +114,31 @@ def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:
 
 @dataclass(frozen=True)
 class EarlierClasses:
-    """Joint classes that earlier releases show of the persons, by numbers, see :mod:`sqlanon.queries.source_rows`."""
+    """Numbered joint classes of persons in earlier releases, see :mod:`sqlanon.queries.source_rows`."""
 
-    keys: tuple[str, ...]  # the columns of the source by which persons are found
-    count: int  # of joint classes; the number of those whom no release shows is 0
-    is_by_person: bool  # the keys identify one row; else they are all that releases see of it
-    as_text: bool  # keys are compared as text, since types differ, or equal values have several texts
+    keys: tuple[str, ...]  # the columns of the source that identify persons
+    count: int  # of joint classes; persons whom no release shows have the number 0
+    is_by_person: bool  # whether keys identify one row; else they are all columns that releases see
+    as_text: bool  # whether keys are compared as text, since types differ, or equal values have several texts
 
 
 @dataclass(frozen=True)
 class ShownValues:
-    """Values of a sensitive column that a release shows: in joint classes they keep the bounds on the column, too."""
+    """Values of a sensitive column that a release shows, and that must keep its bounds in joint classes."""
 
-    column: str  # the protected column with them
-    bounded: str  # the sensitive column, the same one if the values are those of the present source
-    place: int = 0  # the column of a joint class that says whether the release shows it
-    numbers: tuple[tuple[int, int | None], ...] = ((1, None),)  # by which it does so: ranges, the last may have no end
+    column: str  # the protected column with the values
+    bounded: str  # the sensitive column; equal to ``column`` for values of the present source
+    place: int = 0  # of the column of joint classes that says whether the release shows them
+    numbers: tuple[tuple[int, int | None], ...] = ((1, None),)  # ranges of shown joint classes; None for no end
 
 
 @dataclass(frozen=True)
 class UnknownValues:
-    """The columns of a run that may have values which their taxonomies do not have."""
+    """The columns of a run that may have values which their taxonomies lack."""
 
-    source: exp.Table | exp.Subquery  # all rows, those that are left out included
-    suppressed: tuple[str, ...]  # the columns whose unknown values have their rows left out
-    roots: Mapping[str, str]  # by column whose unknown values are labelled at the top, that label
+    source: exp.Table | exp.Subquery  # all rows, including the ones to leave out
+    suppressed: tuple[str, ...]  # columns whose unknown values suppress their rows
+    roots: Mapping[str, str]  # labels of the top, by column whose unknown values have them
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -147,53 +147,50 @@ class UnknownValues:
 
 @dataclass(frozen=True)
 class CellSpec:
-    """A specification of the cells that are made of a source.
-
-    Rows that agree in all quasi-identifiers, in all protected columns and in their individual are one cell.
-    """
+    """A specification of cells: rows that agree in all quasi-identifiers, protected columns and the individual."""
 
     source: exp.Table | exp.Subquery  # can stand in FROM
     columns: tuple[SourceColumn, ...]  # of the source, in order
-    quasi_identifiers: tuple[str, ...]  # the columns that are generalized
-    shapes: tuple[TaxonomyShape, ...]  # of the taxonomies of these
-    taxonomy: Taxonomies  # the table that holds the taxonomies
-    protected: tuple[str, ...] = ()  # other columns that distinguish cells, such as those that privacy models look at
-    protected_shapes: Mapping[str, TaxonomyShape] = field(default_factory=dict)  # of those looked at by their labels
-    compared: tuple[str, ...] = ()  # the protected columns whose values in a class are compared with the whole table
+    quasi_identifiers: tuple[str, ...]
+    shapes: tuple[TaxonomyShape, ...]  # of the taxonomies of quasi-identifiers
+    taxonomy: Taxonomies
+    protected: tuple[str, ...] = ()  # other columns that distinguish cells, such as columns of privacy models
+    protected_shapes: Mapping[str, TaxonomyShape] = field(default_factory=dict)  # where models look at labels
+    compared: tuple[str, ...] = ()  # protected columns whose values in a class are compared with the whole table
     references: Mapping[str, Relation] = field(default_factory=dict)  # counts of compared values of persons, by column
     individual: str | None = None  # the column with the owner of a row, if it distinguishes cells
     row_weight: str | None = None  # the column of weights that cells sum up
-    population: exp.Expr | None = None  # the population, if there are cells of it as well
-    released: frozenset[str] = frozenset()  # the columns that a release has
-    pseudonyms: tuple[str, ...] = ()  # those with pseudonyms in place of the values
-    unknown: UnknownValues | None = None  # what is done with values that taxonomies do not have, if there may be any
-    in_key_order: bool = True  # cells are in the order of their keys, in which those of a class stand close together
+    population: exp.Expr | None = None  # if there are cells of it, too
+    released: frozenset[str] = frozenset()
+    pseudonyms: tuple[str, ...] = ()  # columns with pseudonyms in place of values
+    unknown: UnknownValues | None = None  # if values may be missing from taxonomies
+    in_key_order: bool = True  # whether to sort cells by key
     leaves: exp.Table | None = None  # the counts of labels with more leaves than the taxonomy has values under them
-    earlier: EarlierClasses | None = None  # if classes have to hold together with what earlier releases show
-    shown_values: tuple[ShownValues, ...] = ()  # what releases show of protected columns in joint classes
+    earlier: EarlierClasses | None = None  # if classes must hold together with earlier releases
+    shown_values: tuple[ShownValues, ...] = ()  # of protected columns, in joint classes
 
     @property
     def coded(self) -> tuple[str, ...]:
-        """The protected columns that are not of the source: persons have them, as codes already."""
+        """The protected columns that come from persons, already as codes, and not from the source."""
         return tuple(dict.fromkeys(each.column for each in self.shown_values if each.column != each.bounded))
 
     @property
     def labelled(self) -> tuple[str, ...]:
-        """The protected columns of the source whose labels cells carry as codes."""
+        """The protected columns of the source whose cells carry codes of labels."""
         return tuple(name for name in self.protected_shapes if name not in self.references)
 
     def attribute_of(self, name: str) -> str:
-        """The column whose taxonomy has the labels of a protected column."""
+        """Return the column whose taxonomy has the labels of a protected column."""
         return next((each.bounded for each in self.shown_values if each.column == name), name)
 
     @property
     def roots(self) -> Mapping[str, str]:
-        """By quasi-identifier whose unknown values have the label of the top at every level, that label."""
+        """The labels of the top, by quasi-identifier whose unknown values have them at every level."""
         return {} if self.unknown is None else self.unknown.roots
 
 
 LossStep = tuple[tuple[int, ...], float]
-"""The last bits of a step, by word, and what the labels up to there lose."""
+"""The last bits of a step, by word, and the loss of labels up to there."""
 
 
 @dataclass(frozen=True)
@@ -201,34 +198,34 @@ class Encoding:
     """The temporary tables of a run and the names of their columns.
 
     The table of ``labels`` has the label of every value of every quasi-identifier (``position``) at every level
-    (``depth``): its ``code``, which ``child`` of the label above it is, what it loses, and the words of its key.
+    (``depth``): its ``code``, its number as a ``child`` of the label above, its losses, and the words of its key.
     """
 
     spec: CellSpec
-    criteria: Criteria  # what classes are judged by
+    criteria: Criteria
     labels: Relation
     cells: Relation
-    population_cells: Relation  # if there is a population
-    label_losses: tuple[str, ...]  # that measures of nodes need: lm, ncp, and information, which is lost if suppressed
+    population_cells: Relation
+    label_losses: tuple[str, ...]  # that measures of nodes need: lm, ncp, and information, which suppression loses
     keys: KeyLayout = field(default_factory=KeyLayout)
-    # What labels lose as a step function of their bits, by measure, quasi-identifier and level; not of too many steps.
+    # Losses of labels as step functions of their bits, by measure, quasi-identifier and level, where steps are few.
     loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
-    added: tuple[str, ...] = ()  # the columns of published rows that are not of the source; they come first
-    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # behind quasi-identifiers, about their class
-    has_label_texts: bool = False  # labels of published rows are texts, for a home of rows that has no ENUM types
-    reads_dictionaries: bool = False  # texts of the source come in dictionaries: a cast takes each text once
-    has_raw_values: bool = True  # cells have the values of protected columns, if a release shows no others but labels
-    of_values: str = "anon"  # how names of tables of compared values begin
+    added: tuple[str, ...] = ()  # columns of published rows that the source lacks; they come first
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # columns about classes, by quasi-identifier
+    has_label_texts: bool = False  # whether published labels are texts, for a home of rows without ENUM types
+    reads_dictionaries: bool = False  # whether texts of the source come in dictionaries, and are cast once each
+    has_raw_values: bool = True  # whether cells have values of protected columns, if these and labels are all released
+    of_values: str = "anon"  # the prefix of tables of compared values
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """The measures that a class needs a column of its own for: all but its size."""
+        """The measures with a column of their own in a class: all but its size."""
         shown = itertools.chain.from_iterable(map(self.bounds_on, self.spec.shown_values))
         measures = dict.fromkeys(bound.measure for bound in (*self.criteria.bounds, *shown))
         return tuple(measure for measure in measures if measure != CLASS_SIZE)
 
     def bounds_on(self, shown: ShownValues) -> list[Bound]:
-        """The bounds that values which a release shows keep in the joint classes that it shows."""
+        """Return the bounds that shown values must keep in the joint classes that a release shows."""
         own = (bound for bound in self.criteria.class_bounds if bound.measure.column == shown.bounded)
         return [replace(bound, measure=replace(bound.measure, column=shown.column)) for bound in own]
 
@@ -244,10 +241,10 @@ class Encoding:
 
     @cached_property
     def holds_release(self) -> bool:
-        """Whether cells have all that a release shows, so that it can be rebuilt from their counts.
+        """Whether a release can be rebuilt from the counts of cells.
 
-        They have neither columns that do not distinguish cells nor values that are equal to others. Some persons of a
-        class may be withheld beside earlier releases: it does not matter who they are if all of its rows are equal.
+        Cells lack columns that don't distinguish them, and keep one of several equal values. If persons of a class may
+        be withheld beside earlier releases, its rows must all be equal.
         """
         shown = self.spec.released - {*self.spec.quasi_identifiers}
         if not self.has_raw_values:
@@ -258,19 +255,18 @@ class Encoding:
 
     @property
     def distinguishing(self) -> tuple[str, ...]:
-        """The columns that distinguish cells besides those of quasi-identifiers."""
         individual = () if self.spec.individual is None else (INDIVIDUAL,)
         return (*map(self.sensitive, self.spec.protected), *individual)
 
     @property
     def sensitive_labels(self) -> tuple[str, ...]:
-        """The columns with the codes of the labels of sensitive values."""
+        """The columns with the codes of labels of sensitive values."""
         names = self.spec.labelled
         return tuple(self.sensitive_label(name, depth) for name in names for depth in self.sensitive_depths(name))
 
     @property
     def carried(self) -> tuple[str, ...]:
-        """The columns of cells that classes are measured by."""
+        """The columns of cells that measures of classes need."""
         weight = () if self.spec.row_weight is None else (WEIGHT,)
         return (*self.distinguishing, *self.sensitive_labels, ROW_COUNT, *weight)
 
@@ -278,7 +274,7 @@ class Encoding:
         return f"anon_code_{position}_{depth}"
 
     def depths(self, position: int) -> range:
-        """The levels that labels have codes of: those below the top, which has one label alone."""
+        """Return the levels with codes of labels: all below the top, which has a single label."""
         return range(max(self.spec.shapes[position].height, 1))
 
     def key(self, word: int) -> str:
@@ -286,7 +282,6 @@ class Encoding:
 
     @property
     def word_columns(self) -> tuple[str, ...]:
-        """The columns with the words of keys."""
         return tuple(map(self.key, range(self.keys.word_count)))
 
     def labels_of(self, position: int) -> str:
@@ -305,7 +300,7 @@ class Encoding:
 
     @cached_property
     def typed(self) -> Mapping[str, str]:
-        """The quasi-identifiers whose texts are grouped as values of an ENUM type, and that type."""
+        """The ENUM types of quasi-identifiers whose texts are grouped as such."""
         if not self.reads_dictionaries:
             return {}
         return {
@@ -318,30 +313,29 @@ class Encoding:
         return f"anon_label_type_{position}"
 
     def published_type(self, name: str) -> str:
-        """The temporary ENUM type of the texts of a column that are published, and of no others."""
+        """Name the temporary ENUM type of the published texts of a column."""
         place = [found.name for found in self.spec.columns].index(name)
         return f"anon_published_type_{place}"
 
     def loss_varies(self, measure: str, position: int, depth: int) -> bool:
-        """Whether labels of a level can lose different amounts: those between the values and the top can.
+        """Return whether labels of a level can have different losses: between the values and the top they can.
 
-        Values carry different amounts of information as well. They lose none of it, but for those that the taxonomy
-        does not have.
+        Values also differ in information, but lose none of it, unless the taxonomy lacks them.
         """
         has_root = self.spec.quasi_identifiers[position] in self.spec.roots
         least = 0 if measure == "information" or has_root else 1
         return least <= depth < self.spec.shapes[position].height
 
     def sensitive(self, name: str) -> str:
-        """The column of ``cells`` with the code of a protected column; codes are in the order of its values."""
+        """Name the column of ``cells`` with the code of a protected column; codes follow the order of values."""
         return f"anon_sensitive_{self._sensitive_position(name)}"
 
     def raw(self, name: str) -> str:
-        """The column of ``cells`` with the values of a protected column, if they hold the release."""
+        """Name the column of ``cells`` with the values of a protected column, if they hold the release."""
         return f"anon_raw_{self._sensitive_position(name)}"
 
     def sensitive_label(self, name: str, level: int) -> str:
-        """The column with the code of a protected column's label at a level of its taxonomy."""
+        """Name the column with the codes of a protected column's labels at a level."""
         return f"{self.sensitive(name)}_{level}" if level else self.sensitive(name)
 
     def sensitive_height(self, name: str) -> int:
@@ -349,25 +343,25 @@ class Encoding:
         return 0 if shape is None else shape.height
 
     def sensitive_depths(self, name: str) -> range:
-        """The levels whose codes cells carry: those between values and top; level 1 always, to find unmapped values."""
+        """Return the levels whose codes cells carry: between values and top, and level 1 to find unmapped values."""
         return range(1, max(self.sensitive_height(name), 2))
 
     def sensitive_codes(self, name: str) -> Relation:
         return Relation(f"anon_sensitive_codes_{self._sensitive_position(name)}", "node")
 
     def values(self, name: str) -> Relation:
-        """The values of a compared column, by code, with their shares of the whole table."""
+        """Name the table of values of a compared column, with codes and shares of the whole table."""
         return Relation(f"{self.of_values}_values_{self._sensitive_position(name)}", "node")
 
     def reference_work(self, name: str) -> Relation:
-        """Results of the macro of this name for the values of a compared column whose order counts, by their codes."""
+        """Name the table of results of macro ``reference_work`` for a compared column, by code."""
         return Relation(f"{self.of_values}_reference_work_{self._sensitive_position(name)}", "node")
 
     def reference_crossings(self, name: str) -> Relation:
         return Relation(f"{self.of_values}_reference_crossings_{self._sensitive_position(name)}", "node")
 
     def label_share(self, level: int) -> str:
-        """The column of ``values`` with the share of a value's label at a level."""
+        """Name the column of ``values`` with the share of a value's label at a level."""
         return f"anon_share_{level}" if level else "anon_share"
 
     def _sensitive_position(self, name: str) -> int:
@@ -375,7 +369,6 @@ class Encoding:
 
 
 def label_of(position: int) -> str:
-    """The column with the labels of a quasi-identifier, see :meth:`Encoding.label`."""
     return f"anon_label_{position}"
 
 
@@ -386,12 +379,12 @@ def encoding_for(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str,
 
 
 def row_sum(rows: str = ROW_COUNT, name: str = ROW_COUNT) -> exp.Alias:
-    """The rows of a group of cells, in half the bytes of a sum."""
+    """Sum the rows of a group of cells as BIGINT, half the bytes of a plain sum."""
     return aliased(cast(exp.Sum(this=column(rows)), "BIGINT"), name)
 
 
 def counted(encoding: Encoding) -> exp.Expr:
-    """The count of a group of cells: its rows, or its distinct individuals."""
+    """Count the rows of a group of cells, or its distinct individuals."""
     if encoding.spec.individual is not None:
         return count_distinct(column(INDIVIDUAL))
     return exp.Sum(this=column(ROW_COUNT))

@@ -1,4 +1,4 @@
-"""Classes → everything that can be said of a node: its summary, how strict its bounds can be, and what blocks it."""
+"""Classes → a full examination of a node: its summary, how strict its bounds can be, and what violates them."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ from sqlanon.queries.summaries import classes_and_summaries, columns_under, kept
 SQL = Queries("examination")
 
 ANY_K = at_least(CLASS_SIZE, 1)
-"""The bound of k-anonymity, whatever its k."""
+"""The bound of k-anonymity for any k."""
 
 CLASSES = "anon_classes"
 
 JUDGED_CELLS = Relation("anon_judged_cells", "cell")
-"""The keys of the cells, with their rows and those that are suppressed."""
+"""The keys of the cells, with all and with suppressed rows."""
 
 
 def examined(
     encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int, others: Sequence[Encoding] = ()
 ) -> exp.Query:
-    """The summaries of a batch of nodes, with what stands in the way of each.
+    """Select the summaries of a batch of nodes, with their obstacles.
 
-    Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the criteria; for every
-    bound ``worst_<bound>``, its worst measure over all classes, and ``violating_<bound>``, the rows of classes out of
-    it; for every privacy model ``blocked_<model>``, the rows of classes that violate it. ``others`` are encodings with
-    other criteria, and ``other_<index>_<column>`` columns of the summary under these.
+    Further columns are ``best_k``, the largest k for which the node satisfies the criteria; for every bound
+    ``worst_<bound>``, the worst measure of all classes, and ``violating_<bound>``, the rows in classes that violate it;
+    for every privacy model ``blocked_<model>``, the rows in classes that violate it; and ``other_<index>_<column>``,
+    the columns of the summary under the criteria of ``others``.
     """
     criteria = encoding.criteria
     columns = {f"worst_{index}": worst_of(encoding, bound) for index, bound in enumerate(criteria.bounds)}
@@ -70,9 +70,9 @@ def examined(
 
 
 def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
-    """Summaries with ``attainable_<bound>``: the strictest that a bound can be while all others stay as they are.
+    """Select summaries with ``attainable_<bound>``, the strictest value of a bound while all others stay fixed.
 
-    NULL where these alone are too much for the node.
+    It is NULL if the others alone are too strict for the node.
     """
     bounds = encoding.criteria.bounds
     columns, strictest = {}, {}
@@ -87,11 +87,10 @@ def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allo
 
 
 def _strictest(encoding: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> exp.Select:
-    """``anon_node``, ``anon_strictest``: how strict a bound can be at a node where others hold, NULL if these fail.
+    """Select ``anon_node`` and ``anon_strictest``, how strict a bound can be given the others, NULL if these fail.
 
-    The larger, the stricter. A class meets no stricter bound than its own measure, and none if it violates another
-    bound. A node meets the bound of the least strict class that cannot be suppressed together with all that are less
-    strict.
+    Larger is stricter. A class meets no stricter bound than its own measure, and none if it violates another bound.
+    A node meets the bound of the least strict class that cannot be suppressed together with all less strict ones.
     """
     nothing = number(0) if bound.at_least else cast(string("-infinity"), "DOUBLE")
 
@@ -102,7 +101,7 @@ def _strictest(encoding: Encoding, bound: Bound, others: Sequence[Bound], most_r
     if others:
         are_met = within(encoding, [other for other in others if other.grain == "class"])
         strictness = case(are_met, strictness, nothing)
-    # A node must be stricter than its classes out of a bound on nodes: else one of these would be kept.
+    # A node must be stricter than its classes that violate a bound on nodes: otherwise one of them would be kept.
     floor: exp.Expr = nothing
     if any(other.grain == "node" for other in others):
         rejected = filtered(exp.Max(this=column("anon_strictest")), column("anon_rejected"))
@@ -120,7 +119,7 @@ def _summaries(
     columns: Mapping[str, exp.Expr],
     strictest: Mapping[str, exp.Select],
 ) -> exp.Select:
-    """The summaries of a batch with more aggregates over its classes, which are made once for all of them."""
+    """Select the summaries of a batch with further aggregates over its classes, which are made once."""
     classes, summaries = classes_and_summaries(encoding, batch, row_count)
     summaries.select(*(aliased(value, name) for name, value in columns.items()), copy=False)
     query = select([all_columns("anon_summaries")], subquery(summaries, "anon_summaries"))
@@ -138,7 +137,7 @@ def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
 
 
 def judged_cells(encoding: Encoding, levels: Levels) -> Step:
-    """The step that makes :data:`JUDGED_CELLS` at a node."""
+    """Make :data:`JUDGED_CELLS` at a node."""
     masks = encoding.keys.node_masks(levels)
     return SQL.step(
         JUDGED_CELLS,
@@ -152,9 +151,9 @@ def judged_cells(encoding: Encoding, levels: Levels) -> Step:
 
 
 def rows_by_label(encoding: Encoding, depths: Mapping[int, int], fewest: int) -> exp.Query:
-    """``position``, ``label``, ``rows`` and ``suppressed_rows`` of the labels of some levels, by position.
+    """Select ``position``, ``label``, ``rows`` and ``suppressed_rows`` of labels with at least ``fewest`` rows.
 
-    Labels of fewer rows than ``fewest`` are left out.
+    ``depths`` has a level by position.
     """
     queries = []
     for position, depth in depths.items():

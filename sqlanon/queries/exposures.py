@@ -1,7 +1,7 @@
-"""Risks that a policy leaves open: queries over the source, and over the published rows in groups of equal ones.
+"""Risks that a policy leaves open: queries over the source, and over groups of equal published rows.
 
-Columns that are released as they are may depend on a quasi-identifier, or determine a finer label than is published. A
-few rows of the source refute most dependencies: one counterexample does, wherever it is. The others are counted.
+Columns that are released unchanged may depend on a quasi-identifier, or determine a finer label than the published one.
+A few rows of the source refute most dependencies, since one counterexample suffices. The others are counted.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from sqlanon.queries.source import Traits
 SQL = Queries("release")
 
 FEW_ROWS = Relation("anon_few_rows", "row")
-"""Some rows of the source: values and finer labels of quasi-identifiers, and kept columns."""
+"""A few rows of the source: values and finer labels of quasi-identifiers, and kept columns."""
 
 PAIRS = Relation("anon_pairs", "count")
-"""The pairs of values of a quasi-identifier and a kept column, with their rows."""
+"""Pairs of values of a quasi-identifier and a kept column, with their rows."""
 
 GROUPING = "anon_grouping"
 
@@ -53,10 +53,9 @@ Side = Literal["value", "kept"] | int
 
 
 def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
-    """Aggregates of rows: ``source_rows``, and for each column by its place the ``filled_<place>`` ones with a value.
+    """Count ``source_rows``, and for each column the rows with a value, ``filled_<place>``.
 
-    Of these, ``rows_<place>`` have one value in ``one_in``, by its hash, and ``values_<place>`` is how many such values
-    there are: fewer if some repeat.
+    ``rows_<place>`` counts the rows with one value in ``one_in``, by its hash, and ``values_<place>`` these values.
     """
     found = [aliased(count_rows(), "source_rows")]
     for place, value in enumerate(map(column, names)):
@@ -68,15 +67,15 @@ def identifier_counts(names: Sequence[str], one_in: int) -> list[exp.Alias]:
             is_filled = is_there(value)
             rows = filtered(rows, is_some)
             values = filtered(f.list(f.hash(value)), exp.and_(is_filled, is_some.copy(), copy=False))
-        # DISTINCT with a FILTER takes DuckDB three times as long; and without one, 484 columns of 300 rows take 6 s,
-        # which is 0.04 s by lists.
+        # DISTINCT with a FILTER is three times as slow in DuckDB; without one, 484 columns of 300 rows take 6 s, and
+        # lists 0.04 s.
         counts = {"filled": filled, "rows": rows, "values": f.coalesce(f.list_unique(values), 0)}
         found += (aliased(count, f"{what}_{place}") for what, count in counts.items())
     return found
 
 
 def value_counts(source: exp.Expr, traits: Mapping[str, Traits], names: Sequence[str], one_in: int) -> exp.Query:
-    """Counts of many columns, a row for each that has a value: its ``place``, ``filled``, ``rows`` and ``values``."""
+    """Count many columns, a row for each that has a value: ``place``, ``filled``, ``rows`` and ``values``."""
     is_sampled = is_one_in(one_in, [c.anon_value])
     return union_all(
         SQL.query("value_counts", cells=cells, is_sampled=is_sampled)
@@ -94,16 +93,16 @@ def _cells(
 
 
 def exposure(encoding: Encoding) -> exp.Query:
-    """One row: ``row_count``, ``class_count`` and ``k`` of the source, and ``unique_rows``, alone in their class."""
+    """Select one row about the source: ``row_count``, ``class_count``, ``k`` and ``unique_rows``."""
     return SQL.query("exposure", cells=encoding.cells, keys=encoding.word_columns)
 
 
 def homogeneous_rows(
     groups: exp.Expr, labels: Sequence[str], traits: Mapping[str, Traits], names: Sequence[str]
 ) -> exp.Query:
-    """One row: the published ``rows``, and for each column by its place those in classes with a single value of it.
+    """Select one row: the published ``rows``, and by column the rows in classes with a single value of it.
 
-    ``groups`` are the published rows in groups of equal ones, and ``labels`` the columns that define classes.
+    ``groups`` are groups of equal published rows, and ``labels`` the columns that define classes.
     """
     return SQL.query(
         "homogeneous_rows",
@@ -116,7 +115,7 @@ def homogeneous_rows(
 
 
 def distinct_estimates(groups: exp.Expr, traits: Mapping[str, Traits], names: Sequence[str]) -> exp.Query:
-    """One row: about how many values some columns of groups have, ``values_<place>``, and the published ``rows``."""
+    """Select one row: estimated counts of distinct values, ``values_<place>``, and the published ``rows``."""
     estimates = [
         aliased(exp.ApproxDistinct(this=comparable(traits, name)), f"values_{place}")
         for place, name in enumerate(names)
@@ -124,7 +123,7 @@ def distinct_estimates(groups: exp.Expr, traits: Mapping[str, Traits], names: Se
     return select([*estimates, aliased(f.coalesce(f.sum(column(ROW_COUNT)), 0), "rows")], groups.copy())
 
 
-# More than six parameters: what is counted, and when a value is rare.
+# More than six parameters: the values, and when they are rare.
 def rare_rows(
     groups: exp.Expr,
     traits: Mapping[str, Traits],
@@ -133,10 +132,10 @@ def rare_rows(
     one_in: int,
     place: int = 0,
 ) -> exp.Select:
-    """One row: published rows with one combination of values in ``one_in``, ``counted``, and the ``rare`` ones.
+    """Select one row: the ``counted`` rows, with one combination of values in ``one_in``, and the ``rare`` ones.
 
-    Combinations are sampled by their hash, and all rows of one are counted or none. A row is rare if fewer than
-    ``fewer_than`` have its values.
+    Combinations are sampled by their hash, with all their rows. A row is rare if fewer than ``fewer_than`` share its
+    values.
     """
     values = [comparable(traits, name) for name in names]
     is_sampled = is_one_in(one_in, values) if one_in > 1 else exp.true()
@@ -148,7 +147,7 @@ def rare_rows(
 def rare_rows_of_columns(
     groups: exp.Expr, traits: Mapping[str, Traits], names: Sequence[str], fewer_than: int, one_in: int
 ) -> exp.Query:
-    """Rare rows of many columns, in a row each with its ``place``."""
+    """Count the rare rows of many columns, in a row each with its ``place``."""
     is_sampled = is_one_in(one_in, [c.anon_value]) if one_in > 1 else exp.true()
     values = {place: (traits[name], comparable(traits, name)) for place, name in enumerate(names)}
     return union_all(
@@ -160,25 +159,25 @@ def rare_rows_of_columns(
 def rare_rows_of_pairs(
     groups: exp.Expr, traits: Mapping[str, Traits], pairs: Sequence[tuple[str, str]], fewer_than: int, one_in: int
 ) -> exp.Query:
-    """Rare rows of pairs of columns, in a row each with its ``place``."""
+    """Count the rare rows of pairs of columns, in a row each with its ``place``."""
     return union_all(rare_rows(groups, traits, pair, fewer_than, one_in, place) for place, pair in enumerate(pairs))
 
 
 def comparable(traits: Mapping[str, Traits], name: str) -> exp.Expr:
-    """A column to compare its values by: not all nested types can be compared, and their texts can."""
+    """Return a column whose values can be compared: the texts of nested types that can't."""
     known, value = traits[name], column(name)
     # Without a barrier: no CSV file has such types, and DuckDB 1.5 cannot coalesce arrays.
     return value if known.has_one_form or known.is_number else cast(value, "VARCHAR")
 
 
 def is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether values, or combinations of them, are among one in ``one_in``."""
+    """Test whether values, or combinations of them, are in a sample of one in ``count``."""
     place = exp.Mod(this=f.hash(*values), expression=number(count))
     return place.eq(0)
 
 
 def few_rows(encoding: Encoding, levels: Mapping[int, int], names: Sequence[str], limit: int) -> Step:
-    """The step that makes :data:`FEW_ROWS`; ``levels`` are those of the labels that are looked up, by position."""
+    """Make :data:`FEW_ROWS`, with the labels at ``levels`` by position."""
     kept = [aliased(comparable(encoding.traits, name), _kept(place)) for place, name in enumerate(names)]
     values = [aliased(_text(encoding, position), _value(position)) for position in levels]
     rows = select([*values, *kept], encoding.spec.source.copy()).limit(limit, copy=False)
@@ -189,14 +188,14 @@ def few_rows(encoding: Encoding, levels: Mapping[int, int], names: Sequence[str]
 
 
 def kept_that_may_depend(positions: Sequence[int], count: int) -> exp.Query:
-    """A row per quasi-identifier, ``position``: whether it may determine each kept column, by its place."""
+    """Select a row per quasi-identifier, ``position``: whether it may determine each kept column."""
     return union_all(
         _all_homogeneous(position, _value(position), [_kept(place) for place in range(count)]) for position in positions
     )
 
 
 def kept_that_may_determine(positions: Sequence[int], count: int) -> exp.Query:
-    """A row per kept column, ``position`` its place: whether it may determine the finer label of each position."""
+    """Select a row per kept column, ``position``: whether it may determine the finer label of each position."""
     return union_all(
         _all_homogeneous(place, _kept(place), [_finer(position) for position in positions]) for place in range(count)
     )
@@ -204,19 +203,18 @@ def kept_that_may_determine(positions: Sequence[int], count: int) -> exp.Query:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Pairs of values that are counted in one scan of the source."""
+    """Pairs of columns whose values are counted in one scan of the source."""
 
     encoding: Encoding
-    pairs: Sequence[tuple[int, str]]  # the quasi-identifiers, by their positions, and the kept columns
+    pairs: Sequence[tuple[int, str]]  # the position of a quasi-identifier, and a kept column
 
     def step(self) -> Step:
-        """The step that makes :data:`PAIRS`."""
         rows = select([aliased(value, name) for name, value in self._values.items()], self.encoding.spec.source.copy())
         sets = [exp.Tuple(expressions=[*map(column, self._names(pair))]) for pair in self.pairs]
         return SQL.step(PAIRS, "pairs", rows=rows, columns=[*self._values], sets=sets)
 
     def dependency(self, pair: tuple[int, str], determinant: Side, dependent: Side) -> exp.Query:
-        """``anon_helpers.dependency`` of one side of a pair on another."""
+        """Call ``anon.dependency`` of one side of a pair on the other."""
         value, kept = self._names(pair)
         query = select([], called(PAIRS.table, "anon_paired"))
         for role, side in (("determinant", determinant), ("dependent", dependent)):
@@ -226,7 +224,7 @@ class PairCounts:
                 name = value if side == "value" else kept
                 query = query.select(aliased(column(name, "anon_paired"), role), copy=False)
         query = query.select(aliased(column(ROW_COUNT, "anon_paired"), "row_count"), copy=False)
-        # GROUPING has the bits of the columns that are not in a pair; that of the last column is 1.
+        # GROUPING sets the bits of columns outside the pair; the last column is bit 1.
         others = [name not in (value, kept) for name in reversed([*self._values])]
         grouping = sum(1 << place for place, is_other in enumerate(others) if is_other)
         query = query.where(column(GROUPING, "anon_paired").eq(grouping), copy=False)
@@ -246,7 +244,7 @@ class PairCounts:
 
 
 def _all_homogeneous(position: int, key: str, names: Sequence[str]) -> exp.Select:
-    """Whether all rows of a value of a column have one value, for each of some other columns."""
+    """Select whether all rows of each value of a column agree in each of some other columns."""
     are, hold = ([f"{name}_{place}" for place in range(len(names))] for name in ("anon", "holds"))
     return SQL.query("homogeneous_values", rows=FEW_ROWS, position=position, key=key, names=names, are=are, hold=hold)
 

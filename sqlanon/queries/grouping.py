@@ -1,4 +1,4 @@
-"""Groups of cells: the classes of a node, or of several nodes at once."""
+"""Groups of cells: the classes of one node, or of several at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sqlanon.queries.kit.nodes import (
 
 SQL = Queries("cells")
 
-NODE = "anon_node"  # the position of a node among those that are counted together
+NODE = "anon_node"  # the position of a node in its batch
 NODES = "anon_nodes"
 CLASS_ROWS = "anon_class_size"
 CLASS_WEIGHT = "anon_class_weight"
@@ -46,27 +46,27 @@ CERTAIN_ROWS = "certain_suppressed_rows"
 
 @dataclass(frozen=True)
 class Grouping:
-    """A grouping of cells, beside people, by columns: without any, all cells are one class."""
+    """A grouping of cells, and of people, by columns; without columns all cells are one class."""
 
     encoding: Encoding
     keys: tuple[str, ...]
     cells: Callable[[], exp.Expr]
     people: Callable[[], exp.Expr]
-    proving: bool = False  # classes carry what they prove of less general nodes
-    measured_from: int = 1  # the rows of a class from which its values have to be looked at
-    gaps: bool = False  # not all cells have a value of each column
+    proving: bool = False  # whether classes have certainties about less general nodes
+    measured_from: int = 1  # the rows from which the values of a class are measured
+    gaps: bool = False  # whether cells may lack values
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
         return [column(key, table) for key in self.keys]
 
     def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
-        """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
+        """Return ``SELECT keys, columns FROM relation GROUP BY keys, others``, with the others selected, too."""
         keys = [*self.columns(), *others]
         return grouped(select([*copies(keys), *columns], relation), keys)
 
 
 def measure_column(encoding: Encoding, measure: Measure) -> str:
-    """The column of the class relation that holds a measure."""
+    """Name the column of the class relation that holds a measure."""
     if measure == CLASS_SIZE:
         return INDIVIDUALS if encoding.spec.individual else CLASS_ROWS
     return f"anon_measure_{encoding.measures.index(measure)}"
@@ -75,32 +75,32 @@ def measure_column(encoding: Encoding, measure: Measure) -> str:
 def by_key(
     encoding: Encoding, levels: Levels, cells: Relation | None = None, carried: Sequence[str] | None = None
 ) -> Grouping:
-    """All cells, grouped by the bits of their keys at a node; the key columns hold the words of the class's key.
+    """Group all cells by the bits of their keys at a node; the key columns hold the words of the class's key.
 
-    ``cells`` are those of the source, or rolled up to a node that is at most as general. ``carried`` are the other
-    columns of these that are wanted; those that classes are measured by if None.
+    ``cells`` may be rolled up to a node below. ``carried`` are the other columns to carry, by default the ones that
+    measures need.
     """
     masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in encoding.keys.node_masks(levels).items()}
     return _masked(encoding, masks, cells, carried=carried)
 
 
 def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
-    """Cells grouped at any node: the masks of these words of its key are parameters, after ``before`` other ones."""
+    """Group cells at any node: masks of its words are parameters, after ``before`` other ones."""
     masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
     return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
 
 
 def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
-    """All cells grouped at all nodes of a batch: each cell once for every node, and the node as a key besides.
+    """Group all cells at all nodes of a batch, with the node as a further key.
 
-    So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
+    A batch then takes one plan and one pass, which dominate the time of small tables.
     """
     words, nodes = masked_nodes(encoding, batch)
     return _by_node(encoding, words, nodes, cells)
 
 
 def masked_nodes(encoding: Encoding, batch: Sequence[Levels]) -> tuple[list[int], exp.Values]:
-    """The words of keys that distinguish classes of some nodes, and the positions of these with their masks of each."""
+    """Return the words of keys that distinguish classes of some nodes, and the positions of nodes with their masks."""
     masks = [encoding.keys.node_masks(levels) for levels in batch]
     words = words_of(masks)
     rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
@@ -108,7 +108,7 @@ def masked_nodes(encoding: Encoding, batch: Sequence[Levels]) -> tuple[list[int]
 
 
 def by_any_keys(encoding: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
-    """Cells grouped at any number of nodes: parameters are their positions, and their masks of each of these words."""
+    """Group cells at any number of nodes: parameters are their positions, and their masks of each word."""
     return _by_node(encoding, words, subquery(given_lists((NODE, *map(mask_column, words))), NODES), cells)
 
 
@@ -120,9 +120,9 @@ def of_all_nodes(
     *,
     apart: bool,
 ) -> exp.Query:
-    """A relation of classes at all nodes of a batch, each row with its node and the words of its key.
+    """Select a relation of classes at all nodes of a batch, with the node and all words of keys.
 
-    ``relation`` makes it, with its keys, from cells that are grouped; if ``apart``, one node after the other.
+    ``relation`` makes it from grouped cells, with its keys; with ``apart`` node by node.
     """
     if not apart and len(batch) > 1:
         return relation(by_keys(encoding, batch, cells))
@@ -130,7 +130,7 @@ def of_all_nodes(
     queries = []
     for index, levels in enumerate(batch):
         classes = relation(by_key(encoding, levels, cells))
-        # Words of keys that the node does not use are 0.
+        # Words of keys that the node doesn't use are 0.
         words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
         others = [column(name) for name in classes.named_selects if name not in names]
         columns = [*words, *others, aliased(number(index), NODE)]
@@ -139,12 +139,10 @@ def of_all_nodes(
 
 
 def mask_column(word: int) -> str:
-    """The column of nodes with their masks of a word."""
     return f"anon_mask_{word}"
 
 
 def _by_node(encoding: Encoding, words: Sequence[int], nodes: exp.Expr, cells: Relation | None) -> Grouping:
-    """Cells, each once for every node of a relation that has masks of these words."""
     return _masked(encoding, {word: column(mask_column(word), NODES) for word in words}, cells, nodes)
 
 
@@ -155,7 +153,7 @@ def _masked(
     nodes: exp.Expr | None = None,
     carried: Sequence[str] | None = None,
 ) -> Grouping:
-    """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
+    """Group cells by the bits of their keys that a mask of each word shows, and by node if there are several."""
 
     def masked(relation: Relation, others: Iterable[str]) -> exp.Subquery:
         words = [
@@ -175,7 +173,7 @@ def _masked(
 
 
 def rolled_up(encoding: Encoding, levels: Levels, cells: Relation) -> exp.Query:
-    """The cells of a node, from the cells of one below it: in an order nearly as good, if these are in order."""
+    """Roll up the cells of a node from the cells of one below it, whose order is nearly kept."""
     grouping = by_key(encoding, levels, cells)
     return SQL.query(
         "rolled_up",
@@ -187,21 +185,20 @@ def rolled_up(encoding: Encoding, levels: Levels, cells: Relation) -> exp.Query:
 
 
 def distinct_others(encoding: Encoding) -> exp.Query | None:
-    """One row, ``others``: how many combinations distinguish cells besides quasi-identifiers; None if nothing does."""
+    """Select one row, ``others``: the combinations that distinguish cells besides quasi-identifiers, if any."""
     if not encoding.distinguishing:
         return None
     return SQL.query("distinct_others", cells=encoding.cells, columns=encoding.distinguishing)
 
 
 def as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Alias:
-    """A measure of a class as the column that holds it."""
     return aliased(value, measure_column(grouping.encoding, measure))
 
 
 def certainties(grouping: Grouping, measure: Measure, looked_at: Sequence[exp.Expr]) -> list[exp.Alias]:
-    """For each bound on a measure that proves something of less general nodes: the share of rows that is lost there.
+    """Return, by bound on a measure with a certainty, the share of rows that every less general node suppresses.
 
-    None where that is not asked. ``looked_at`` is what the macro takes before the threshold.
+    Return nothing unless the grouping is proving. ``looked_at`` are the arguments of the macro before the threshold.
     """
     if not grouping.proving or measure.certainty is None:
         return []
@@ -213,19 +210,19 @@ def certainties(grouping: Grouping, measure: Measure, looked_at: Sequence[exp.Ex
 
 
 def has_certainties(grouping: Grouping, measures: Iterable[Measure]) -> bool:
-    """Whether some of these measures are asked what they prove of less general nodes."""
+    """Return whether the grouping proves something by one of these measures."""
     asked = {bound.measure for bound in grouping.encoding.criteria.partly_certain_bounds} if grouping.proving else set()
     return not asked.isdisjoint(measures)
 
 
 def certain_share(encoding: Encoding) -> exp.Expr:
-    """The share of the rows of a class that every less general node suppresses: the largest that a bound proves."""
+    """Return the largest proven share of the rows of a class that every less general node suppresses."""
     shares = [column(_share_column(index)) for index in range(len(encoding.criteria.partly_certain_bounds))]
     return shares[0] if len(shares) == 1 else f.greatest(*shares)
 
 
 def certain_rows(certainly_kept: exp.Expr) -> exp.Alias:
-    """The rows that every less general node suppresses, where classes prove that of a part of theirs (an aggregate)."""
+    """Aggregate the rows that every less general node suppresses, where classes prove it for a part."""
     rows = scalar_call("certain_rows_of", column(CLASS_ROWS), certainly_kept, column(CERTAIN_SHARE))
     return aliased(rows, CERTAIN_ROWS)
 

@@ -1,4 +1,4 @@
-"""Classes beside earlier releases: which of them stay published, so that all joint classes meet the privacy models."""
+"""Classes beside earlier releases: the ones to publish, so that all joint classes meet the privacy models."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.source_rows import ABSENT, NUMBER_OF_ABSENT, SQL, number_of_key
 
 CLASSES = "anon_classes"
-WITHHELD = "anon_withheld"  # how many persons a class that is kept withholds for others
+WITHHELD = "anon_withheld"  # the number of persons that a kept class withholds for others
 IS_SHOWN = "anon_is_shown"  # whether a class may be shown beside earlier releases and bounds on values
 IS_MET = "anon_is_met"
-HIDES_WELL = "anon_hides_well"  # whether those hidden of the joint class of a class meet the privacy models, if any are
+HIDES_WELL = "anon_hides_well"  # whether the hidden persons of a joint class, if any, meet the privacy models
 MEASURED = "anon_measured"
 
 JUDGED = Relation("anon_shown_groups", "class")
-"""Persons by their classes in a release and in those that it was held together with, and which of these it shows."""
+"""Persons by their classes in a release and in the ones beside it, and whether it shows them."""
 
 Joint = Callable[[str], Sequence[exp.Alias]]
-"""Columns of numbers that earlier releases show of a table of cells or classes, all of them 0 if they show nothing."""
+"""The columns of a table of cells or classes with their numbers in earlier releases, all 0 if none shows them."""
 
 
 def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:
-    """The classes of a run, with :data:`IS_SHOWN` if earlier releases and bounds on values ask for it.
+    """Add :data:`IS_SHOWN` to the classes of a run, if there are earlier releases and bounds on values.
 
-    Their key columns are among those of the classes then.
+    The classes must have their key columns then.
     """
     encoding, earlier = grouping.encoding, grouping.encoding.spec.earlier
     if earlier is None or not encoding.criteria.looks_at_values:
@@ -61,10 +61,7 @@ def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:
 
 
 def meets_as_shown(encoding: Encoding, joint: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether a class keeps the bounds on its size, and on the values that releases show of it.
-
-    ``joint`` are the columns of joint classes.
-    """
+    """Test whether a class keeps the bounds on its size and on shown values, by columns of joint classes."""
     of_size = [bound for bound in encoding.criteria.class_bounds if bound.measure == CLASS_SIZE]
     enough = [within(encoding, of_size)] if of_size else []
     shown = encoding.spec.shown_values
@@ -72,7 +69,7 @@ def meets_as_shown(encoding: Encoding, joint: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def with_values_within(encoding: Encoding, shown: Iterable[ShownValues], joint: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether the values that releases show of a class keep their bounds; ``joint`` as above."""
+    """Test whether the shown values of a class keep their bounds."""
 
     def outside(found: exp.Expr, first: int, last: int | None) -> exp.Expr:
         if last is None:
@@ -87,9 +84,9 @@ def with_values_within(encoding: Encoding, shown: Iterable[ShownValues], joint: 
 
 
 def with_shown(grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint: Joint) -> exp.Select:
-    """Classes with :data:`IS_SHOWN`: of a joint class of earlier releases, those who are hidden meet the models, too.
+    """Add :data:`IS_SHOWN` to classes, so that the hidden persons of each joint class meet the models, too.
 
-    Where they do not, they are hidden with the smallest class of it; where not even then, with all of it. ``is_met`` is
+    If they don't, the smallest class is hidden with them; if that isn't enough, the whole joint class. ``is_met`` tests
     whether a class meets the models by the values of the present source.
     """
     keys = [key for key in grouping.keys if key != NODE]
@@ -112,7 +109,7 @@ def with_shown(grouping: Grouping, classes: exp.Select, is_met: exp.Expr, joint:
 
 
 def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.Select:
-    """Classes with :data:`HIDES_WELL`; hidden are those that are not :data:`IS_MET`, and persons without a row."""
+    """Add :data:`HIDES_WELL` to classes; classes that aren't :data:`IS_MET` and persons without a row are hidden."""
     encoding, keys = grouping.encoding, grouping.keys
     node = [NODE] if NODE in keys else []
     names = [*node, *(each.alias for each in joint(MEASURED))]
@@ -144,7 +141,7 @@ def _with_hidden(grouping: Grouping, classes: exp.Select, joint: Joint) -> exp.S
 
 
 def _absent_cells(encoding: Encoding, node: Sequence[str]) -> exp.Select:
-    """Persons without a row in the present source as cells, with what earlier releases show of them; at every node."""
+    """Select persons without a row in the present source as cells, at every node."""
     known = {encoding.sensitive(name): column(name) for name in encoding.spec.coded}
     known[ROW_COUNT] = column(NUMBER_OF_ABSENT)
     carried = [aliased(known.get(name, exp.null()), name) for name in encoding.carried]
@@ -156,7 +153,7 @@ def _absent_cells(encoding: Encoding, node: Sequence[str]) -> exp.Select:
 
 
 def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str]) -> exp.Select:
-    """Judged classes, which have these columns and their keys, without the persons whom other joint classes need."""
+    """Withhold the persons of judged classes whom other joint classes need."""
     assert encoding.spec.earlier is not None
     if IS_SHOWN in columns:
         return SQL.query("jointly_kept_by_values", classes=judged)
@@ -172,7 +169,7 @@ def jointly_kept(encoding: Encoding, judged: exp.Select, columns: Sequence[str])
     )
 
 
-# More than six parameters: persons with all that is known of them, by protected column.
+# More than six parameters: persons and all that is known about them, by protected column.
 def grouped_persons(
     spec: CellSpec,
     criteria: Criteria,
@@ -182,10 +179,10 @@ def grouped_persons(
     references: Mapping[str, Relation],
     persons: exp.Expr,
 ) -> Grouping:
-    """Persons, each with a number of rows (``anon_rows``), grouped by their classes in some releases.
+    """Group persons, each with its rows (``anon_rows``), by their classes in some releases.
 
-    ``values`` are the columns of persons with values, ``references`` the tables of these in their whole source, and
-    ``shown`` says what releases show of them, by the place of their ``classes``.
+    By protected column, ``values`` has the columns of persons and ``references`` the counts in the whole source;
+    ``shown`` has the values that releases show, by the place of their ``classes``.
     """
     shapes = spec.protected_shapes
     bounded = {name: name for name in values} | {each.column: each.bounded for each in shown}
@@ -212,7 +209,7 @@ def grouped_persons(
 
 
 def judged_by_values(grouping: Grouping) -> Step:
-    """The step that makes :data:`JUDGED` of persons by their classes in a release, the last, and in those before it."""
+    """Make :data:`JUDGED` from persons by their classes in a release, the last key, and in the ones before it."""
     *beside, name = grouping.keys
     classes = class_relation(grouping, with_keys=True)
     is_met = exp.and_(_is_shown([name]), within(grouping.encoding, grouping.encoding.criteria.class_bounds), copy=False)
@@ -225,7 +222,7 @@ def judged_by_values(grouping: Grouping) -> Step:
 
 
 def unmet(grouping: Grouping) -> exp.Select:
-    """One row, ``classes``: the joint classes that do not keep a bound on their size or on values that are shown."""
+    """Select one row, ``classes``: the joint classes that violate a bound on their size or on shown values."""
     is_met = f.coalesce(meets_as_shown(grouping.encoding, grouping.columns()), exp.false())
     wanted = exp.and_(exp.not_(is_met), _is_shown(grouping.keys), copy=False)
     count = aliased(filtered(count_rows(), wanted), "classes")
@@ -233,7 +230,7 @@ def unmet(grouping: Grouping) -> exp.Select:
 
 
 def shown_persons_by_values(persons: Relation, values: Sequence[str], classes: Sequence[str]) -> exp.Expr:
-    """The persons with 0 for their class in a release, the last, where :data:`JUDGED` does not keep it."""
+    """Select persons, with 0 for their class in the last release if :data:`JUDGED` doesn't keep it."""
     *beside, name = classes
     others = [*beside, *values]
     roles = SQL.given(persons=persons, judged=JUDGED, others=others, classes=classes, name=name)

@@ -1,4 +1,4 @@
-"""Releases that follow each other: in which class of each of them a person is."""
+"""Persons by their classes in successive releases."""
 
 from __future__ import annotations
 
@@ -63,30 +63,30 @@ BY_SOURCES = Relation("anon_persons_by_sources", "node")
 WITHHELD_PERSONS = Relation("anon_withheld_persons", "rows")
 
 ALL_EARLIER = class_of(0)
-"""The column with the number of the joint class in all earlier releases, where these stand beside one alone."""
+"""The column with the number of the joint class in all earlier releases, next to the class in one release."""
 
 
 def persons_of(place: int) -> Relation:
-    """The persons by their classes, once those of the release at a place are the ones that it shows."""
+    """Name the persons by their classes, after the release at ``place`` was reduced to the classes that it shows."""
     return Relation(f"anon_persons_of_{place}", "rows")
 
 
 def persons_made_again(place: int) -> Relation:
-    """The persons by their classes, once the classes of the release at a place were made again."""
+    """Name the persons by their classes, after the classes of the release at ``place`` were rebuilt."""
     return Relation(f"anon_persons_made_again_{place}", "rows")
 
 
 def rows_of(place: int) -> Relation:
-    """The rows of the source of a release: what identifies a person, and the number of a class."""
+    """Name the rows of the source of a release: keys of persons, and the number of a class."""
     return Relation(f"anon_rows_of_{place}", "rows")
 
 
 def source_rows(
     release: ClassesOfRows, keys: Sequence[str], values: Mapping[str, str], labelled: Sequence[str], *, as_text: bool
 ) -> Step:
-    """The step that makes :func:`rows_of` a release, one source at a time: each is read by joins that take memory.
+    """Make :func:`rows_of` a release, one source at a time, since its joins take memory.
 
-    Values become codes from 1 on, in their order; those that are ``labelled`` are there as texts, too.
+    Values become codes from 1 up, in order; the ``labelled`` ones are added as texts, too.
     """
     rows = release.rows(keys, values, as_text=as_text)
     if values:
@@ -96,20 +96,17 @@ def source_rows(
 
 
 def persons_in_rows(place: int) -> exp.Select:
-    """The persons of one source: those of :func:`rows_of` the release at a place."""
+    """Select the persons of one source, from :func:`rows_of` the release at ``place``."""
     return select([exp.Star(), aliased(number(1), "anon_rows")], rows_of(place).table)
 
 
 def _coded(name: str, table: str | None = None) -> exp.Alias:
-    """The code of a value among all values of a column, in their order, from 1 on."""
+    """Return the code of a value among all values of its column, in order, from 1 up."""
     return aliased(cast(dense_rank(column(name, table), nulls_first=False), "UINTEGER"), name)
 
 
 def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str], values: Sequence[str]) -> Step:
-    """The step that makes the persons of :func:`rows_of` all of some releases.
-
-    ``keys`` are what identifies persons in any of their sources, and ``values`` the columns with values of persons.
-    """
+    """Make the persons of all :func:`rows_of` some releases, with their ``values``."""
     rows: list[exp.Query] = [select([exp.Star()], rows_of(each.place).table) for each in releases]
     names = [release.name for release in releases]
     are_there = [cast(is_there(exp.AnyValue(this=column(name))), "INTEGER") for name in names]
@@ -118,7 +115,7 @@ def persons_by_classes(releases: Sequence[ReleasedClasses], keys: Sequence[str],
 
 
 def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
-    """The step that makes persons by their classes in some releases of one table from its cells."""
+    """Make persons by their classes in releases of one table, from its cells."""
     cells = releases[0].recoding.encoding.cells
     query = select([column(ROW_COUNT, cells.name)], called(cells.table, cells.name))
     for release in releases:
@@ -129,7 +126,7 @@ def persons_of_cells(releases: Sequence[NodeClasses]) -> Step:
 
 
 def no_rows(release: ListedClasses, keys: Sequence[str], persons: Relation) -> Step:
-    """The step that makes :func:`rows_of` a release without any, which are added once its classes are made again."""
+    """Make an empty :func:`rows_of` a release, to be filled after its classes are rebuilt."""
     columns = [*map(column, persons_by(keys)), column(release.name)]
     query = select(columns, persons.table).where(exp.false(), copy=False)
     return Step(rows_of(release.place), query, "rows of a source by their classes")
@@ -138,18 +135,18 @@ def no_rows(release: ListedClasses, keys: Sequence[str], persons: Relation) -> S
 def persons_by_rows(
     made: Relation, persons: Relation, rows: Relation, keys: Sequence[str], release: ListedClasses
 ) -> Step:
-    """The step that makes the same persons with the classes that their rows have in a release."""
+    """Make the persons with the classes of their rows in a release."""
     names = persons_by(keys)
     return SQL.step(made, "persons_by_rows", persons=persons, rows=rows, persons_by=names, name=release.name)
 
 
 def key_problems(persons: Relation) -> exp.Query:
-    """One row about persons of one key: those ``without_key``, and ``repeated_keys``, which are in several rows."""
+    """Select one row about persons with one key column: ``without_key`` and ``repeated_keys``, in several rows."""
     return SQL.query("key_problems", persons=persons, key=person_key(0))
 
 
 def source_keys(source: exp.Expr, key: str, *, as_text: bool) -> exp.Query:
-    """One row, as in :func:`key_problems`, about the rows of one source."""
+    """Select :func:`key_problems` of one source."""
     name = person_key(0)
     keys = select([aliased(person_value(column(key), as_text), name)], source.copy())
     counted = select([column(name), aliased(count_rows(), "anon_rows")], subquery(keys, "anon_source_keys"))
@@ -157,7 +154,7 @@ def source_keys(source: exp.Expr, key: str, *, as_text: bool) -> exp.Query:
 
 
 def persons_by_sources(sources: Sequence[tuple[exp.Expr, str]], *, as_text: bool) -> Step:
-    """The step that makes :data:`BY_SOURCES` of some sources, each with the column that identifies a person."""
+    """Make :data:`BY_SOURCES`, given sources with the column that identifies a person."""
     rows: list[exp.Query] = [
         select([*key_columns([key], None, as_text=as_text), aliased(number(place), "anon_source")], source.copy())
         for place, (source, key) in enumerate(sources)
@@ -167,15 +164,15 @@ def persons_by_sources(sources: Sequence[tuple[exp.Expr, str]], *, as_text: bool
 
 
 def common_persons() -> exp.Select:
-    """The rows of :data:`BY_SOURCES`: ``anon_are_in``, whether each source has them, and ``anon_persons``."""
+    """Select :data:`BY_SOURCES`: ``anon_are_in``, whether each source has them, and ``anon_persons``."""
     return select([exp.Star()], BY_SOURCES.table)
 
 
 def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, *, is_by_person: bool) -> Step:
-    """The step that makes :data:`JUDGED`: persons by their classes in a release and in those it was held together with.
+    """Make :data:`JUDGED`: persons by their classes in a release, the last of ``classes``, and in the ones beside it.
 
-    Those that the release left out for persons of others are not among them. Its own column is the last of
-    ``classes``, and it shows joint classes of ``k`` persons; some may be withheld if they are known ``is_by_person``.
+    The release shows joint classes of ``k`` persons. Persons whom it withheld for others don't count; it can withhold
+    some only if they are known ``is_by_person``.
     """
     *beside, name = classes
     shown = SQL.query("shown_groups", persons=persons, classes=beside, name=name, k=k if beside else 1)
@@ -198,21 +195,20 @@ def shown_groups(persons: Relation | exp.Query, classes: Sequence[str], k: int, 
 
 
 def found_groups(persons: Relation, classes: Sequence[str]) -> Step:
-    """The step that makes the same of a release whose classes are exact: it shows all that are found."""
+    """Make :data:`JUDGED` of a release with exact classes: it shows all that are found."""
     *beside, name = classes
     return SQL.step(JUDGED, "shown_groups", persons=persons, classes=beside, name=name, k=1)
 
 
 def mismatches(release: ReleasedClasses) -> exp.Query:
-    """One row, ``classes``: those that a release has in another number of rows than :data:`JUDGED` says."""
+    """Select one row, ``classes``: the classes whose size in a release differs from :data:`JUDGED`."""
     return SQL.query("release_mismatches", judged=JUDGED, released=release.relation, name=release.name)
 
 
 def shown_persons(persons: Relation, before: Relation, classes: Sequence[str], k: int) -> list[Step]:
-    """The steps that make persons with the classes that a release shows of :data:`JUDGED`, from those before it.
+    """Make persons with the classes of :data:`JUDGED` that a release shows, from the persons before it.
 
-    ``classes`` are the columns that distinguish its joint classes, its own last, and ``k`` is how many persons it shows
-    in one.
+    ``classes`` are the columns that distinguish its joint classes, its own last, which have at least ``k`` persons.
     """
     judged = select([exp.Star()], JUDGED.table).where(column(KEPT), copy=False)
     withheld = SQL.query("withheld_persons", persons=before, withholding=judged, grouped=classes, k=k)
@@ -222,19 +218,16 @@ def shown_persons(persons: Relation, before: Relation, classes: Sequence[str], k
 
 
 def persons_beside(release: ClassesOfRows, keys: Sequence[str], *, as_text: bool) -> Step:
-    """The step that makes persons of ``PERSONS`` and of the source of a release, by their classes.
-
-    The numbers of their joint classes are in the column :data:`ALL_EARLIER`.
-    """
+    """Make persons by their classes from ``PERSONS`` and the source of a release, with :data:`ALL_EARLIER`."""
     rows, names = release.rows(keys, {}, as_text=as_text), persons_by(keys)
     roles = SQL.given(rows=rows, persons=PERSONS, persons_by=names, number=ALL_EARLIER, name=release.name)
     return roles.step(persons_of(release.place), "persons_beside")
 
 
 def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
-    """The step that makes the same of the rows of a run, whose encoding has these numbers; with protected values.
+    """Make persons by their classes from the rows of a run, with :data:`ALL_EARLIER` and protected values.
 
-    Those that are compared become codes from 1 on, beside their texts if labels are looked up.
+    Compared values become codes from 1 up, with their texts if labels are looked up.
     """
     spec = encoding.spec
     values, coded = [*spec.protected], [*spec.coded]
@@ -249,7 +242,7 @@ def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
 
 
 def shown_classes(classes: Sequence[str]) -> exp.Select:
-    """The joint classes of :data:`JUDGED` as persons by their classes: 0 is that of a release, the last, if hidden."""
+    """Select the joint classes of :data:`JUDGED` as persons by classes; 0 if the last release hides theirs."""
     *beside, name = classes
     shown = case(column(KEPT), column(name), number(0))
     rows = aliased(column(CLASS_ROWS), "anon_rows")
@@ -257,7 +250,7 @@ def shown_classes(classes: Sequence[str]) -> exp.Select:
 
 
 def withheld_persons(recoding: AtNode) -> Step:
-    """The step that makes :data:`WITHHELD_PERSONS` of the classes of a run that are kept."""
+    """Make :data:`WITHHELD_PERSONS` from the kept classes of a run."""
     encoding = recoding.encoding
     masks = {encoding.key(word): mask for word, mask in encoding.keys.node_masks(recoding.levels).items()}
     words = [aliased(bits(column(name), number(mask)), name) for name, mask in masks.items()]
@@ -268,7 +261,7 @@ def withheld_persons(recoding: AtNode) -> Step:
 
 
 def without_withheld() -> exp.Update:
-    """The statement that gives them in ``PERSONS`` the negative number of their joint class, which no class has."""
+    """Negate the joint class of withheld persons in ``PERSONS``, a number that no class has."""
     update = exp.update(PERSONS.table, {}, dialect="duckdb")
     negative = exp.EQ(this=column(EARLIER), expression=exp.Neg(this=column(EARLIER)))
     update.set("expressions", [negative])
@@ -278,14 +271,14 @@ def without_withheld() -> exp.Update:
 
 
 def joint_classes(persons: Relation | exp.Query, classes: Sequence[str]) -> Step:
-    """The step that makes :data:`JOINT` of persons by their classes in some releases."""
+    """Make :data:`JOINT` from persons by their classes in some releases."""
     return SQL.step(JOINT, "joint_classes", persons=persons, classes=classes, are_shown=_are_shown(classes))
 
 
 def joint_class_ranges(classes: Sequence[str]) -> exp.Query:
-    """The numbers of :data:`JOINT` by the releases that show it.
+    """Select ranges of numbers of :data:`JOINT`, ``first_number`` to ``last_number``, by ``shown_by``.
 
-    A row each: ``shown_by``, whether each of these does, and ``first_number`` and ``last_number``.
+    ``shown_by`` has, by release, whether it shows them.
     """
     return SQL.query("joint_class_ranges", joint=JOINT, are_shown=_are_shown(classes))
 
@@ -295,19 +288,19 @@ def _are_shown(classes: Sequence[str]) -> list[exp.Expr]:
 
 
 def joint_sizes() -> exp.Query:
-    """One row about :data:`JOINT`: ``k``, ``class_count``, ``person_count`` and ``unique_persons``."""
+    """Select one row about :data:`JOINT`: ``k``, ``class_count``, ``person_count`` and ``unique_persons``."""
     persons = select([aliased(column("anon_persons"), "person_count")], JOINT.table)
     return table_call("joint_sizes", subquery(persons, "anon_joint"))
 
 
 def numbered_persons(persons: Relation, classes: Sequence[str], keys: Sequence[str], values: Sequence[str]) -> Step:
-    """The step that makes ``PERSONS`` of persons by their classes, with codes of their values, and of :data:`JOINT`."""
+    """Make ``PERSONS`` from persons by their classes, with codes of their values and numbers of :data:`JOINT`."""
     roles = SQL.given(persons=persons, joint=JOINT, persons_by=persons_by(keys), classes=classes, values=[*values])
     return roles.step(PERSONS, "numbered_persons")
 
 
 def persons_at_risk(k: int) -> exp.Query:
-    """One row about :data:`JOINT`, ``persons_at_risk``: those in joint classes of fewer than k."""
+    """Select one row about :data:`JOINT`, ``persons_at_risk``: the persons in joint classes of fewer than k."""
     return SQL.query("persons_at_risk", joint=JOINT, k=k)
 
 

@@ -1,4 +1,4 @@
-"""Searches for a node: generators that know no database."""
+"""Searches for a node, as generators that don't depend on a database."""
 
 from collections.abc import Callable, Mapping
 

@@ -19,25 +19,25 @@ Nodes = NDArray[np.int64]  # nodes by their indexes: a row per node, a column pe
 
 
 def below(index: Index) -> tuple[slice, ...]:
-    """The index of a node and everything less general."""
+    """Select a node and all less general ones."""
     return tuple(slice(0, step + 1) for step in index)
 
 
 def above(index: Index) -> tuple[slice, ...]:
-    """The index of a node and everything more general."""
+    """Select a node and all more general ones."""
     return tuple(slice(step, None) for step in index)
 
 
 def levels_of(nodes: Nodes, lattice: Lattice) -> NDArray[np.int64]:
-    """The levels of nodes, as quality models take them: a row per quasi-identifier, a column per node."""
+    """Return the levels of nodes as quality models take them: a row per quasi-identifier, a column per node."""
     levels: NDArray[np.int64] = nodes.T + np.array(lattice.bottom)[:, np.newaxis]
     return levels
 
 
 def neighbours(entries: Entries, axis: int) -> Iterator[tuple[Entries, Entries]]:
-    """The entries of each level of an axis beside those of the next, as views.
+    """Yield the entries of each level of an axis and of the next level, as views.
 
-    Axes have few levels, along which numpy's own ``accumulate`` takes many times as long.
+    Axes have few levels, where numpy's own ``accumulate`` is many times slower.
     """
     levels = np.moveaxis(entries, axis, 0)
     for step in range(1, len(levels)):
@@ -45,19 +45,19 @@ def neighbours(entries: Entries, axis: int) -> Iterator[tuple[Entries, Entries]]
 
 
 def spread_upwards(entries: Entries) -> None:
-    """Give every node the largest of its own entry and those of the nodes below it, in place; a mark is the larger."""
+    """Raise every entry to the maximum over the node and all nodes below it, in place."""
     for axis in range(entries.ndim):
         for lower, upper in neighbours(entries, axis):
             np.maximum(lower, upper, out=upper)
 
 
 def spread_downwards(entries: Entries) -> None:
-    """Give every node the largest of its own entry and those of the nodes above it, in place; a mark is the larger."""
+    """Raise every entry to the maximum over the node and all nodes above it, in place."""
     spread_upwards(np.flip(entries))
 
 
 def minimal(upper: Mask) -> Iterator[Index]:
-    """The marked nodes with none below them, in lexicographic order; everything above a marked node is marked."""
+    """Yield the minimal nodes of an upward closed mask, in lexicographic order."""
     least = upper.copy()
     for axis in range(upper.ndim):
         predecessors = [slice(None)] * upper.ndim
@@ -69,7 +69,7 @@ def minimal(upper: Mask) -> Iterator[Index]:
 
 
 def indexes(mask: Mask) -> Iterator[Index]:
-    """The marked nodes, in lexicographic order."""
+    """Yield the marked nodes, in lexicographic order."""
     for index in np.argwhere(mask):
         yield tuple(int(step) for step in index)
 
@@ -78,10 +78,10 @@ Losses = Bounds | NDArray[np.int64]
 
 
 def most_informative(open_nodes: Mask, known: Losses, count: int) -> list[Index]:
-    """Choose up to ``count`` open nodes, no two comparable, that rule out many others whether they satisfy or fail.
+    """Choose up to ``count`` incomparable open nodes that rule out many others whether they satisfy or fail.
 
-    It is a binary search, generalized from a line to a lattice: the nodes rule out most in the worse of the two cases.
-    ``known`` are lower bounds of losses.
+    This generalizes binary search from a line to a lattice: it maximizes the nodes that are ruled out in the worse
+    case. ``known`` has lower bounds of losses.
     """
     gain = np.where(open_nodes, np.minimum(count_below(open_nodes), _count_worse(open_nodes, known)), 0)
     batch: list[Index] = []
@@ -94,7 +94,7 @@ def most_informative(open_nodes: Mask, known: Losses, count: int) -> list[Index]
 
 
 def count_below(open_nodes: Mask) -> NDArray[np.int64]:
-    """For every node, how many open nodes a failure would rule out: itself and the less general ones."""
+    """Count, for every node, the open nodes that a failure would rule out: itself and the less general ones."""
     counts = open_nodes.astype(np.int64)
     for axis in range(counts.ndim):
         for lower, upper in neighbours(counts, axis):
@@ -103,10 +103,10 @@ def count_below(open_nodes: Mask) -> NDArray[np.int64]:
 
 
 def _count_worse(open_nodes: Mask, known: Losses) -> NDArray[np.int64]:
-    """For every node, how many open nodes a success is expected to rule out, itself included.
+    """Count, for every node, the open nodes that a success is expected to rule out, itself included.
 
-    Those above it, whose loss is at least as large, or those of larger known bound, whichever are more. Bounds
-    inherited from checked nodes are left out: half known, they say more about the search than about the lattice.
+    These are the nodes above it, whose loss is at least as large, or the nodes of larger known bound, if more. Bounds
+    inherited from checked nodes don't count: they describe the search more than the lattice.
     """
     more_general = np.flip(count_below(np.flip(open_nodes)))
     ordered = np.sort(known[open_nodes])

@@ -1,4 +1,4 @@
-"""The share of rows that nodes are expected to suppress, by that of others. It steers a search, and proves nothing."""
+"""Expected shares of suppressed rows, learned from checked nodes. They steer a search, and prove nothing."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Nodes
 from sqlanon.search.optimal.boxes import Facts, Levels
 
-POWER = 4  # the root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range
-SMOOTHING = 1e-3  # how much terms are drawn to 0, as a share of the weight of a node
+POWER = 4  # this root of the share of suppressed rows is close to a sum of one term per level, over a wide range
+SMOOTHING = 1e-3  # the ridge penalty, relative to the mean weight of a node
 
-INFORMATION_SCALE = 30.0
-"""How much less the term of lost information is drawn to 0: it stands in for levels that are less known."""
+INFORMATION_SCALE = 30.0  # weakens the penalty on lost information, which stands in for levels without nodes
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Roots of shares as a constant and a term of each level, which does not increase with the level."""
+    """Roots of shares as a constant and one term per level, which never increases with the level."""
 
     constant: float  # the mean
-    terms: tuple[Bounds, ...]  # by quasi-identifier and level, what is added to it
-    error: float  # how far off the roots of the nodes are that it was learned from: the root of the mean square
+    terms: tuple[Bounds, ...]  # by quasi-identifier and level
+    error: float  # the root mean square error on the nodes that it was learned from
 
     def everywhere(self) -> Bounds:
-        """The roots of all nodes: an array with an entry per node."""
+        """Return the roots of all nodes, an entry per node."""
         return reduce(np.add.outer, self.terms, np.array(self.constant))
 
 
 def forecast_of(nodes: Nodes, shares: Bounds, target: float, lost_information: Sequence[Bounds]) -> Forecast:
-    """Learn from some nodes: a ridge regression.
+    """Fit a ridge regression to one or more nodes.
 
-    Each level has a term of its own, and one has the lost information, which covers levels that no given node has.
-    Nodes, at least one, count for more the nearer the share of rows that they suppress is to the target.
+    Each level has a term, and so has lost information, which covers levels without nodes. Nodes weigh more the nearer
+    their share of suppressed rows is to the target.
     """
     weights = np.exp(-(np.log(np.maximum(shares, 1e-12) / target) ** 2) / 4) + 1e-12
     roots = shares ** (1 / POWER)
@@ -52,14 +51,14 @@ def forecast_of(nodes: Nodes, shares: Bounds, target: float, lost_information: S
     terms = []
     for axis, lost in enumerate(lost_information):
         steps = [own.pop(0) + INFORMATION_SCALE * information * step for step in np.diff(lost)]
-        # A more general level never has more.
+        # A more general level never suppresses more rows.
         heights = np.concatenate([[0.0], np.cumsum(np.minimum(steps, 0))])
         terms.append(heights - np.average(heights[nodes[:, axis]], weights=weights))
     return Forecast(float(mean), tuple(terms), float(error))
 
 
 def lost_information(context: LossContext) -> list[Bounds]:
-    """For each quasi-identifier: the share of all information that each of its levels in the lattice loses."""
+    """Return, by quasi-identifier and level in the lattice, the lost share of all information."""
     everything = max(sum(losses[-1] for losses in context.losses.entropy), 1e-300)
     lattice = context.lattice
     return [
@@ -69,14 +68,14 @@ def lost_information(context: LossContext) -> list[Bounds]:
 
 
 MIN_TARGET = 1e-3
-"""The least share of suppressed rows that is of interest: nodes that suppress none say nothing of how far they are."""
+"""The smallest target for the share of suppressed rows: nodes that suppress none don't show their distance from it."""
 
-NEWS = 1.1  # how many times the nodes that the forecast was learned from there are to be before it is learned anew
-MAX_LEARNED = 2**12  # the most nodes that it is learned from, the latest
+NEWS = 1.1  # the forecast is fitted again after checked nodes grew by this factor
+MAX_LEARNED = 2**12  # it is fitted to the latest nodes
 
 
 class ExpectedRows:
-    """The forecast of a search (:mod:`sqlanon.search.forecast`)."""
+    """The rows that a search expects nodes to suppress."""
 
     def __init__(self, context: LossContext, facts: Facts) -> None:
         self._context = context
@@ -87,17 +86,16 @@ class ExpectedRows:
         self._learned = 0
         self._constant = 0.0
         self._terms = np.zeros((len(self._bottom), max(context.lattice.top) + 1))
-        # By quasi-identifier and level, by how much the root of the share falls to the next level; 0 if there is none.
+        # By quasi-identifier and level, the fall of the root to the next level; 0 at the last one.
         self.drops = self._terms
 
     def of(self, nodes: Levels) -> Bounds:
-        """The expected rows of nodes."""
         roots = self._constant + self._terms[np.arange(nodes.shape[1]), nodes].sum(axis=1)
         rows: Bounds = np.round(np.maximum(roots, 0) ** POWER * self._context.row_count, 3)
         return rows
 
     def learn(self) -> None:
-        """Learn from the checked nodes, if many are new."""
+        """Fit again, if many checked nodes are new."""
         if len(self._facts.nodes) < NEWS * self._learned:
             return
         self._learned = len(self._facts.nodes)

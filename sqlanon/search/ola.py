@@ -1,8 +1,9 @@
 """OLA, optimal lattice anonymization, and Inverse OLA: minimal or maximal nodes by divide and conquer.
 
-Source: El Emam et al. 2009; Mazzone 2019, section 4.3; exactly spec/ola.md (b). Sound for monotonic privacy models and
-monotonic losses only: what is ruled out, and that the best node is a minimal one, follow from monotonicity. Inverse OLA
-(Mazzone 2019, section 4.4) needs a privacy that does not decrease when a node is generalized, as the largest k.
+Source: El Emam et al. 2009; Mazzone 2019, section 4.3; exactly spec/ola.md (b). Sound only for monotonic privacy models
+and monotonic losses, which justify ruling out nodes and looking for the best one among the minimal nodes. Inverse OLA
+(Mazzone 2019, section 4.4) needs a measure of privacy that never decreases when a node is generalized, such as the
+largest k.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ OPEN, HOLDS, FAILS = 0, 1, -1
 
 
 class Tags:
-    """The nodes where the property holds or fails, as far as that follows from those that were asked."""
+    """The nodes where a property is known to hold or to fail."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._tags = np.full(shape, OPEN, dtype=np.int8)
@@ -41,39 +42,34 @@ class Tags:
         return int(self._tags[index])
 
     def set(self, index: Index, *, holds: bool) -> None:
-        """Tag a node and what follows from it."""
+        """Tag a node and all nodes whose tags follow."""
         if holds:
             self._tags[above(index)] = HOLDS
         else:
             self._tags[below(index)] = FAILS
 
     def minimal(self) -> list[Index]:
-        """The nodes where the property is known to hold that have no such node below, in lexicographic order."""
+        """Return the minimal nodes where the property is known to hold, in lexicographic order."""
         return list(minimal(self._tags == HOLDS))
 
     def open_between(self, bottom: Index, top: Index) -> bool:
-        """Whether a node of the sublattice from ``bottom`` to ``top`` is not tagged yet."""
+        """Return whether the sublattice from ``bottom`` to ``top`` has an open node."""
         between = tuple(slice(least, most + 1) for least, most in zip(bottom, top, strict=True))
         return not self._tags[between].all()
 
     def open(self) -> Mask:
-        """The nodes that are not tagged yet."""
         nodes: Mask = self._tags == OPEN
         return nodes
 
 
 class Sublattices:
-    """One search by divide and conquer; what it finds is in its ``tags``: once it is over, no node is open.
-
-    ``ask`` is asked about open nodes, given by their place in an array with an entry per node.
-    """
+    """A search by divide and conquer for a property that ``ask`` checks; in the end no node in ``tags`` is open."""
 
     def __init__(self, shape: tuple[int, ...], ask: Callable[[Index], Answer]) -> None:
         self.tags = Tags(shape)
         self._ask = ask
 
     def search(self, bottom: Index, top: Index) -> Part:
-        """Tag every node of the sublattice from ``bottom`` to ``top``."""
         if not self.tags.open_between(bottom, top):
             return
         height = sum(top) - sum(bottom)
@@ -90,14 +86,14 @@ class Sublattices:
                     yield from self.search(middle, top)
 
     def holds(self, index: Index) -> Answer:
-        """Whether the property holds at a node; if that is open, it is asked."""
+        """Return whether the property holds at a node, asking if it is open."""
         if self.tags[index] == OPEN:
             self.tags.set(index, holds=(yield from self._ask(index)))
         return self.tags[index] == HOLDS
 
 
 def at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
-    """The nodes of a sublattice whose levels sum to ``height``, in lexicographic order."""
+    """Yield the nodes of a sublattice whose levels sum to ``height``, in lexicographic order."""
     if not bottom:
         if height == 0:
             yield ()
@@ -109,9 +105,9 @@ def at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
 
 
 def ola(problem: SearchProblem) -> Search:
-    """Find the k-minimal nodes, which satisfy the policy while no node below them does, and take the best of them.
+    """Find the k-minimal nodes, which satisfy the policy while no node below them does, and choose the best.
 
-    Yields one node at a time, because each answer decides what is asked next.
+    It asks one node at a time, because each answer decides the next question.
     """
     lattice = problem.context.lattice
     knowledge = Knowledge(problem, DenseRegion(problem), monotonic=True)
@@ -125,7 +121,7 @@ def ola(problem: SearchProblem) -> Search:
     sublattices = Sublattices(lattice.shape, ask)
     with suppress(SearchStopped):
         yield from sublattices.search(lattice.index(lattice.bottom), lattice.index(lattice.top))
-        # A node that was only tagged follows from one below it, so the minimal ones were all checked.
+        # A tag without a check follows from a node below, so all minimal nodes were checked.
         minimal = tuple(lattice.node(index) for index in sublattices.tags.minimal())
         return knowledge.outcome([checked[levels] for levels in minimal], minimal)
     return knowledge.outcome()
@@ -135,14 +131,14 @@ Maximal = Generator[Inquiry, Answers, tuple[Levels, ...]]
 
 
 def inverse_ola(problem: SearchProblem) -> Search:
-    """Find the maximal acceptable nodes, and take the one that can be made most private.
+    """Find the maximal acceptable nodes, and choose the most private one that satisfies the policy.
 
-    Acceptable is a loss of at most ``max_loss``, with a tolerance of 1e-12 (relative if the loss is larger than 1).
-    If the loss is known without a check, only the maximal acceptable nodes are checked. Only nodes that satisfy the
-    policy count. Ties go to the smaller loss, then to lexicographic order.
+    A loss of at most ``max_loss`` is acceptable, with a tolerance of 1e-12 (relative if the loss is larger than 1).
+    If losses are known without checks, only the maximal acceptable nodes are checked. Ties go to the smaller loss, then
+    to lexicographic order.
 
-    The loss of a node that would have to suppress rows is taken as if it need not: only so are losses that count
-    suppressed rows monotonic where nothing may be suppressed.
+    Losses ignore the rows that a node would have to suppress: otherwise losses that count them would not be monotonic
+    where nothing may be suppressed.
     """
     acceptable = _Acceptable(problem)
     with suppress(SearchStopped):
@@ -155,7 +151,7 @@ def inverse_ola(problem: SearchProblem) -> Search:
 
 
 class _Acceptable:
-    """The state of one search: the nodes that were checked, and the maximal acceptable ones once they are known."""
+    """The state of one search: checked nodes, and the maximal acceptable nodes once they are known."""
 
     def __init__(self, problem: SearchProblem) -> None:
         assert problem.max_loss is not None
@@ -170,14 +166,13 @@ class _Acceptable:
         self._satisfying: list[NodeSummary] = []
 
     def ask(self, nodes: Sequence[Levels]) -> Inquiry:
-        """Ask for the summaries of some nodes."""
         return self._knowledge.ask(nodes)
 
     def learn(self, summary: NodeSummary) -> bool:
-        """Take note of a checked node; says whether its loss is acceptable."""
+        """Record a checked node, and return whether its loss is acceptable."""
         self.checked[summary.levels] = summary
         satisfies = self._knowledge.learn(summary)
-        # Where this search is sound, the bound is the loss of a node that satisfies.
+        # For a satisfying node the bound is its loss, wherever this search is sound.
         bound = self._problem.quality.bound_above(summary, self._problem.context)
         acceptable = bound <= self._largest_loss
         if satisfies and acceptable:
@@ -185,23 +180,23 @@ class _Acceptable:
         return acceptable
 
     def find_maximal(self) -> Maximal:
-        """The acceptable nodes with none above them, in lexicographic order.
+        """Return the maximal acceptable nodes, in lexicographic order.
 
-        What is acceptable is closed downwards, so the lattice is searched upside down.
+        Acceptable nodes are closed downwards, so the lattice is searched upside down.
         """
         if self._problem.quality.known:
             mirrored = list(minimal(np.flip(self._known <= self._largest_loss)))
         else:
             sublattices = Sublattices(self._lattice.shape, self._holds)
             top, bottom = self._mirrored(self._lattice.top), self._mirrored(self._lattice.bottom)
-            # The bottom first: if its loss is too large, that is the whole answer.
+            # If the loss of the bottom is too large, no node is acceptable.
             if (yield from sublattices.holds(bottom)):
                 yield from sublattices.search(top, bottom)
             mirrored = sublattices.tags.minimal()
         return tuple(sorted(self._mirrored(index) for index in mirrored))
 
     def outcome(self, *, over: bool) -> SearchOutcome:
-        """The most private of the maximal nodes, or of all acceptable ones that were checked before these are known."""
+        """Return the most private maximal nodes, or the most private acceptable ones if the search was stopped."""
         ties = self._most_private()
         return SearchOutcome(
             best=ties[0] if ties else None,
@@ -215,7 +210,7 @@ class _Acceptable:
         )
 
     def _holds(self, index: Index) -> Answer:
-        """Whether the loss of the node at a mirrored place is acceptable; no query if its known bound is too large."""
+        """Return whether the node at a mirrored place has an acceptable loss; its known bound may decide."""
         levels = self._mirrored(index)
         if self._known[self._lattice.index(levels)] > self._largest_loss:
             return False
@@ -223,11 +218,11 @@ class _Acceptable:
         return self.learn(summary)
 
     def _mirrored(self, levels: Levels) -> Index:
-        """Levels as steps from the top, or such steps as levels."""
+        """Convert levels to steps from the top, or back."""
         return tuple(most - level for most, level in zip(self._lattice.top, levels, strict=True))
 
     def _most_private(self) -> list[NodeSummary]:
-        """The nodes to publish: the best first, the others that are as private in lexicographic order."""
+        """Return the nodes of most privacy: the best first, the others in lexicographic order."""
         candidates = [summary for summary in self._satisfying if self.maximal is None or summary.levels in self.maximal]
         if not candidates:
             return []

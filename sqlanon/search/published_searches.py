@@ -1,6 +1,6 @@
-"""Searches as they were published, for comparison; and every node of the lattice.
+"""Searches as published, for comparison, and exhaustive search.
 
-Those of Samarati and Incognito are sound for monotonic privacy models only, Incognito for monotonic losses only, too;
+Samarati's search and Incognito are sound only for monotonic privacy models, Incognito also needs monotonic losses.
 Datafly is a heuristic, which over-generalizes.
 
 Source: Mazzone 2019, section 4.3.4; and what each names.
@@ -25,8 +25,8 @@ from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, b
 def datafly(problem: SearchProblem) -> Search:
     """Generalize the quasi-identifier with the most distinct labels until a node satisfies.
 
-    The paper stops when at most k rows would be suppressed; here the suppression limit of the policy decides, as it
-    does for every search. That no node satisfies is proven only if the failure of the top proves it.
+    The paper stops when at most k rows would be suppressed; here the suppression limit of the policy decides, as in
+    every search. Only the failure of the top can prove that no node satisfies.
 
     Source: Sweeney 1997 and 2002.
     """
@@ -40,10 +40,10 @@ def datafly(problem: SearchProblem) -> Search:
 
 
 def _walk(context: LossContext) -> Iterator[Levels]:
-    """The nodes from the bottom to the top, each one level above the one before.
+    """Yield nodes from the bottom to the top, each one level above the one before.
 
-    Labels are counted before suppression. Among equal counts the paper's choice is open, the thesis' random; the first
-    quasi-identifier of the policy goes first here.
+    Labels are counted before suppression. Between equal counts the paper leaves the choice open, and the thesis draws;
+    here the first quasi-identifier of the policy wins.
     """
     levels, top = context.lattice.bottom, context.lattice.top
     yield levels
@@ -58,13 +58,13 @@ def _walk(context: LossContext) -> Iterator[Levels]:
 
 
 def samarati(problem: SearchProblem) -> Search:
-    """Find the satisfying nodes of least height, and take the one of least loss.
+    """Find the satisfying nodes of least height, and choose the one of least loss.
 
-    The paper takes any of them, or one by a preference of the user; the loss is ours. As in the paper a height is
-    left once a node there satisfies; the rest of the least height is checked at the end, to compare losses. The node
-    need not be optimal: one of larger height may lose less. A stopped search returns the best of what it checked.
+    The paper takes any of them, or follows a preference of the user; we take the loss. As in the paper, the search
+    leaves a height at its first satisfying node; the rest of the least height is checked at the end, to compare losses.
+    The node need not be optimal: a higher one may lose less. A stopped search returns the best of the checked nodes.
 
-    Source: Samarati 2001. A height above a satisfying node has one, too, if privacy models are monotonic.
+    Source: Samarati 2001. All heights above a satisfying node have one, too, if privacy models are monotonic.
     """
     knowledge = Knowledge(problem, region_of(problem), monotonic=True)
     heights = _Heights(knowledge)
@@ -84,7 +84,7 @@ def samarati(problem: SearchProblem) -> Search:
 
 
 class _Heights:
-    """The nodes by height: those still to check, and those that satisfy."""
+    """The unchecked and the satisfying nodes by height."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.satisfying: dict[int, list[NodeSummary]] = defaultdict(list)
@@ -92,14 +92,14 @@ class _Heights:
         self._unchecked: dict[int, Iterator[list[Levels]]] = {}
 
     def check_until_one_satisfies(self, height: int) -> Part:
-        """Check the nodes of a height, batch by batch, until a batch has a satisfying one."""
+        """Check the nodes of a height, in batches, until a batch has a satisfying one."""
         for batch in self._batches(height):
             yield from self._check(height, batch)
             if self.satisfying[height]:
                 return
 
     def check_rest(self, height: int) -> Part:
-        """Check the nodes of a height that were not checked yet."""
+        """Check the remaining nodes of a height."""
         for batch in self._batches(height):
             yield from self._check(height, batch)
 
@@ -116,20 +116,20 @@ class _Heights:
 
 
 def incognito(problem: SearchProblem) -> Search:
-    """Find the minimal satisfying nodes, and take the best of them.
+    """Find the minimal satisfying nodes, and choose the best.
 
-    A node of a subset is checked as the node of the whole lattice that has the other quasi-identifiers at their
-    maximum. So every node of the lattice belongs to one subset, that of the quasi-identifiers below their maximum, and
-    no check is repeated. The top, the only node of the empty subset, comes first. The properties of the paper are tags
-    of this one lattice:
+    A node of a subset is checked as the node of the whole lattice with all other quasi-identifiers at their maximum.
+    So every node of the lattice belongs to one subset, the quasi-identifiers below their maximum, and no check is
+    repeated. The top, the only node of the empty subset, comes first. The properties of the paper are tags of this one
+    lattice:
 
-    - subset property and a-priori join: a node that fails rules out all below it, in the lattices of larger subsets
-      too; what is left for a subset is what the join of the smaller ones leaves;
-    - generalization property: a node that satisfies marks all above it; the paper's listing marks the direct ones.
+    - subset property and a-priori join: a failing node rules out all below it, also in the lattices of larger subsets;
+      a subset keeps what the join of the smaller ones leaves;
+    - generalization property: a satisfying node marks all above it; the paper's listing marks the direct ones.
 
-    The lattice of a subset is searched breadth-first from below, which is also the order of the paper's roll-up;
-    subsets of one size advance together. The paper leaves the choice among the satisfying nodes to any criterion;
-    here it is the loss, and the tie rule of all searches.
+    The lattice of a subset is searched breadth-first from below, as in the paper's roll-up; subsets of one size advance
+    together. The paper leaves the choice among satisfying nodes open; here the loss and the tie rule of all searches
+    decide.
 
     Source: LeFevre, DeWitt and Ramakrishnan 2005, section 3.
     """
@@ -151,7 +151,7 @@ def incognito(problem: SearchProblem) -> Search:
 
 
 def _breadth_first(shape: tuple[int, ...]) -> Iterator[Mask]:
-    """All nodes, in groups without comparable nodes: by the size of their subset, then by height."""
+    """Yield all nodes in groups of incomparable ones, by the size of their subset, then by height."""
     subset_sizes = reduce(np.add.outer, [(np.arange(count) < count - 1).astype(np.int64) for count in shape])
     heights = reduce(np.add.outer, [np.arange(count) for count in shape])
     for size in range(len(shape) + 1):
@@ -161,7 +161,7 @@ def _breadth_first(shape: tuple[int, ...]) -> Iterator[Mask]:
 
 
 def exhaustive(problem: SearchProblem) -> Search:
-    """Check every node, in lexicographic order, and take the best."""
+    """Check every node, in lexicographic order, and choose the best."""
     knowledge = Knowledge(problem, DenseRegion(problem))
     with suppress(SearchStopped):
         for batch in batches(problem.context.lattice.nodes()):

@@ -12,7 +12,7 @@ from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, load_sexes, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
-FALL_SHORT = r'some joint classes of .*"first".* do not meet distinct .* already \(how many: 1\)'
+FALL_SHORT = r'some joint classes of .*"first".* already violate distinct .* \(how many: 1\)'
 LOCAL = {"method": sa.LocalRecoding(suppression_limit=0.9), "suppression_limit": None}
 
 

@@ -90,7 +90,7 @@ class TestSources:
     def test_keys_that_do_not_identify(self, session: sa.Session) -> None:
         session.anonymize("summer", policy(), "second", **at(2))
         for change, problem, source, named, earlier in (
-            ("SET id = NULL WHERE id = 1", "1 rows have none", "autumn", "autumn", [SUMMER]),
+            ("SET id = NULL WHERE id = 1", "1 rows have NULL", "autumn", "autumn", [SUMMER]),
             ("SET id = 2 WHERE id IS NULL", "1 values are in several", "summer", "spring", [SUMMER, SPRING]),
         ):
             session.connection.execute(f"UPDATE spring {change}")
@@ -145,7 +145,7 @@ class TestSources:
 
 class TestReleases:
     def test_earlier_releases_that_leave_too_few_or_stand_too_late(self, session: sa.Session) -> None:
-        with pytest.raises(sa.UnsatisfiableError, match='some joint classes of table "first" have fewer than 6'):
+        with pytest.raises(sa.UnsatisfiableError, match='joint classes of table "first" already have fewer'):
             session.anonymize("spring", policy(6, earlier=["first"]), "second")
         session.anonymize("spring", policy(earlier=["first"]), "second")
         with pytest.raises(sa.PolicyError, match='held together with "first", which has to stand before it'):

@@ -210,7 +210,7 @@ class TestScales:
 
     @pytest.mark.parametrize("sensitivity", [0, -1])
     def test_nothing_is_bought_for_what_nobody_can_change(self, sensitivity: int) -> None:
-        with pytest.raises(ValueError, match="is not 1 or more"):
+        with pytest.raises(ValueError, match="must be 1 or more"):
             scale_for(Fraction(1), sensitivity)
         with pytest.raises(BudgetError, match="ε must be above 0"):
             scale_for(Fraction(0), 1)

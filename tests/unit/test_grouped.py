@@ -280,9 +280,9 @@ class TestBadInput:
         ("groups", "message"),
         [
             ([(0, -1), (0, 3)], "1 counts are below 0"),
-            ([(0, 0), (5, 0)], "0 candidates are none"),
-            ([(0, 2**61), (0, 2**61)], "more than 2"),
-            ([(0, 2**62), (0, 2**62), (0, 2**62), (0, 2**62)], "more than 2"),
+            ([(0, 0), (5, 0)], "must be between 1 and"),
+            ([(0, 2**61), (0, 2**61)], "must be between 1 and"),
+            ([(0, 2**62), (0, 2**62), (0, 2**62), (0, 2**62)], "must be between 1 and"),
         ],
     )
     def test_what_are_no_candidates(self, groups: list[tuple[int, int]], message: str) -> None:
@@ -294,7 +294,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"\(2,\) scores .* \(1,\) counts.*type float64"):
             sa.SeededSource(1).grouped_exponential_mechanism(np.zeros(2), np.ones(1, int), charge("1"), sensitivity=1)
         nothing = np.empty(0, dtype=np.int64)
-        with pytest.raises(ValueError, match="none"):
+        with pytest.raises(ValueError, match=r"not 0$"):
             sa.SeededSource(1).grouped_exponential_mechanism(nothing, nothing, charge("1"), sensitivity=1)
 
 

@@ -115,7 +115,7 @@ class TestBinomial:
 
     def test_what_cannot_be_drawn_is_refused(self) -> None:
         for trials, probability in ((-1, Fraction(1, 2)), (1, Fraction(3, 2)), (1, Fraction(-1, 2))):
-            with pytest.raises(ValueError, match=r"fewer|not a probability"):
+            with pytest.raises(ValueError, match=r"0 or more|not a probability"):
                 sa.SeededSource(1).binomial(trials, probability)
 
 
@@ -147,7 +147,7 @@ class TestThinned:
         assert peak < 8_000_000, "3 million words take 24 MB"
 
     def test_what_cannot_stay_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="below 0"):
+        with pytest.raises(ValueError, match="0 or more"):
             sa.SeededSource(1).thinned(np.array([-1]), Fraction(1, 2))
 
 

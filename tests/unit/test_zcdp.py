@@ -102,7 +102,7 @@ class TestScales:
         assert scale_in_rho(least, 1) == pytest.approx(LARGEST_SCALE)
         with pytest.raises(sa.BudgetError, match="too small"):
             scale_in_rho(least * 9 / 10, 1)
-        with pytest.raises(ValueError, match="is not 1 or more"):
+        with pytest.raises(ValueError, match="must be 1 or more"):
             scale_in_rho(Fraction(1), 0)
         assert scale_in_rho((1 + RHO_ROUNDING) / 2, 1) == 1, "what is paid to the last bit is enough"
 

@@ -1,12 +1,11 @@
-"""The boxes of a lattice that are left, which do not overlap, in the order in which they are split.
+"""The open boxes of a lattice, which don't overlap, in the order in which they are split.
 
-A box stands for the nodes between its lowest and its highest. Together the boxes hold every node that is not checked
-yet and may be as good as the best so far.
+A box has the nodes between its lowest and its highest one. Together the boxes contain every unchecked node that may be
+as good as the best so far.
 
-Facts are what checked nodes prove of boxes, and rule out. What a node is certain to suppress, every less general node
-suppresses, too. So a box below a checked node suppresses as many rows. If all of a box is below it but for one
-quasi-identifier, the part up to the node's level of that one is below it: where that part is ruled out, the box begins
-above it.
+Facts are what checked nodes prove about boxes. Rows that a node certainly suppresses are suppressed by every less
+general node, too, so by a whole box below it. If a box lies below a checked node in all quasi-identifiers but one, its
+part up to the node's level in this one lies below the node: if that part is ruled out, the box begins above it.
 """
 
 from __future__ import annotations
@@ -24,26 +23,21 @@ from sqlanon.model.lattice import Levels as Node
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.problem import SearchProblem
 
-Levels = NDArray[np.int64]  # nodes by their levels: a row per node
-Places = NDArray[np.int64]  # places in another array
+Levels = NDArray[np.int64]  # a row per node
+Places = NDArray[np.int64]  # indexes of another array
 
-MAX_BOXES = 100_000
-"""The most boxes that wait to be split, a few hundred bytes each: of more, the latest are split until they are gone."""
-
-DIGITS = 12
-"""Digits by which bounds are compared: a database adds in any order, and equal runs are to check equal nodes."""
-
-HALVINGS = 12
-"""How often the interval is halved that has the number of suppressed rows from which on a node is ruled out."""
+MAX_BOXES = 100_000  # a few hundred bytes each; above this, the latest boxes are split first
+DIGITS = 12  # bounds are rounded to these: a database adds in any order, but equal runs must check equal nodes
+HALVINGS = 12  # steps of the bisection for the number of suppressed rows that rules out a node
 
 
 class Facts:
-    """The checked nodes."""
+    """The checked nodes, and what they prove."""
 
     def __init__(self, problem: SearchProblem) -> None:
-        # Whether a checked node says more of the loss of more general ones than is known without a check.
+        # Whether a checked node bounds the loss of more general ones better than levels do.
         self.inherits = not any(map(any, problem.known_terms()))
-        self.fewest = float("inf")  # the least rows that a part suppresses that was ruled out
+        self.fewest = float("inf")  # a lower bound of the rows that ruled out parts suppress
         self._problem = problem
         self._count = 0
         self._nodes = np.empty((64, len(problem.context.lattice.shape)), dtype=np.int64)
@@ -51,18 +45,16 @@ class Facts:
 
     @property
     def nodes(self) -> Levels:
-        """The checked nodes."""
         return self._nodes[: self._count]
 
     @property
     def rows(self) -> Bounds:
-        """The rows that each of them is certain to suppress."""
+        """The rows that each checked node certainly suppresses."""
         return self._rows[: self._count]
 
     def add(self, summary: NodeSummary) -> None:
-        """Take note of a checked node."""
         if self._count == len(self._rows):
-            # As many again as there are, so that they seldom move.
+            # Double the arrays, so that they are seldom copied.
             self._nodes, self._rows, self._losses = (
                 np.concatenate([each, each]) for each in (self._nodes, self._rows, self._losses)
             )
@@ -75,7 +67,7 @@ class Facts:
         """Cut off the parts of boxes that suppress enough rows to be ruled out.
 
         Returns:
-            the lowest node of each, above its highest one if nothing is left, and rows that all of its nodes suppress.
+            the new lowest nodes, above the highest one where nothing is left, and rows that all nodes suppress.
         """
         ways = np.zeros((len(low), self._count), dtype=np.int8)
         for of_boxes, of_nodes in zip(high.T, self.nodes.T, strict=True):
@@ -101,24 +93,23 @@ class Facts:
 
 
 class Box(NamedTuple):
-    """A sublattice."""
+    """The sublattice between two nodes."""
 
-    low: Node  # its lowest node
-    high: Node  # its highest node
-    suppressed_rows: float  # rows that every node of it suppresses at least
-    bound: float  # a lower bound of the loss of its nodes
+    low: Node
+    high: Node
+    suppressed_rows: float  # by every node at least
+    bound: float  # a lower bound of losses
 
     def nodes(self) -> Iterator[Node]:
-        """Its nodes, in lexicographic order."""
+        """Yield the nodes in lexicographic order."""
         return itertools.product(*(range(least, most + 1) for least, most in zip(self.low, self.high, strict=True)))
 
 
 Steps = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Steps of quasi-identifiers to their next levels: the places of these, and the levels that are left."""
+"""Steps to the next level: the positions of quasi-identifiers, and their levels before the step."""
 
 
 def steps_of(lattice: Lattice) -> Steps:
-    """Every step of a lattice."""
     ends = enumerate(zip(lattice.bottom, lattice.top, strict=True))
     steps = [(axis, level) for axis, (least, most) in ends for level in range(least, most)]
     axes, levels = np.array(steps, dtype=np.int64).reshape(-1, 2).T
@@ -126,7 +117,7 @@ def steps_of(lattice: Lattice) -> Steps:
 
 
 class Batch(NamedTuple):
-    """Some boxes as arrays: the attributes of :class:`Box`, with an entry, or a row of levels, for each box."""
+    """Boxes as arrays, with an entry, or a row of levels, per box."""
 
     low: Levels
     high: Levels
@@ -135,31 +126,29 @@ class Batch(NamedTuple):
 
     @classmethod
     def of(cls, boxes: Iterable[Box]) -> Batch:
-        """One or more boxes."""
         low, high, rows, bounds = zip(*boxes, strict=True)
         return cls(np.array(low), np.array(high), np.array(rows, dtype=np.float64), np.array(bounds))
 
     @classmethod
     def joined(cls, *batches: Batch) -> Batch:
-        """All boxes of some batches."""
         return cls(*map(np.concatenate, zip(*batches, strict=True)))
 
     @property
     def sizes(self) -> Bounds:
-        """The number of nodes of each."""
         sizes: Bounds = (self.high - self.low + 1.0).prod(axis=1)
         return sizes
 
     @property
     def are_single(self) -> Mask:
-        """The boxes of one node."""
         single: Mask = (self.low == self.high).all(axis=1)
         return single
 
     def splits(self, steps: Steps) -> tuple[Levels, Levels, Levels, Levels]:
-        """All ways to split them in two: the places of the box and of the step, and the nodes where the halves meet.
+        """Return all ways to split boxes in two.
 
-        These are the highest node of the lower half, and the lowest one of the upper half.
+        Returns:
+            the positions of the box and of the step, the highest node of the lower half, and the lowest node of the
+            upper half.
         """
         axes, levels = steps
         each, step = np.nonzero((self.low[:, axes] <= levels) & (levels < self.high[:, axes]))
@@ -169,18 +158,16 @@ class Batch(NamedTuple):
         return each, step, lower, upper
 
     def only(self, chosen: Mask) -> Batch:
-        """Some of them."""
         low, high, rows, bounds = self
         return Batch(low[chosen], high[chosen], rows[chosen], bounds[chosen])
 
     def boxes(self) -> list[Box]:
-        """Each of them."""
         columns = (each.tolist() for each in self)
         return [Box(tuple(low), tuple(high), rows, bound) for low, high, rows, bound in zip(*columns, strict=True)]
 
 
 class Boxes:
-    """The boxes that wait, first the whole lattice."""
+    """The open boxes, at first one of the whole lattice."""
 
     def __init__(self, problem: SearchProblem, facts: Facts) -> None:
         lattice, context = problem.context.lattice, problem.context
@@ -203,7 +190,7 @@ class Boxes:
         return len(self._waiting)
 
     def losses(self, nodes: Levels, suppressed_rows: ArrayLike) -> Bounds:
-        """Bound the loss of nodes that suppress these rows, and of more general ones; infinite if they are too many."""
+        """Bound the loss of nodes that suppress ``suppressed_rows``, and of more general ones; infinite if too many."""
         rows = np.asarray(suppressed_rows, dtype=np.float64)
         exact = self._problem.least_losses_from(nodes.T, rows)
         rounded = np.where(exact > 0, np.maximum(np.rint(exact / self._unit) - 1, 0) * self._unit, exact)
@@ -211,7 +198,7 @@ class Boxes:
         return losses
 
     def enough(self, low: Levels, ceiling: float) -> Bounds:
-        """Return the suppressed rows at which all nodes that are no less general lose more than the ceiling."""
+        """Return the suppressed rows at which each node and all more general ones lose more than the ceiling."""
         enough, least = np.full(len(low), self._too_many), np.zeros(len(low))
         if self._problem.quality.counts_suppression(self._problem.context):
             for _ in range(HALVINGS):
@@ -221,7 +208,7 @@ class Boxes:
         return enough
 
     def narrowed(self, boxes: Batch, ceiling: float) -> Batch:
-        """Narrow boxes to the parts that may lose no more than the ceiling."""
+        """Narrow boxes to the parts that may lose at most the ceiling."""
         low, rows = self._facts.left(boxes.low, boxes.high, self.enough(boxes.low, ceiling))
         rows = np.maximum(rows, boxes.suppressed_rows)
         bounds = np.maximum(boxes.bounds, self.losses(low, rows))
@@ -238,19 +225,19 @@ class Boxes:
         return narrowed.only(is_left)
 
     def put(self, boxes: Iterable[Box]) -> None:
-        """Take back what is left of the boxes that were taken last."""
+        """Put back the remainder of the boxes that were taken last."""
         self._taken = []
         for box in boxes:
             self._numbers += 1
             self._waiting[self._numbers] = box
             heapq.heappush(self._order, (box.bound, self._numbers))
         if len(self._order) > 2 * len(self._waiting) + 1024:
-            # Most were taken as the latest.
+            # Most entries are stale: their boxes were taken as the latest ones.
             self._order = [(box.bound, number) for number, box in self._waiting.items()]
             heapq.heapify(self._order)
 
     def take(self, count: int) -> list[Box]:
-        """Up to ``count`` boxes, those of the least bounds; of too many that wait, the latest."""
+        """Take up to ``count`` boxes of the least bounds, or the latest ones if too many are open."""
         if len(self._waiting) > MAX_BOXES:
             self._taken = [self._waiting.popitem()[1] for _ in range(min(count, len(self._waiting)))]
             return self._taken
@@ -261,7 +248,6 @@ class Boxes:
         return self._taken
 
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
-        """See :class:`sqlanon.search.knowledge.Region`."""
         self._unchecked -= 1
         self._facts.add(summary)
         if summary.levels == self._problem.context.lattice.top:
@@ -270,7 +256,6 @@ class Boxes:
                 self._waiting.clear()
 
     def least_bound(self) -> float:
-        """See :class:`sqlanon.search.knowledge.Region`."""
         if self._unchecked == 0:
             return float("inf")
         while self._order and self._order[0][1] not in self._waiting:
@@ -279,6 +264,5 @@ class Boxes:
         return min((box.bound for box in (*first, *self._taken)), default=float("inf"))
 
     def least_suppressed_rows(self) -> float:
-        """See :class:`sqlanon.search.knowledge.Region`."""
         left = (box.suppressed_rows for box in (*self._waiting.values(), *self._taken))
         return max(min(self._fewest, self._facts.fewest, min(left, default=float("inf"))), self._rows_of_all)

@@ -1,12 +1,12 @@
-"""Branching: where boxes are split, and which nodes are checked for it.
+"""Branching: where to split boxes, and which nodes to check.
 
-A box is split between two levels of a quasi-identifier. What the split is worth is the product of what each half gains
-in its bound (the product rule of Achterberg 2007): the upper half by what its lowest node loses, the lower one by the
-rows that its highest node is expected to suppress. The higher the node is that is checked for that, the more it says
-about other boxes, and the fewer classes it has: it is the highest one that is expected to rule out the lower half.
+A box is split between two levels of a quasi-identifier. The value of a split is the product of the gains of both halves
+in their bounds (the product rule of Achterberg 2007): the upper half gains by the loss of its lowest node, the lower
+half by the rows that its highest node is expected to suppress. The node that is checked for this is the highest one
+that is expected to rule out the lower half: a higher node proves more about other boxes, and has fewer classes.
 
-Where proofs are asked, nothing is foreseen of them. A box is then split where the levels of a quasi-identifier differ
-most in entropy; the quasi-identifier is the one between whose levels there the most entropy lies, times the most loss.
+Proofs can't be forecast. Where a search asks for them, it splits the quasi-identifier with the largest product of
+entropy and loss between its ends, at the step of most entropy.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from sqlanon.search.forecast import ExpectedRows
 from sqlanon.search.optimal.boxes import Batch, Boxes, Levels, Places, steps_of
 from sqlanon.search.problem import SearchProblem
 
-SAFETY = 0.9  # what part of the expected rows is counted on
-MIN_GAIN = 1e-2  # the least that a half counts for, as a share of what it would gain if it were ruled out
-WORTH = 0.2  # what a check is to raise the bound of a box by, as a share of what would rule it out
+SAFETY = 0.9  # the part of the expected rows to rely on
+MIN_GAIN = 1e-2  # the minimum gain of a half, relative to the gain of ruling it out
+WORTH = 0.2  # how far a check must raise the bound of a box, relative to ruling it out
 
 
 class Branching:
-    """Chooses by what nodes lose, as far as is known, and what they are expected to suppress."""
+    """Choices by losses, as far as known, and by expected suppressed rows."""
 
     def __init__(self, problem: SearchProblem, boxes: Boxes, expected: ExpectedRows) -> None:
         lattice = problem.context.lattice
@@ -43,19 +43,19 @@ class Branching:
         self._has_proofs = problem.has_proofs
 
     def halves(self, boxes: Batch, ceiling: float) -> tuple[Batch, Batch]:
-        """Boxes of more than one node, each split into a lower and an upper half."""
+        """Split each box of two or more nodes into a lower and an upper half."""
         each, step, lower, upper = boxes.splits(self._steps)
         if self._has_proofs:
             gains, entropies = self._spreads(boxes, each, step)
         else:
             gains, entropies = self._gains(boxes, each, lower, upper, ceiling), np.zeros(len(each))
-        # Of equal splits the first.
+        # The first of equal splits.
         order = np.lexsort((step, -entropies.round(12), -gains.round(12), each))
         chosen = order[np.flatnonzero(np.diff(each[order], prepend=-1))]
         return boxes._replace(high=lower[chosen]), boxes._replace(low=upper[chosen])
 
     def _spreads(self, boxes: Batch, each: Places, step: Places) -> tuple[Bounds, Bounds]:
-        """Return how far the ends of boxes are apart in a quasi-identifier, in entropy times loss; and steps of it."""
+        """Return entropy times loss between the ends of boxes in a quasi-identifier, and the entropy of steps."""
         axes, levels = (places[step] for places in self._steps)
         low, high = boxes.low[each, axes], boxes.high[each, axes]
         entropies = self._entropies[axes, high] - self._entropies[axes, low]
@@ -81,9 +81,9 @@ class Branching:
         return gains
 
     def lifted(self, nodes: Levels, low: Levels, ceiling: float) -> Levels:
-        """The nodes to check so that nodes between low ones and some others are ruled out: these, or others above.
+        """Raise nodes as long as a check is still expected to rule out everything between ``low`` and them.
 
-        They rise step by step, each time where the fewest rows come back that are suppressed.
+        Each step goes where the fewest suppressed rows come back.
         """
         enough = self._boxes.enough(low, ceiling)
         lifted, places = nodes.copy(), np.arange(len(nodes))
@@ -100,15 +100,15 @@ class Branching:
         return lifted
 
     def are_worth(self, nodes: Levels, boxes: Batch, ceiling: float) -> Mask:
-        """Whether checks of nodes above boxes are expected to raise their bounds, or to find a better node."""
+        """Return whether checks of nodes above boxes are expected to raise bounds, or to find a better node."""
         worth = boxes.bounds + (WORTH * (ceiling - boxes.bounds) if np.isfinite(ceiling) else 0.0)
         raises = self._boxes.losses(boxes.low, self._expected.of(nodes)) > worth
         return raises | (self._expected_losses(nodes) <= ceiling)
 
     def promising(self, boxes: Batch) -> tuple[Levels, Bounds]:
-        """For each box a node on a way up that is expected to satisfy and to lose least, and what it may lose.
+        """Find in each box the node on a path up that is expected to satisfy and to lose least, and its expected loss.
 
-        The way rises where the most rows come back by what is lost for them.
+        Each step of the path goes where the most rows come back per loss.
         """
         node, axes, places = boxes.low.copy(), np.arange(boxes.low.shape[1]), np.arange(len(boxes.low))
         best, least = node.copy(), self._expected_losses(node)
@@ -133,11 +133,10 @@ class Branching:
 
 
 def as_nodes(levels: Levels) -> list[Node]:
-    """The rows of an array."""
     return [tuple(node) for node in levels.tolist()]
 
 
 def shares_of(table: Table) -> Bounds:
-    """Losses of levels as shares of what is lost at the top."""
+    """Divide losses of levels by the loss at the top."""
     losses = padded(table)
     return losses / (losses[:, -1].sum() or 1.0)

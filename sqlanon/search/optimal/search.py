@@ -1,18 +1,18 @@
-"""Optimal search: branch and bound over boxes of a lattice, with the same answer as exhaustive search.
+"""Optimal search: branch and bound over boxes of a lattice, with the answer of exhaustive search.
 
-All nodes between two make a box. A box has a lower bound of what its nodes lose: what its lowest node loses with as
-many rows suppressed as all of its nodes suppress at least. It is dropped if that is more than the best node so far
-loses, or if these rows are more than may be suppressed; else it is split in two.
+All nodes between two make a box. The bound of a box is the loss of its lowest node with the rows suppressed that all
+its nodes suppress. A box is dropped if its bound exceeds the loss of the best node so far, or if these rows exceed the
+suppression limit; otherwise it is split in two.
 
-- What rules out (:class:`sqlanon.search.optimal.boxes.Facts`): rows that a checked node is certain to suppress, and so
-  every less general one: those in violation of *monotonic* privacy models, and what classes prove of the others
-  (``sql/macros/57_certain_rows.sql``). Where cells prove more of all nodes of a box at once, that is asked of each box.
-- What bounds (:mod:`sqlanon.search.optimal.boxes`): what the quality model knows of every node beforehand (Prec,
-  Entropy, LM, NCP), or of those above a checked one (DM*, DM, AECS).
-- What comes next (:mod:`sqlanon.search.optimal.branching`): it changes nothing but the time that it takes.
+- Ruling out (:class:`sqlanon.search.optimal.boxes.Facts`): by rows that a checked node certainly suppresses, as then
+  does every less general one: rows that violate *monotonic* privacy models, and rows proven by classes for the others
+  (``sql/macros/57_certain_rows.sql``). If cells prove more about all nodes of a box at once, each box is asked for it.
+- Bounding (:mod:`sqlanon.search.optimal.boxes`): by what the quality model knows about every node without a check
+  (Prec, Entropy, LM, NCP), or about the nodes above a checked one (DM*, DM, AECS).
+- Branching (:mod:`sqlanon.search.optimal.branching`): it affects only the time.
 
-Nodes of equal loss are never dropped, so the tie set is complete. The least bound of the boxes that are left bounds the
-loss of every node that was not checked, so that a search that is stopped has a proven gap.
+Nodes of equal loss are never dropped, so the tie set is complete. The least bound of the open boxes bounds the loss of
+every unchecked node, so a stopped search has a proven gap.
 
 Source: Land and Doig 1960; for proofs of boxes spec/bounds2.md.
 """
@@ -32,17 +32,15 @@ from sqlanon.search.optimal.boxes import Batch, Boxes, Facts
 from sqlanon.search.optimal.branching import Branching, as_nodes
 from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
 
-FEW_NODES = 16
-"""The most nodes that are all checked at once where no others are left: to choose among them takes more queries."""
+FEW_NODES = 16  # remaining nodes that are all checked at once: choosing among them would take more queries
 
-PROMISING_NODES = 4  # how many nodes are checked beside the boxes, since they are expected to be better than the best
+PROMISING_NODES = 4  # nodes per step that are checked because they are expected to beat the best
 
-FIRST_STEPS = 8
-"""In how many steps the way from the bottom to the top is divided: nodes are checked first from the middle on."""
+FIRST_STEPS = 8  # parts of the path from bottom to top; the first checks are at its ends, from the middle up
 
 
 def optimal(problem: SearchProblem) -> Search:
-    """Find a node of least loss, and all its ties, by ruling out the rest of the lattice."""
+    """Find all nodes of least loss by ruling out the rest of the lattice."""
     facts = Facts(problem)
     boxes = Boxes(problem, facts)
     knowledge = Knowledge(problem, boxes)
@@ -56,7 +54,7 @@ def optimal(problem: SearchProblem) -> Search:
 
 
 class _Course:
-    """The course of one search: which boxes it splits, and which nodes it checks."""
+    """The course of one search: which boxes to split, and which nodes to check."""
 
     def __init__(self, problem: SearchProblem, knowledge: Knowledge, boxes: Boxes, facts: Facts) -> None:
         self._problem = problem
@@ -72,14 +70,14 @@ class _Course:
         return self._knowledge.loss + margin(self._knowledge.loss)
 
     def begin(self) -> Part:
-        """Check the top, and nodes on the way to it, so that something is known to learn from."""
+        """Check the top and nodes on the way to it, to have something to learn from."""
         lattice = self._problem.context.lattice
         bottom, top = np.array(lattice.bottom), np.array(lattice.top)
         shares = np.arange(FIRST_STEPS, FIRST_STEPS // 2 - 1, -1) / FIRST_STEPS
         yield from self._check(as_nodes(np.rint(bottom + np.outer(shares, top - bottom)).astype(np.int64)))
 
     def proceed(self) -> Part:
-        """Split boxes of the least bounds, and check nodes to rule out the lower halves."""
+        """Split the boxes of the least bounds, and check nodes to rule out the lower halves."""
         ceiling = self._ceiling
         boxes = self._boxes.narrowed(Batch.of(self._boxes.take(BATCH_SIZE)), ceiling)
         if not len(self._boxes) and boxes.sizes.sum() <= FEW_NODES:
@@ -91,7 +89,7 @@ class _Course:
         lower, upper = self._branching.halves(others, ceiling)
         parts = Batch.joined(lower, single)
         asked = [*self._ruling_out(parts, ceiling)]
-        # Nodes that are expected to be better than the best.
+        # Nodes that are expected to beat the best.
         nodes, losses = self._branching.promising(others)
         order = np.argsort(losses.round(12), kind="stable")
         better = as_nodes(nodes[order[losses[order] < ceiling]])
@@ -100,7 +98,7 @@ class _Course:
         self._put(Batch.joined(parts, upper))
 
     def _ruling_out(self, boxes: Batch, ceiling: float) -> list[Levels]:
-        """Nodes to check above boxes, unless nothing is expected of it; one for all that it is above."""
+        """Choose nodes to check above boxes, where that is worth it; one serves all boxes below it."""
         nodes = self._branching.lifted(boxes.high, boxes.low, ceiling)
         worth = self._branching.are_worth(nodes, boxes, ceiling) | boxes.are_single
         asked: list[Levels] = []
@@ -111,7 +109,7 @@ class _Course:
         return asked
 
     def proceed_by_proofs(self) -> Part:
-        """Ask what is proven of boxes of the least bounds, and split those that are not ruled out."""
+        """Ask for proofs about the boxes of the least bounds, and split the ones that aren't ruled out."""
         boxes = self._boxes.narrowed(Batch.of(self._boxes.take(BATCH_SIZE)), self._ceiling)
         intervals = list(zip(as_nodes(boxes.low), as_nodes(boxes.high), strict=True))
         if not intervals:
@@ -120,7 +118,7 @@ class _Course:
         proofs = yield replace(self._knowledge.ask((), "proofs"), intervals=intervals)
         rows = np.array([proof.suppressed_rows for proof in proofs], dtype=np.float64)
         boxes = boxes._replace(suppressed_rows=np.maximum(boxes.suppressed_rows, rows))
-        # The highest nodes of boxes that may be the best are checked; of the others the proofs say enough.
+        # Check the highest nodes of boxes only if they may be the best; proofs say enough about the others.
         asked = []
         for (_, high), proof in zip(intervals, proofs, strict=True):
             if self._knowledge.may_be_best(proof.summary):
@@ -130,7 +128,7 @@ class _Course:
                 self._knowledge.note(proof.summary)
         yield from self._check(asked)
         boxes = self._boxes.narrowed(boxes, self._ceiling)
-        # What was narrowed to a single node by now may be one that was not asked.
+        # A box that was narrowed to a single node may be one that was not asked.
         single, others = boxes.only(boxes.are_single), boxes.only(~boxes.are_single)
         self._put(Batch.joined(single, *self._branching.halves(others, self._ceiling)))
 
@@ -139,7 +137,6 @@ class _Course:
         self._boxes.put(box for box in left if box.low != box.high or box.low not in self._checked)
 
     def _check(self, nodes: Iterable[Levels]) -> Part:
-        """Check nodes, unless they are checked."""
         new = [node for node in dict.fromkeys(nodes) if node not in self._checked]
         self._checked.update(new)
         if new:

@@ -105,8 +105,8 @@ class RandomSource(ABC):
     ) -> Integers:
         """Choose the position of a score that is nearly the largest, once per run, each run at the charge.
 
-        By permute-and-flip (McKenna & Sheldon 2020), whose expected score is no smaller than the exponential
-        mechanism's at the same ε: the largest score with exponential noise of scale c / ε. One individual changes the
+        By permute-and-flip (McKenna & Sheldon 2020), which never expects a smaller score than the exponential
+        mechanism at the same ε: the largest score with exponential noise of scale c / ε. One individual changes the
         difference between two scores by at most c (:func:`~.scales.difference_sensitivity`): twice the sensitivity,
         or the sensitivity if scores are monotonic.
 

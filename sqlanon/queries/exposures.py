@@ -214,7 +214,7 @@ class PairCounts:
         return SQL.step(PAIRS, "pairs", rows=rows, columns=[*self._values], sets=sets)
 
     def dependency(self, pair: tuple[int, str], determinant: Side, dependent: Side) -> exp.Query:
-        """Call ``anon.dependency`` of one side of a pair on the other."""
+        """Call ``anon_helpers.dependency`` of one side of a pair on the other."""
         value, kept = self._names(pair)
         query = select([], called(PAIRS.table, "anon_paired"))
         for role, side in (("determinant", determinant), ("dependent", dependent)):

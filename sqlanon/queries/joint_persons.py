@@ -305,7 +305,7 @@ def persons_at_risk(k: int) -> exp.Query:
 
 
 def smallest_classes(releases: Sequence[ReleasedClasses], k: int, most: int) -> exp.Select:
-    """The smallest of :data:`JOINT` with fewer persons than k: ``persons``, and the labels in each release by place."""
+    """Select the smallest of :data:`JOINT` with fewer persons than k: ``persons``, and labels by release."""
     query = select([aliased(column("anon_persons", "anon_joint"), "persons")], exp.alias_(JOINT.table, "anon_joint"))
     for place, release in enumerate(releases):
         name = release.relation.name

@@ -1,4 +1,4 @@
-"""Losses of the labels of classes: columns beside the classes of a node, and what a summary makes of them."""
+"""Losses of the labels of classes: columns beside the classes of a node, and their aggregates in a summary."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ LABELLED = "anon_labelled"
 class LabelLosses:
     """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` numbers.
 
-    Classes carry the mean of each of :attr:`measures` over quasi-identifiers, of information the sum; and of ``lm`` the
-    loss of each quasi-identifier if the quality model combines them otherwise. If ``units`` are given, means are in
-    parts of 1 / ``units``, rounded down for each quasi-identifier: integers, which are the same whatever else is
-    counted in the statement.
+    Classes carry the mean over quasi-identifiers of each of :attr:`measures`, or the sum of information; and for ``lm``
+    the loss of each quasi-identifier if the quality model combines them in another way. With ``units``, means are
+    multiples of 1 / ``units``, rounded down by quasi-identifier: integers, which no order of addition can change.
     """
 
     def __init__(
@@ -54,7 +53,7 @@ class LabelLosses:
         for index, levels in enumerate(batch):
             for nodes, depth in zip(self._nodes_of, levels, strict=True):
                 nodes.setdefault(depth, []).append(index)
-        # By quasi-identifier whose labels all lose alike in all nodes of the batch, what they lose.
+        # The loss of labels, by quasi-identifier where it is equal for all labels at all nodes of the batch.
         self._alike: dict[int, float] = {}
         for position, of_depths in enumerate(self._nodes_of):
             losses = {self._constant_loss("lm", position, depth) for depth in of_depths}
@@ -62,13 +61,13 @@ class LabelLosses:
                 self._alike[position] = loss
 
     def beside(self, classes: exp.Query) -> exp.Query:
-        """The classes with what their labels lose in place of their keys, but for those that earlier releases need."""
+        """Replace the keys of classes by the losses of their labels, unless earlier releases need the keys."""
         if not self._wanted:
             return classes
         encoding = self._encoding
         keys = encoding.word_columns if encoding.spec.earlier is None else ()
         shown = [name for name in classes.named_selects if name not in keys]
-        # The bits of labels that do not all lose alike, for they are compared with step after step.
+        # The bits of labels with different losses, which are compared step by step.
         masks = {
             (position, depth): encoding.keys.label_masks(position, depth)
             for position, nodes in enumerate(self._nodes_of)
@@ -85,7 +84,7 @@ class LabelLosses:
         query = select([*(column(name, LABELLED) for name in shown), *self._columns()], subquery(classes, LABELLED))
         for place, words in masks.items():
             looked_up = [name for name in self._wanted if self._is_looked_up(name, *place)]
-            if looked_up:  # by classes of nodes at other levels, too, which find what they do not ask
+            if looked_up:  # classes of nodes at other levels join this, too, and ignore the result
                 alias = _lookup(*place)
                 on = [column(_label_bits(*place, word)).eq(column(encoding.key(word), alias)) for word in words]
                 lookup = subquery(label_bits(encoding, *place, map(column, looked_up)), alias)
@@ -93,7 +92,7 @@ class LabelLosses:
         return query
 
     def combined(self) -> list[exp.Alias]:
-        """LM as it is, and weighted or geometric, from the losses of quasi-identifiers apart; else nothing."""
+        """Aggregate plain LM and its weighted or geometric variant, if quasi-identifiers are kept apart."""
         if not self._apart:
             return []
         quality = self._encoding.criteria.quality
@@ -107,7 +106,7 @@ class LabelLosses:
         ]
 
     def _columns(self) -> list[exp.Alias]:
-        """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""
+        """Return the losses of a class's labels: the mean by measure, and single losses if they are kept apart."""
         losses = [aliased(self._mean(name), f"anon_{name}") for name in self.measures]
         if self._apart:
             losses += [
@@ -129,7 +128,7 @@ class LabelLosses:
         return total if measure == INFORMATION else exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
 
     def _loss(self, measure: str, position: int) -> exp.Expr:
-        """The loss of the label of a class, at whatever node of the batch."""
+        """Return the loss of the label of a class, at any node of the batch."""
         alike: dict[float, list[int]] = {}
         cases: list[tuple[list[int], exp.Expr]] = []
         for depth, nodes in self._nodes_of[position].items():
@@ -149,7 +148,7 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=most)
 
     def _loss_at(self, measure: str, position: int, depth: int) -> exp.Expr:
-        """The loss of the label of a class at a level at which it depends on the label."""
+        """Return the loss of the label of a class at a level where it depends on the label."""
         encoding = self._encoding
         if self._is_looked_up(measure, position, depth):
             return column(measure, _lookup(position, depth))
@@ -159,9 +158,9 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=double(most))
 
     def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
-        """The loss of every label of a level: values lose nothing, the top above them all there is; None if it varies.
+        """Return the loss of all labels of a level: 0 for values, 1 for a top above them; None if it varies.
 
-        All the information is lost there, so that a label of the top has none.
+        The top has no information that suppression could lose, so its loss of information is 0, too.
         """
         if not self._encoding.loss_varies(measure, position, depth):
             if measure == INFORMATION:
@@ -172,13 +171,13 @@ class LabelLosses:
         return steps[0][1] if len(steps) == 1 else None
 
     def _is_looked_up(self, measure: str, position: int, depth: int) -> bool:
-        """Whether labels of a level lose in more steps than are spelled out."""
+        """Return whether losses of labels at a level have more steps than a query spells out."""
         varies = self._encoding.loss_varies(measure, position, depth)
         return varies and (measure, position, depth) not in self._encoding.loss_steps
 
 
 def in_units(loss: exp.Expr, share: float) -> exp.Expr:
-    """A loss in [0, 1] times ``share``, rounded down."""
+    """Multiply a loss in [0, 1] by ``share``, and round down."""
     return cast(exp.Floor(this=exp.Mul(this=loss, expression=double(share))), "BIGINT")
 
 
@@ -195,7 +194,7 @@ def _loss_apart(position: int) -> str:
 
 
 def _up_to(words: Sequence[str], last: Sequence[int]) -> exp.Expr:
-    """Whether some words are no more than others, the first being the most significant."""
+    """Test whether words are at most the given ones, compared from the most significant word."""
     here, limit = column(words[0]), number(last[0])
     if len(words) == 1:
         return exp.LTE(this=here, expression=limit)

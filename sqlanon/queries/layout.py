@@ -1,9 +1,9 @@
 """The layout of the rows of a release: in files by a number of rows or by values, and as values of ENUM types.
 
-These are in the order of their texts: a byte or two each to group and sort by. Labels are texts again by a cast, which
-DuckDB does while rows stream by in their order. Above the join that a lookup would be it keeps none. Parquet files keep
-values of ENUMs as texts, in an eighth of the time that texts take. DuckDB writes more of a type to its files than the
-values that occur, so that there are types of what is published there, and of nothing else.
+ENUM values sort like their texts, and take a byte or two to group and sort by. A cast makes labels texts again while
+DuckDB streams rows in order; above a join, as a lookup would be, it keeps no order. Parquet files store ENUM values as
+texts, eight times as fast as texts. DuckDB writes whole types to its files, not only the values that occur, so each
+type has exactly the published values.
 
 Cells of CSV files that a spreadsheet would compute are counted, and quoted with an apostrophe.
 """
@@ -41,23 +41,21 @@ from sqlanon.queries.recodings import Recoding
 from sqlanon.queries.source import SourceColumn
 
 ROW = "anon_row"
-"""The column with the number of a row. Not DuckDB's own, which starts anywhere inside a transaction."""
+"""The column with the number of a row; DuckDB's own starts anywhere inside a transaction."""
 
-PIECE = "anon_file"  # the column with the number of the file that a row of a partition goes to
-
-MAX_NAME_BYTES = 255  # of a name that file systems take
-
-MASK = "*"  # stands in every quasi-identifier of a suppressed row that is kept masked
+PIECE = "anon_file"  # the column with the number of the file of a row in its partition
+MAX_NAME_BYTES = 255  # of a file name
+MASK = "*"  # every quasi-identifier of a suppressed row that is kept masked
 
 
 def numbered(query: exp.Query) -> exp.Query:
-    """The rows of a release with their numbers from 1, in its order."""
+    """Number the rows of a release from 1, in its order."""
     row = aliased(exp.Window(this=exp.RowNumber()), ROW)
     return select([exp.Star(), row], subquery(query, "anon_release"))
 
 
 def piece(table: Relation, names: Sequence[str], first: int, last: int) -> exp.Query:
-    """The rows of :func:`numbered` from a number to another."""
+    """Select the rows of :func:`numbered` between two numbers."""
     rows = select([column(name) for name in names], table.table)
     return rows.where(column(ROW).between(first, last), copy=False)
 
@@ -65,9 +63,9 @@ def piece(table: Relation, names: Sequence[str], first: int, last: int) -> exp.Q
 def guarded(
     query: exp.Query, columns: Sequence[SourceColumn], partition_by: Sequence[str], rows_per_file: int | None
 ) -> exp.Query:
-    """The rows of a release for folders of partitions, with the number of their file if its rows are limited.
+    """Select the rows of a release for folders of partitions, with the number of their file if its rows are limited.
 
-    It fails where readers of such folders would confuse a value with NULL, or is too long for a name.
+    The query fails if readers of such folders would take a value for NULL, or if one is too long for a name.
     """
     texts = {found.name for found in columns if found.traits.is_text}
     wanted: list[exp.Expr] = [
@@ -77,7 +75,7 @@ def guarded(
         for found in columns
     ]
     if rows_per_file is not None:
-        # Its place in its partition, by the values of all other columns.
+        # The position of a row in its partition, in the order of all other columns.
         others = [column(found.name) for found in columns if found.name not in partition_by]
         row = exp.Window(this=exp.RowNumber(), partition_by=[*map(column, partition_by)], order=ascending(*others))
         before = exp.Paren(this=exp.Sub(this=row, expression=number(1)))
@@ -86,7 +84,7 @@ def guarded(
 
 
 def _readable(name: str) -> exp.Expr:
-    """A column of text, or an error that quotes none of it."""
+    """Return a column of text, or an error that quotes none of it."""
     value = column(name)
     null = exp.In(this=f.upper(value), expressions=[string("NULL"), string("__HIVE_DEFAULT_PARTITION__")])
     room = MAX_NAME_BYTES - len(f"{name}=")
@@ -101,7 +99,7 @@ def _readable(name: str) -> exp.Expr:
 
 
 def signed(query: exp.Query, columns: Sequence[SourceColumn]) -> exp.Query:
-    """The rows of a release with signed numbers in place of unsigned ones."""
+    """Replace unsigned numbers of a release by signed ones."""
     if not any(found.type in SIGNED for found in columns):
         return query
     cells = ((found.name, column(found.name), SIGNED.get(found.type)) for found in columns)
@@ -110,7 +108,7 @@ def signed(query: exp.Query, columns: Sequence[SourceColumn]) -> exp.Query:
 
 
 def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:
-    """The ``count`` of cells that are formulas, or need an apostrophe, by the ``place`` of a column that has any."""
+    """Select ``place`` and ``count`` by column with cells that are formulas or need an apostrophe."""
     cells = unpivoted(subquery(query.copy(), "anon_written"), dict(enumerate(map(column, columns))))
     is_quoted = scalar_call("quoted_formula", c.anon_value).neq(c.anon_value)
     counted = select(
@@ -120,12 +118,12 @@ def formula_counts(query: exp.Query, columns: Sequence[str]) -> exp.Query:
 
 
 def quoted_names(columns: Sequence[str]) -> exp.Select:
-    """The ``name`` of each column and how it is ``written``, as a cell of a header."""
+    """Select the ``name`` of each column and its form as a cell of a header, ``written``."""
     return select([c.name, aliased(scalar_call("quoted_formula", c.name), "written")], listed(columns, "name"))
 
 
 def with_quoted_formulas(query: exp.Query, names: Mapping[str, str], quoted: Collection[str]) -> exp.Select:
-    """A query with its columns under other names, and with an apostrophe before the formulas of some of them."""
+    """Rename the columns of a query, and put an apostrophe before the formulas of some."""
     cells: dict[str, exp.Expr] = {name: column(name) for name in names}
     cells |= {name: scalar_call("quoted_formula", text(column(name))) for name in quoted}
     columns = [aliased(cells[name], written) for name, written in names.items()]
@@ -133,7 +131,7 @@ def with_quoted_formulas(query: exp.Query, names: Mapping[str, str], quoted: Col
 
 
 def label_types(recoding: Recoding) -> list[exp.Create]:
-    """The statements that make the types of labels, if they have some; these have a place for the mask."""
+    """Make the types of labels, each with the mask; none if labels are texts."""
     encoding = recoding.encoding
     if encoding.has_label_texts:
         return []
@@ -149,7 +147,7 @@ def label_types(recoding: Recoding) -> list[exp.Create]:
 
 
 def published_texts(encoding: Encoding) -> dict[str, exp.Expr]:
-    """The released columns that are texts, with what groups of equal rows have of them: labels, or the texts."""
+    """Return the released columns with texts, by the expression over groups of equal rows."""
     spec = encoding.spec
     labels = {name: column(encoding.label(position)) for position, name in enumerate(spec.quasi_identifiers)}
     return {
@@ -160,14 +158,14 @@ def published_texts(encoding: Encoding) -> dict[str, exp.Expr]:
 
 
 def group_sizes(rows: exp.Table) -> exp.Query:
-    """One row: ``rows`` that are published, and the ``groups`` of equal ones that they are kept in."""
+    """Select one row: published ``rows``, and ``groups`` of equal ones."""
     return Queries("release").query("group_sizes", groups=rows)
 
 
 def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
-    """One row: about how many texts of some columns are published, ``count_<place>``.
+    """Select one row: the estimated number of published texts of columns, ``count_<place>``, and the longest's bytes.
 
-    And how many bytes the longest has, ``bytes_<place>``; labels are taken to be short.
+    ``bytes_<place>`` is 0 for labels, which are assumed to be short.
     """
     values, labels = published_texts(encoding), encoding.spec.quasi_identifiers
     found = []
@@ -179,12 +177,12 @@ def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Qu
 
 
 def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
-    """The statement that makes the type of the texts of a column that are published."""
+    """Make the type of the published texts of a column."""
     value = published_texts(encoding)[name]
     texts = select([aliased(text(value), "label")], rows).where(is_there(value), copy=False)
     return enum_type(encoding.published_type(name), texts.distinct(copy=False), "label")
 
 
 def as_typed(encoding: Encoding, name: str) -> exp.Cast:
-    """A column of texts as values of that type."""
+    """Cast a column of texts to the type of its published texts."""
     return exp.Cast(this=published_texts(encoding)[name], to=own_type(encoding.published_type(name)))

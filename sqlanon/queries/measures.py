@@ -1,4 +1,4 @@
-"""Measuring a table as it is: the public macros, expanded over it."""
+"""Measures of a table as it is: the public macros, expanded over it."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class MeasuredClasses:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The tables that a table is measured against."""
+    """The tables to measure a table against."""
 
     taxonomy: Taxonomies
-    source: exp.Expr | None = None  # the table that it was made from, None to compare it with itself
-    population: exp.Expr | None = None  # its quasi-identifiers are spelled as in the table
-    labelled_source: exp.Expr | None = None  # with those of the table, before anything was suppressed; None for it
+    source: exp.Expr | None = None  # the table that it was made from; None compares it with itself
+    population: exp.Expr | None = None  # with quasi-identifiers spelled as in the table
+    labelled_source: exp.Expr | None = None  # the table before suppression; None for the table itself
 
 
 def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison) -> exp.Query:
-    """One row, ``attained``: the worst value of a bound's measure over the classes of a table as it is."""
+    """Select one row, ``attained``: the worst value of a bound's measure over the classes of a table."""
     measure = bound.measure
     table, source = table.copy(), table if comparison.source is None else comparison.source
     if classes.individual is not None:
@@ -60,7 +60,7 @@ def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison
 
 
 def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
-    """One row: what needs no privacy model, of classes that are counted once."""
+    """Select one row: measures that need no privacy model, over classes that are counted once."""
 
     def measured(macro: str) -> exp.Query:
         return table_call(macro, source.copy(), names(quasi_identifiers))
@@ -70,18 +70,18 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
 
 
 def rows_without(table: exp.Expr, name: str, label: str) -> exp.Query:
-    """The rows of a table that do not have a label in a column."""
+    """Select the rows of a table without a label in a column."""
     has_other = exp.NullSafeNEQ(this=exact_text(column(name)), expression=string(label))
     return select([exp.Star()], table.copy()).where(has_other, copy=False)
 
 
 def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Query:
-    """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
+    """Call ``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
     return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
 
 
 def distinct_labels(table: exp.Expr, quasi_identifiers: Iterable[str]) -> exp.Query:
-    """The combinations of labels in a table, as exact text."""
+    """Select the combinations of labels in a table, as exact text."""
     return _labels(table, quasi_identifiers).distinct(copy=False)
 
 
@@ -92,66 +92,65 @@ def _labels(table: exp.Expr, quasi_identifiers: Iterable[str]) -> exp.Select:
 def labels_outside(
     table: exp.Expr, name: str, labels: Sequence[tuple[int | None, str]], taxonomy: Taxonomies
 ) -> exp.Query:
-    """One row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column that are none of a cut.
+    """Select one row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column outside a cut.
 
-    Its labels come with their levels, and count if its taxonomy has them; one at no level counts.
+    Labels of the cut count if the taxonomy has them at their level, or if they have no level.
     """
     of_all = [label for level, label in labels if level is None]
     if of_all:
         return other_labels(table, name, of_all)
     rows = [[number(level), string(label)] for level, label in labels if level is not None]
-    # A column of NULLs alone has no labels, and VALUES need a row.
+    # A column of NULLs has no labels, and VALUES need a row.
     given = values("anon_cut", ("level", "label"), rows or [[exp.null(), exp.null()]])
     known = SQL.query("labels_of_cut", taxonomy=taxonomy, labels=given, attribute=string(name))
     return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=exp.Subquery(this=known))
 
 
 def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query:
-    """One row, as in :func:`labels_outside`, of labels that need no taxonomy, such as intervals."""
+    """Select the row of :func:`labels_outside` for labels without a taxonomy, such as intervals."""
     given = [*map(string, labels)]
     return SQL.query("foreign_labels", source=table, attribute=string(name), name=name, labels=given)
 
 
 def class_mismatches(table: exp.Expr, quasi_identifiers: Sequence[str], listed: Relation) -> exp.Query:
-    """One row: combinations of labels that are ``unlisted``, their ``unlisted_rows``, and listed ones that differ."""
+    """Select one row: ``unlisted`` combinations of labels, their ``unlisted_rows``, and listed ones that differ."""
     found = _labels(table, quasi_identifiers)
     return Queries("local").query("class_mismatches", names=list(quasi_identifiers), found=found, listed=listed)
 
 
 def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
-    """The rows with the mask in every quasi-identifier."""
+    """Select the rows with the mask in every quasi-identifier."""
     return select([exp.Star()], table.copy()).where(_is_masked(quasi_identifiers), copy=False)
 
 
 def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
-    """The other rows, those with a NULL among them."""
+    """Select the other rows, including those with a NULL."""
     masked = f.coalesce(_is_masked(quasi_identifiers), exp.false())
     return select([exp.Star()], table.copy()).where(exp.not_(masked), copy=False)
 
 
 def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Subquery:
-    """The quasi-identifiers of a table as labels at a node."""
+    """Generalize the quasi-identifiers of a table to a node."""
     query = table_call("generalize", table.copy(), level_map(node))
     columns: list[exp.Expr] = [column(name) for name in node]
     return subquery(select(columns, subquery(taxonomies.at(query, taxonomy), "anon_rows")), "anon_generalized")
 
 
 def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:
-    """A table with columns of text as the ENUM types that its source has for them: they have the order of values."""
+    """Cast text columns of a table to the ENUM types of its source, which have the order of values."""
     if not types:
         return table
     return typed(table, {name: cast_value(column(name), type_name) for name, type_name in types.items()})
 
 
 def level_map(node: Mapping[str, int]) -> exp.Expr:
-    """A node as a MAP."""
     return _map({name: number(level) for name, level in node.items()})
 
 
 def _measured(
     table: exp.Expr, source: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison
 ) -> exp.Query:
-    """The macro of a measure over a table; one row with its result, ``attained``."""
+    """Call the macro of a measure over a table, with its result as ``attained``."""
     measure, keys = bound.measure, names(classes.quasi_identifiers)
     macro, result = measure.of_table
     arguments: list[exp.Expr]
@@ -161,7 +160,7 @@ def _measured(
         assert comparison.population is not None
         if measure.name == "presence" and bound.at_least:
             result = "smallest_published"
-        # Before suppression: a class whose rows were all suppressed is not absent.
+        # Before suppression, since a class is not absent because all its rows were suppressed.
         if bound.grain == "node" and comparison.labelled_source is not None:
             table = comparison.labelled_source.copy()
         arguments = [comparison.population.copy()]
@@ -181,7 +180,7 @@ def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:
 
 
 def _once_each(table: exp.Expr, classes: MeasuredClasses, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:
-    """The table with each individual once in a class, or once with each of its sensitive values there."""
+    """Select each individual once per class, or once per class and sensitive value."""
     assert classes.individual is not None
     kept = [*(classes.quasi_identifiers if of_classes else ()), classes.individual]
     kept += [] if measure.column is None else [measure.column]

@@ -1,15 +1,15 @@
 """Combinations of a node, with noise: a private method chooses a node by their score, and publishes them.
 
-A combination is a class at a node together with a value of the sensitive column, if there is one. Noise comes as tables
-of numbers; that of a sample is minus the rows that are not in it, and what has none is not shown. All relations that
-hold some have a run, so that an audit can draw a hundred thousand releases at once; a release is run 0.
+A combination is a class at a node with a value of the sensitive column, if there is one. Noise comes as tables of
+numbers; the noise of a sample is minus the rows outside it, and combinations without noise aren't shown. All noisy
+relations have a run, so that an audit can draw a hundred thousand releases at once; a release is run 0.
 
-The combinations that nobody has are drawn by their number in the domain, without listing it. The domain of a node is
-public: every label of every quasi-identifier at its level, NULL among them, with every declared value of the sensitive
-column. Its combinations are numbered by their labels' codes and the place of their value.
+Empty combinations are drawn by their number in the domain, without listing it. The domain of a node is public: every
+label of every quasi-identifier at its level, including NULL, with every declared value of the sensitive column. Its
+combinations are numbered by the codes of their labels and the place of their value.
 
-A node is chosen by its score, of the combinations that enough rows have. The keys of cells have their sensitive value
-in them then, so that a combination is a class by such keys.
+The score of a node depends on combinations with enough rows. For it, keys of cells include the sensitive value, so that
+a combination is a class by such keys.
 """
 
 from __future__ import annotations
@@ -74,39 +74,39 @@ RANK = "anon_rank"
 ROWS = "anon_rows"
 
 WHOLE = 1 << 30
-"""Losses of labels are counted in parts of this: integers, whose sums no order of rows can change."""
+"""The unit of losses of labels: integers, whose sums no order of rows can change."""
 
 KEYED_CELLS = Relation("anon_keyed_cells", "cell")
-"""The cells with their sensitive value in the bits of their key: one number is grouped faster than two."""
+"""The cells with the sensitive value in the bits of their key: grouping by one number is faster than by two."""
 
 COMBINATIONS = Relation("anon_combinations", "cell")
-"""The combinations of the chosen node that some row has, with their number of rows and their place among them."""
+"""The nonempty combinations of the chosen node, with their rows and their place."""
 
 NOISE_OF_COMBINATIONS = Relation("anon_noise_of_combinations", "cell")
 NOISY_COMBINATIONS = Relation("anon_noisy_combinations", "cell")
-"""The combinations with noise, once per run, and whether they are shown."""
+"""The combinations with noise, by run, and whether they are shown."""
 
 LEFT_OVER = Relation("anon_left_over", "cell")
-"""Per run and value, the rows of the combinations that are not shown."""
+"""The rows of combinations that aren't shown, by run and value."""
 
 NOISE_OF_LEFT_OVER = Relation("anon_noise_of_left_over", "cell")
 NOISY_LEFT_OVER = Relation("anon_noisy_left_over", "cell")
 
 VALUES = Relation("anon_domain_values", "node")
-"""The declared values of the sensitive column, with their place among them."""
+"""The declared values of the sensitive column, with their place."""
 
 SEEN = Relation("anon_seen", "cell")
-"""The number of combinations that somebody has before each one that nobody has."""
+"""The number of nonempty combinations before each empty one."""
 
 DRAWN = Relation("anon_drawn_unseen", "cell")
-"""Per run, combinations that are drawn: their place among those that nobody has, and how many rows to show."""
+"""The drawn combinations by run: their place among the empty ones, and the rows to show."""
 
 UNSEEN = Relation("anon_unseen", "cell")
-"""The drawn combinations with the codes of their labels and with their value."""
+"""The drawn combinations with the codes of their labels and their value."""
 
 
 def combinations(recoding: Recoding) -> Step:
-    """The step that makes :data:`COMBINATIONS` of a recoding."""
+    """Make :data:`COMBINATIONS` of a recoding."""
     encoding, raw = recoding.encoding, _raw_values(recoding.encoding)
     values = [encoding.sensitive(name) for name in encoding.spec.protected]
     any_raw = [aliased(exp.AnyValue(this=column(name)), name) for name in raw]
@@ -120,13 +120,13 @@ def combinations(recoding: Recoding) -> Step:
 
 
 def noisy_combinations(threshold: int) -> Step:
-    """The step that makes :data:`NOISY_COMBINATIONS`: those whose noisy rows reach the threshold are shown."""
+    """Make :data:`NOISY_COMBINATIONS`, which shows the ones whose noisy rows reach the threshold."""
     query = SQL.query("noisy", counts=COMBINATIONS, noise=NOISE_OF_COMBINATIONS, threshold=threshold)
     return Step(NOISY_COMBINATIONS, query, "noisy combinations")
 
 
 def left_over(encoding: Encoding, every_value_in: int = 0) -> Step:
-    """The step that makes :data:`LEFT_OVER`, with every declared value in a number of runs, those of no rows too."""
+    """Make :data:`LEFT_OVER`, optionally with every declared value in a number of runs, even without rows."""
     raw = _raw_values(encoding)
     rows = SQL.query("left_over", noisy_combinations=NOISY_COMBINATIONS, raw_values=raw)
     if every_value_in:
@@ -136,16 +136,15 @@ def left_over(encoding: Encoding, every_value_in: int = 0) -> Step:
 
 
 def noisy_left_over(threshold: int) -> Step:
-    """The step that makes :data:`NOISY_LEFT_OVER`: values whose noisy rows reach the threshold are shown."""
+    """Make :data:`NOISY_LEFT_OVER`, which shows values whose noisy rows reach the threshold."""
     query = SQL.query("noisy", counts=LEFT_OVER, noise=NOISE_OF_LEFT_OVER, threshold=threshold)
     return Step(NOISY_LEFT_OVER, query, "noisy rows that are left over")
 
 
 def equal_rows(recoding: Recoding, combinations: Sequence[Relation], *, with_left_over: bool) -> Step:
-    """The step that makes ``EQUAL_ROWS``: what is shown in groups of equal rows, in the order of their columns.
+    """Make ``EQUAL_ROWS``, the shown combinations in groups of equal rows, in the order of their columns.
 
-    The tables and types of the labels are made, and those of the combinations. Rows that are left over show their value
-    alone.
+    The tables and types of labels and combinations must exist. Rows that are left over show only their value.
     """
     encoding = recoding.encoding
     columns = kept_columns(encoding, of_cells=True)
@@ -163,9 +162,9 @@ def equal_rows(recoding: Recoding, combinations: Sequence[Relation], *, with_lef
 
 
 def outcomes(recoding: Recoding, combinations: Sequence[Relation], salt: int, *, with_left_over: bool) -> exp.Query:
-    """``shown`` and ``runs``: what is shown and in how many runs it is just that, for those that show something.
+    """Select ``shown``, an outcome, and ``runs``, the number of runs with it, except for runs that show nothing.
 
-    It is a list of a salted hash of the labels and the value, and the noisy rows, of all that is shown: no value of a
+    An outcome lists a salted hash of labels and value, and the noisy rows, of each shown combination: no value of a
     cell.
     """
     raw = _raw_values(recoding.encoding)
@@ -183,9 +182,9 @@ def outcomes(recoding: Recoding, combinations: Sequence[Relation], salt: int, *,
 
 
 def runs_by_outcome(items: exp.Expr, place: str) -> exp.Select:
-    """``shown`` and ``runs``: lists of what runs show, and how many show just that; none of those that show nothing.
+    """Select the outcomes of runs, ``shown``, and their numbers, ``runs``, except for runs that show nothing.
 
-    ``items`` are what is shown of each run, with its noisy rows; ``place`` is the column that identifies and orders it.
+    ``items`` has the shown combinations by run, with noisy rows; column ``place`` identifies and orders them.
     """
     names = (place, NOISY)
     item = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in names])
@@ -193,7 +192,7 @@ def runs_by_outcome(items: exp.Expr, place: str) -> exp.Select:
 
 
 def unlike_what_was_drawn(encoding: Encoding, written: exp.Expr) -> exp.Query:
-    """One row, ``unlike``: how many groups of equal rows a release has in another number than :data:`EQUAL_ROWS`."""
+    """Select one row, ``unlike``: the groups of equal rows whose number in a release isn't that of ``EQUAL_ROWS``."""
     shown = released_columns(encoding)
     drawn = subquery(select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table), "anon_drawn")
     return unlike_groups([each.alias for each in shown], drawn, written)
@@ -224,10 +223,10 @@ def _raw_values(encoding: Encoding) -> list[str]:
 
 @dataclass(frozen=True)
 class Domain:
-    """The combinations that a node has."""
+    """The combinations of a node."""
 
-    labels: tuple[int, ...]  # by quasi-identifier, how many labels its level has; 1 at the top
-    values: int  # of the sensitive column
+    labels: tuple[int, ...]  # counts of labels by quasi-identifier; 1 at the top
+    values: int  # the count of values of the sensitive column
 
     @property
     def size(self) -> int:
@@ -240,7 +239,7 @@ class Domain:
 
 
 def domain_sizes(encoding: Encoding) -> exp.Query:
-    """``position``, ``depth``, ``labels`` of every level, from the codes of the labels alone."""
+    """Select ``position``, ``depth`` and ``labels`` of every level, from the codes of labels only."""
     return SQL.query("domain_sizes", labels=encoding.labels)
 
 
@@ -250,7 +249,7 @@ def domain_values(encoding: Encoding) -> Step:
 
 
 def seen(recoding: Recoding, domain: Domain) -> Step:
-    """The step that makes :data:`SEEN`: the i-th combination that is there has number - i before it that are not."""
+    """Make :data:`SEEN`: the i-th nonempty combination has number - i empty ones before it."""
     (name,) = recoding.encoding.spec.protected
     index: exp.Expr = column(PLACE_OF_VALUE, "anon_values")
     for position, code in recoding.code_columns():
@@ -261,7 +260,7 @@ def seen(recoding: Recoding, domain: Domain) -> Step:
 
 
 def unseen(recoding: Recoding, domain: Domain) -> Step:
-    """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
+    """Make :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
     (name,) = recoding.encoding.spec.protected
     codes = [
         aliased(digit(domain.strides[position], domain.labels[position], "anon_numbered") + 1, code)
@@ -273,19 +272,19 @@ def unseen(recoding: Recoding, domain: Domain) -> Step:
 
 
 def digit(stride: int, base: int, relation: str) -> exp.Paren:
-    """A digit of the number of a combination, which is a column of a relation."""
+    """Return a digit of the number of a combination, which is a column of a relation."""
     place = exp.IntDiv(this=column(INDEX, relation), expression=number(stride))
     return exp.Paren(this=exp.Mod(this=exp.Paren(this=place), expression=number(base)))
 
 
 def by_combination(encoding: Encoding, largest: int) -> Encoding:
-    """The encoding of :data:`KEYED_CELLS`: its classes are combinations, with the sensitive value in their keys."""
+    """Return the encoding of :data:`KEYED_CELLS`, whose classes are combinations."""
     spec = replace(encoding.spec, protected=(), protected_shapes={})
     return replace(encoding, spec=spec, cells=KEYED_CELLS, keys=encoding.keys.with_number(largest))
 
 
 def keyed_cells(encoding: Encoding, combined: Encoding) -> Step:
-    """The step that makes :data:`KEYED_CELLS`, in the order of their keys."""
+    """Make :data:`KEYED_CELLS`, in the order of their keys."""
     (name,) = encoding.spec.protected
     place = combined.keys.always
     assert place is not None
@@ -302,9 +301,9 @@ def keyed_cells(encoding: Encoding, combined: Encoding) -> Step:
 
 
 def level_losses(encoding: Encoding) -> exp.Query:
-    """``position``, ``depth``, ``lost`` and ``most``: what the rows lose by their labels at every level, and the most.
+    """Select ``position``, ``depth``, ``lost`` and ``most``: the total and the largest loss of rows at every level.
 
-    In parts of :data:`WHOLE`, rounded as in scores: what the labels of a node lose is the sum over its levels.
+    Losses are in units of :data:`WHOLE`, rounded as in scores: the labels of a node lose the sum over its levels.
     """
     part = in_units(c.anon_ncp, WHOLE / len(encoding.spec.shapes))
     return SQL.query("level_losses", levels=labelled_values(encoding), part=part)
@@ -313,12 +312,11 @@ def level_losses(encoding: Encoding) -> exp.Query:
 def node_scores(
     encoding: Encoding, batch: Sequence[Levels], threshold: int, *, cells: Relation | None, apart: bool
 ) -> exp.Query:
-    """``node``, ``row_count`` and ``score`` of the combinations that reach a threshold at each node of a batch.
+    """Select ``node``, ``row_count`` and ``score`` of the combinations that reach a threshold, by node of a batch.
 
-    The encoding is that of :func:`by_combination`.
-
-    Scores are in parts of :data:`WHOLE` of a row. All rows of other combinations are at risk, so that their part of the
-    score is known without a look at what their labels lose. Nodes without any that reach it are left out.
+    The encoding comes from :func:`by_combination`. Scores are in units of :data:`WHOLE` per row. All rows of other
+    combinations are at risk, so their part of the score doesn't depend on losses of labels. Nodes without a combination
+    that reaches the threshold are left out.
     """
 
     def reaching(grouping: Grouping) -> exp.Select:
@@ -331,7 +329,7 @@ def node_scores(
 
 
 def diagnostics(spec: CellSpec, node: Mapping[str, int], written: exp.Expr) -> exp.Query:
-    """One row with measures of ``information_loss`` and ``class_changes``; NULL where there are no rows."""
+    """Select one row of ``anon.information_loss`` and ``anon_helpers.class_changes``; NULL without rows."""
     (sensitive,) = spec.protected
     loss, changes = (
         table_call(macro, spec.source.copy(), written.copy(), level_map(node), string(sensitive))

@@ -1,10 +1,10 @@
 """The release: the rows of the kept classes with their labels, in the order of their own columns.
 
-It says nothing of the order of the source: published rows are counted in groups of equal ones, which are sorted, and
-are repeated as they are written. Where cells hold all that is published, the source is not read again.
+It reveals nothing about the order of the source: published rows are counted in groups of equal ones, which are sorted,
+and repeated when they are written. If cells hold all published columns, the source is not read again.
 
-Columns that are released as they are distinguish and order these rows. Equal values can differ in their bytes, such as
-0.0 and -0.0. They must not stand in the order of the source, nor one of them for all.
+Columns that are released unchanged distinguish and order these rows. Equal values can differ in their bytes, such as
+0.0 and -0.0: they must not appear in the order of the source, and none of them may replace the others.
 """
 
 from __future__ import annotations
@@ -48,20 +48,18 @@ SQL = Queries("release")
 
 EQUAL_ROWS = Relation("anon_equal_rows", "rows")
 """The published rows in groups of equal ones, with their number."""
-
 KEPT_CLASSES = Relation("anon_kept", "class")
-"""The classes that are published."""
 
 IS_KEPT = "anon_is_kept"
 
-NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF  # all bits of a BIGINT but that of its sign
+NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF  # all bits of a BIGINT but its sign
 
 
 def equal_rows(recoding: Recoding, *, masked: bool, is_grouped: bool = True) -> exp.Query:
-    """The published rows in groups of equal ones with their number, in the order of their own columns.
+    """Select the published rows in groups of equal ones with their number, in the order of their own columns.
 
-    The tables and types of labels are made. Rows of classes that are not kept stay, ``masked``, or go. If not
-    ``is_grouped``, each row may be a group of its own.
+    The tables and types of labels must exist. Suppressed rows are kept ``masked``, or left out. Unless ``is_grouped``,
+    each row may be its own group.
     """
     encoding = recoding.encoding
     columns = kept_columns(encoding, of_cells=encoding.holds_release)
@@ -69,7 +67,7 @@ def equal_rows(recoding: Recoding, *, masked: bool, is_grouped: bool = True) -> 
     keys = [name for each in columns for name in each.key_names]
     values = [each.name for each in columns]
     if is_grouped and can_be_grouped(columns):
-        # Groups of rows that a release shows alike.
+        # Group rows that a release shows alike.
         alike = [column(name) for name in (*recoding.row_columns, *keys)]
         any_value = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
         groups = select([*copies(alike), *any_value, row_sum()], subquery(rows, "anon_labelled_rows"))
@@ -84,25 +82,25 @@ def equal_rows(recoding: Recoding, *, masked: bool, is_grouped: bool = True) -> 
 
 
 def expected_groups(encoding: Encoding, beside: Sequence[exp.Alias] = ()) -> exp.Query | None:
-    """One row, ``groups``: how many if values were independent of classes; None if cells have other columns.
+    """Select one row: ``groups``, their number if values were independent of classes, and aggregates ``beside`` it.
 
-    The rows of the source are read for it, and aggregates of them that are asked for ``beside`` come in the same row.
+    It reads the rows of the source. Return None if cells hold the release, or rows can't be grouped.
     """
     columns = kept_columns(encoding, of_cells=False)
     if encoding.holds_release or not columns or not can_be_grouped(columns):
         return None
     classes = exp.Subquery(this=select([count_rows()], KEPT_CLASSES.table))
     counts = [classes, *(exp.ApproxDistinct(this=each.value) for each in columns)]
-    # Of a list: DuckDB refuses products that are nested a thousand deep.
+    # As a list, since DuckDB refuses products nested a thousand deep.
     groups = f.list_product(exp.Array(expressions=[cast(count, "DOUBLE") for count in counts]))
     source = called(encoding.spec.source, "anon_source")
     return select([aliased(groups, "groups"), *beside], source)
 
 
 def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
-    """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers.
+    """Select the published rows from ``EQUAL_ROWS``: labels of quasi-identifiers, other columns unchanged.
 
-    ``typed`` are the columns whose texts are values of the types of what is published.
+    ``typed`` are the columns with types of their published texts.
     """
     shown = [*map(column, encoding.added), *released_columns(encoding, typed)]
     groups = select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table)
@@ -110,8 +108,8 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
 
 
 def with_individuals(recoding: Recoding, *, masked: bool) -> exp.Query:
-    """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
-    # Without pseudonyms: they are not measured, and the key is not at hand any more.
+    """Select the published rows, unordered, with the column of individuals even if unpublished, to measure them."""
+    # Without pseudonyms, which aren't measured and whose key is gone.
     spec = recoding.encoding.spec
     spec = replace(spec, released=spec.released - {*spec.pseudonyms})
     encoding = replace(recoding.encoding, spec=spec, beside={})
@@ -126,17 +124,17 @@ def with_individuals(recoding: Recoding, *, masked: bool) -> exp.Query:
 
 
 def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, counts: str | None = None) -> exp.Query:
-    """One row, ``unlike``: how many groups of equal rows are not in a release as often as they were made.
+    """Select one row, ``unlike``: the groups of equal rows whose number in a release differs.
 
-    ``names`` identify rows, and ``counts`` is the column of the release with the number of rows that each stands for;
-    None if each row is repeated instead.
+    ``names`` identify rows, and ``counts`` is the column of the release with the number of equal rows; None if rows are
+    repeated.
     """
     rows = count_rows() if counts is None else cast(f.sum(column(counts)), "BIGINT")
     return SQL.query("group_mismatches", names=names, made=made, written=written, rows=rows)
 
 
 def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    """Every row of the source with the columns by which it finds its class, and those that are kept of it."""
+    """Select every row of the source with its kept columns, and the columns that find its class."""
     encoding = recoding.encoding
     query = select([], called(encoding.spec.source, "anon_source"))
     query = _with_kept_columns(recoding.join_to_source(query, "anon_source"), columns)
@@ -144,7 +142,7 @@ def _rows_of_source(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Se
 
 
 def _rows_of_cells(recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
-    """The cells with their number of rows, the columns by which they find their class, and those that are kept."""
+    """Select cells with their rows and kept columns, and the columns that find their class."""
     cells = called(recoding.encoding.cells.table, "anon_cells")
     query = select([column(ROW_COUNT, "anon_cells")], cells)
     if recoding.encoding.spec.earlier is not None:
@@ -158,13 +156,13 @@ def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.
 
 
 def _published(recoding: Recoding, rows: exp.Query, names: Sequence[str], *, masked: bool) -> exp.Select:
-    """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
+    """Select the published rows, or groups of them, with all labels, masked if suppressed, and the columns."""
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
     classes = select([aliased(exp.true(), IS_KEPT)], called(KEPT_CLASSES.table, "anon_codes"))
     shown: dict[str, exp.Expr] = {name: column(name, "anon_rows") for name in names}
     if encoding.spec.earlier is not None:
         classes = classes.select(column(EARLIER, "anon_codes"), copy=False)
-        if encoding.holds_release:  # by cells, which do not say who is withheld
+        if encoding.holds_release:  # cells don't determine who is withheld
             classes = classes.select(column(WITHHELD, "anon_codes"), copy=False)
             withheld = cast(column(WITHHELD, "anon_kept"), "BIGINT")
             shown[ROW_COUNT] = aliased(exp.Sub(this=shown[ROW_COUNT], expression=withheld), ROW_COUNT)
@@ -186,7 +184,7 @@ def _published(recoding: Recoding, rows: exp.Query, names: Sequence[str], *, mas
 
 
 def order_of_groups(recoding: Recoding, columns: Sequence[KeptColumn], *, masked: bool) -> list[exp.Expr]:
-    """The order of groups, column after column of the source; at the top all labels are the same."""
+    """Return the order of groups, by the columns of the source; labels at the top are constant."""
     spec, coded = recoding.encoding.spec, dict(recoding.code_columns())
     labels = {name: position for position, name in enumerate(spec.quasi_identifiers) if masked or position in coded}
     keys = {each.name: [column(key) for key in each.key_names] for each in columns}
@@ -200,14 +198,14 @@ def order_of_groups(recoding: Recoding, columns: Sequence[KeptColumn], *, masked
 
 
 def _side_by_side(recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
-    """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
+    """Pack the codes of labels into the bits of a few numbers, which sort much faster than labels."""
     encoding = recoding.encoding
     if encoding.has_label_texts:
         return [column(encoding.label(position)) for position in positions]
     words: list[list[exp.Expr]] = []
     free = 0
     for position in positions:
-        # As many as there are labels at most, the mask is one more, and NULL comes last.
+        # Codes are below the number of labels, the mask adds one, and NULL comes last.
         last = recoding.label_count(position) + 1
         code = f.coalesce(f.enum_code(column(encoding.label(position))), last)
         width = last.bit_length()
@@ -220,7 +218,7 @@ def _side_by_side(recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr
 
 
 def released_columns(encoding: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
-    """The columns of the release, in the order of the source; see :func:`release`."""
+    """Return the columns of the release, in the order of the source; see :func:`release`."""
     spec, shown = encoding.spec, []
     labels = {name: text(column(encoding.label(position))) for position, name in enumerate(spec.quasi_identifiers)}
     for found in (found for found in spec.columns if found.name in spec.released):
@@ -232,12 +230,12 @@ def released_columns(encoding: Encoding, typed: Container[str] = ()) -> list[exp
 
 @dataclass(frozen=True)
 class KeptColumn:
-    """A column of rows, or of groups of them, that is released as it is."""
+    """A column that is released unchanged, of rows or of groups of them."""
 
     name: str
-    value: exp.Expr  # what is released of it
-    keys: tuple[exp.Alias, ...] = ()  # the columns beside it that distinguish and order its values, if it does not
-    is_grouped: bool = True  # any of the values that agree in the keys can stand for all of them
+    value: exp.Expr  # its released form
+    keys: tuple[exp.Alias, ...] = ()  # columns that distinguish and order its values, if the value itself doesn't
+    is_grouped: bool = True  # whether values with equal keys are interchangeable
 
     @property
     def key_names(self) -> list[str]:
@@ -245,7 +243,7 @@ class KeptColumn:
 
 
 def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
-    """The released columns but the quasi-identifiers, from the cells or from the source."""
+    """Return the released columns except quasi-identifiers, from the cells or from the source."""
     spec = encoding.spec
     found: list[KeptColumn] = []
     for source_column in spec.columns:
@@ -258,7 +256,7 @@ def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
             value = released_value(source_column, raw)
             keys = _keys(source_column.traits, value)
             named = [aliased(key, f"anon_shown_{len(found)}_{index}") for index, key in enumerate(keys)]
-            # Aggregates of nested types make 0.0 of -0.0.
+            # Aggregates of nested types turn -0.0 into 0.0.
             traits = source_column.traits
             is_grouped = traits.has_one_form or traits.is_float or traits.is_json
             found.append(KeptColumn(name, value, tuple(named), is_grouped))
@@ -266,20 +264,19 @@ def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
 
 
 def pseudonym(raw: exp.Expr) -> exp.Expr:
-    """The pseudonym of a value; the blocks of the key are the first two parameters of the statement."""
+    """Return the pseudonym of a value; the blocks of the key are the first two parameters of the statement."""
     blocks = (cast(exp.Parameter(this=number(place)), "BLOB") for place in (1, 2))
     return scalar_call("hmac_of_blocks", *blocks, f.encode(exact_text_in_utc(raw)))
 
 
 def can_be_grouped(shown: Sequence[KeptColumn]) -> bool:
-    """Whether equal rows can be grouped without a loss."""
     return all(each.is_grouped for each in shown)
 
 
 def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
-    """The released form of a value of a column; texts are compared byte by byte, whatever their collation was.
+    """Return the released form of a value; texts are compared byte by byte, without their collation.
 
-    A fresh file with an ENUM column carries all labels of the type, those of suppressed rows too: so there is none.
+    No ENUM is released: a new file with an ENUM column carries all labels of the type, even those of suppressed rows.
     """
     if source_column.traits.is_text:
         return exact_text(raw)
@@ -288,20 +285,20 @@ def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
 
 
 def plain_value(source_column: SourceColumn) -> exp.Expr:
-    """The published form of such a column of rows; a cast would leave texts the collation that they are compared by."""
+    """Return the published form of a released column; a cast would keep the collation of texts."""
     value = column(source_column.name)
     return f.decode(f.encode(value)) if source_column.traits.is_text else value
 
 
 def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
-    """Keys that distinguish the bytes of values of a type, in the order of the values; none if the values do."""
+    """Return keys that distinguish the bytes of values, in the order of values; none if the values do."""
     if traits.has_one_form:
         return []
     if traits.is_json:
         return [exact_text(value.copy())]
     if traits.is_float:
-        # The bits as an integer: in the order of the numbers, and -0.0 before 0.0.
+        # The bits as an integer sort like the numbers, with -0.0 before 0.0.
         bits = cast(cast(cast(value.copy(), "DOUBLE"), "BIT"), "BIGINT")
         return [case(bits < 0, f.xor(bits.copy(), NO_SIGN), bits.copy())]
-    # Not the value itself: DuckDB 1.5 gives what it has sorted by back with 0.0 for -0.0.
+    # Not the value itself: DuckDB 1.5 returns sort keys with 0.0 for -0.0.
     return [f.coalesce(value), exact_text(value.copy())]

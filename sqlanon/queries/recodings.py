@@ -1,7 +1,7 @@
-"""Recodings: which labels quasi-identifiers become, and how cells, classes and rows of the source find them.
+"""Recodings: the labels of quasi-identifiers, and how cells, classes and rows of the source find them.
 
-Whatever publishes rows asks the recoding for them, whatever its kind. A further kind is one class more, with one case
-in ``model.labels.LabelsRecord`` and one in ``verification.labels``.
+All methods that publish rows use this interface. Another kind of recoding takes a class here, a case in
+``model.labels.LabelsRecord`` and one in ``verification.labels``.
 """
 
 from __future__ import annotations
@@ -43,48 +43,48 @@ SQL = Queries("cells")
 class Recoding(ABC):
     """The labels of the rows of a run.
 
-    Classes have codes in place of labels, from 1 on. A quasi-identifier with the same label for all rows has none.
+    Classes have codes in place of labels, from 1 up. A quasi-identifier with one label for all rows has no code.
     """
 
     encoding: Encoding
 
     @abstractmethod
     def code_columns(self) -> list[tuple[int, str]]:
-        """Position and code column of every quasi-identifier that still distinguishes rows."""
+        """Return the position and code column of every quasi-identifier that distinguishes rows."""
 
     @abstractmethod
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of cells, and the codes of their labels."""
+        """Join a table with the keys of cells to the codes of their labels."""
 
     @property
     def row_columns(self) -> tuple[str, ...]:
-        """The columns by which rows find their class: labels that have codes, and what earlier releases show."""
+        """The columns by which rows find their class: labels with codes, and the class in earlier releases."""
         labels = tuple(self.encoding.label(position) for position, _ in self.code_columns())
         return labels if self.encoding.spec.earlier is None else (*labels, EARLIER)
 
     @abstractmethod
     def join_to_cells(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of cells, and :attr:`row_columns`."""
+        """Join a table with the keys of cells to :attr:`row_columns`."""
 
     @abstractmethod
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the rows of the source, and :attr:`row_columns`.
+        """Join a table with the rows of the source to :attr:`row_columns`.
 
-        Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
-        tables among each other first.
+        Lookups are LEFT joins although every value is found: DuckDB keeps their order, instead of joining the small
+        tables with each other first.
         """
 
     @abstractmethod
     def labels_by_code(self, position: int) -> exp.Select:
-        """The codes of the labels of a quasi-identifier, with these; the one label alone if it has no code."""
+        """Select the codes and labels of a quasi-identifier, or its only label if it has no code."""
 
     @abstractmethod
     def texts(self, position: int) -> exp.Select:
-        """``label``: the texts of the labels of a quasi-identifier but NULL, some of them several times."""
+        """Select ``label``: the texts of the labels of a quasi-identifier, not NULL, perhaps repeated."""
 
     @abstractmethod
     def label_count(self, position: int) -> int:
-        """The most labels that a quasi-identifier has, besides NULL."""
+        """Return the maximum number of labels of a quasi-identifier, besides NULL."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -92,11 +92,11 @@ class Recoding(ABC):
         return tuple(name for _, name in self.code_columns())
 
     def label(self, position: int) -> exp.Alias:
-        """The label that a lookup holds as a text, as rows of a release have it."""
+        """Return the text label of a lookup in the form of published rows."""
         return aliased(as_label(self.encoding, position, column("label")), self.encoding.label(position))
 
     def join_labels_to_codes(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with codes, and their labels."""
+        """Join a table with codes to their labels."""
         for position, code in self.code_columns():
             alias = self.encoding.labels_of(position)
             lookup = subquery(self.labels_by_code(position), alias)
@@ -105,16 +105,16 @@ class Recoding(ABC):
         return query
 
     def join_only_label(self, query: exp.Select, position: int) -> exp.Select:
-        """The query joined with the one label of a quasi-identifier that has no code."""
+        """Join a query to the only label of a quasi-identifier without a code."""
         return left_join(query, subquery(self.labels_by_code(position), self.encoding.labels_of(position)), exp.true())
 
     def coded(self, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
-        """Some columns of a relation with keys, and the codes of its labels."""
+        """Select columns of a relation with keys, and the codes of its labels."""
         query = select((column(name, "anon_keyed") for name in carried), called(relation.table, "anon_keyed"))
         return subquery(self.join_codes(query, "anon_keyed"), relation.name)
 
     def by_code(self) -> Grouping:
-        """Cells that have the codes of labels, as those of increments do, grouped by these."""
+        """Group cells that already have the codes of labels, as in increments."""
         encoding = self.encoding
         return Grouping(
             encoding,
@@ -124,16 +124,16 @@ class Recoding(ABC):
         )
 
     def grouping(self, carried: Sequence[str] | None = None) -> Grouping:
-        """All cells, grouped by their labels, with some columns: those that classes are measured by if None."""
+        """Group all cells by their labels, with some columns, by default the ones that measures need."""
         wanted = self.encoding.carried if carried is None else carried
         return replace(self.by_code(), cells=lambda: self.coded(self.encoding.cells, wanted))
 
     def coded_classes(
         self, relation: Callable[[Grouping], exp.Select], name: str, carried: Sequence[str] | None = None
     ) -> exp.Select:
-        """A relation of classes with the codes of their labels for keys, which come last.
+        """Select a relation of classes with the codes of their labels as keys, in the last columns.
 
-        ``relation`` makes it, with its keys, from cells that are grouped; ``name`` is what it is called in the query.
+        ``relation`` makes it from grouped cells, with their keys; ``name`` is its name in the query.
         """
         grouping = self.grouping(carried)
         classes = relation(grouping)
@@ -141,23 +141,23 @@ class Recoding(ABC):
         return self._codes_of_keys(select(others, subquery(classes, name)), name)
 
     def _codes_of_keys(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of :meth:`grouping`, and the codes of their labels."""
+        """Replace the keys of :meth:`grouping` by the codes of labels."""
         return query.select(*(column(key, table) for key in self.keys), copy=False)
 
 
 class _ByValue(Recoding):
-    """Labels that follow from the value of their own column alone: the bits of a label find it for a cell."""
+    """Labels that follow from the value of their own column: the bits of a label find it for a cell."""
 
     @abstractmethod
     def _labels(self, position: int, columns: Iterable[exp.Expr], *conditions: exp.Expr) -> exp.Select:
-        """Some columns of the labels that values become and that meet some conditions, a row per value.
+        """Select columns of the labels of values that meet some conditions, a row per value.
 
-        They are those of :attr:`Encoding.labels`, the words of keys being what cells are compared with.
+        They are columns of :attr:`Encoding.labels`; words of keys are compared with those of cells.
         """
 
     @abstractmethod
     def _masks(self, position: int) -> Mapping[int, int]:
-        """The bits that encode the label of a cell, for each word of its key that has any."""
+        """Return the bits that encode the label of a cell, by word of its key."""
 
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
         for position, name in self.code_columns():
@@ -170,7 +170,7 @@ class _ByValue(Recoding):
         return query
 
     def join_label_to_cells(self, query: exp.Select, table: str, position: int) -> exp.Select:
-        """The query of a table with the keys of cells, and the label of one quasi-identifier."""
+        """Join a table with the keys of cells to the label of one quasi-identifier."""
         return self._join_by_bits(query, table, position, self.label(position))
 
     def _join_by_bits(self, query: exp.Select, table: str, position: int, shown: exp.Alias) -> exp.Select:
@@ -198,13 +198,12 @@ class _ByValue(Recoding):
 
 @dataclass(frozen=True)
 class AtNode(_ByValue):
-    """The labels of a node of the lattice, which are among those that a run makes of all levels."""
+    """The labels of a node of the lattice, from the labels of all levels that a run encodes."""
 
     levels: Levels
 
     def code_columns(self) -> list[tuple[int, str]]:
-        # At its top level a quasi-identifier has one label for all; a taxonomy of level 0 alone has none for NULL,
-        # which then stands apart.
+        # At the top a quasi-identifier has one label for all rows; but a taxonomy with only level 0 keeps NULL apart.
         return [
             (position, self.encoding.code(position, level))
             for position, level in enumerate(self.levels)
@@ -221,7 +220,7 @@ class AtNode(_ByValue):
         if self.encoding.spec.earlier is not None:
             words = (column(self.encoding.key(word), table) for word in self.encoding.keys.node_masks(self.levels))
             query = query.select(aliased(number_of_key(self.encoding, table), EARLIER), *words, copy=False)
-        return self.join_codes(query, table)  # of the few classes that cells make
+        return self.join_codes(query, table)  # of the few classes
 
     def _labels(self, position: int, columns: Iterable[exp.Expr], *conditions: exp.Expr) -> exp.Select:
         return at_level(self.encoding, position, self.levels[position], columns, *conditions)
@@ -232,13 +231,12 @@ class AtNode(_ByValue):
 
 @dataclass(frozen=True)
 class AtCut(_ByValue):
-    """The labels of a cut: every value becomes the one that it is under; NULL stays NULL where it is under none.
+    """The labels of a cut: every value becomes the label above it; NULL without one stays NULL.
 
-    They are a table of their own, with the bits of values in place of those of labels: no mask is the same for labels
-    of several levels.
+    They have their own table, with the bits of values instead of labels: no mask fits labels of several levels.
     """
 
-    cuts: Sequence[Sequence[tuple[int, str]]]  # levels and labels by quasi-identifier; every value has just one
+    cuts: Sequence[Sequence[tuple[int, str]]]  # levels and labels by quasi-identifier; every value has exactly one
 
     def code_columns(self) -> list[tuple[int, str]]:
         return [(position, f"anon_code_{position}_cut") for position in range(len(self.cuts))]
@@ -253,7 +251,7 @@ class AtCut(_ByValue):
         return self.encoding.keys.label_masks(position, 0)
 
     def step(self, position: int) -> Step:
-        """The step that makes :func:`cut_labels`; labels of several levels that read the same have one code."""
+        """Make :func:`cut_labels`; equal labels of several levels share a code."""
         encoding = self.encoding
         given = [[number(level), string(label)] for level, label in self.cuts[position]]
         words = [*encoding.word_columns]
@@ -269,17 +267,17 @@ class AtCut(_ByValue):
 
 
 def as_label(encoding: Encoding, position: int, label: exp.Expr) -> exp.Expr:
-    """A text as a label of a quasi-identifier."""
+    """Cast a text to the label type of a quasi-identifier."""
     if encoding.has_label_texts:
         return label
     return exp.Cast(this=label, to=own_type(encoding.label_type(position)))
 
 
 def cut_labels(position: int) -> Relation:
-    """The labels of a quasi-identifier at a cut, a row per value."""
+    """Name the labels of a quasi-identifier at a cut, a row per value."""
     return Relation(f"anon_cut_labels_{position}", "node")
 
 
 def cut_misfits(position: int) -> exp.Query:
-    """One row: values without a label of the cut, ``without``, and with more than one, ``several``."""
+    """Select one row: values ``without`` a label of the cut, and with ``several``."""
     return SQL.query("cut_misfits", labels=cut_labels(position))

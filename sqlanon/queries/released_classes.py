@@ -1,6 +1,6 @@
-"""The classes that a release shows, as its own rows have them, and in which of them each row of its source is.
+"""The classes that a release shows, from its own rows, and the class of each row of its source.
 
-Those of a cut come with the cut as a table, and with the macros over it.
+Classes at a cut come with the cut as a table, and with the macros over it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def class_of(place: int) -> str:
-    """The column of persons with the number of their class in a release; 0 where it does not show them."""
+    """Name the column of persons with the number of their class in a release; 0 if it doesn't show them."""
     return f"anon_class_{place}"
 
 
@@ -55,22 +55,22 @@ def class_of(place: int) -> str:
 class ReleasedClasses(ABC):
     """The classes that a release shows.
 
-    If they are exact, rows and cells find the class that shows them, and none where the release leaves them out; else
-    all of equal labels find one that it shows.
+    If they are exact, rows and cells find the class that shows them, and none if the release leaves them out. Otherwise
+    all rows with its labels find a class.
     """
 
-    counted: exp.Select  # those that it has, see released_labels
-    place: int  # how many releases there are before it
+    counted: exp.Select  # by :func:`released_labels`
+    place: int  # the number of releases before it
     is_exact: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """The column with the number of a class; 0 stands for those whom the release does not show."""
+        """The column with the number of a class; 0 stands for persons whom the release doesn't show."""
         return class_of(self.place)
 
     @property
     def relation(self) -> Relation:
-        """The classes: their labels, their numbers, and their rows."""
+        """The classes, with their labels, numbers and rows."""
         return Relation(f"anon_released_classes_{self.place}", "class")
 
     @property
@@ -80,12 +80,11 @@ class ReleasedClasses(ABC):
 
     @property
     def step(self) -> Step:
-        """The step that makes :attr:`relation`, in the order of labels."""
         labels = [*self.labels.values()]
         return SQL.step(self.relation, "released_classes", labelled=self.counted, keys=labels, name=self.name)
 
     def join_to(self, query: exp.Select, alias: str, on: exp.Expr) -> exp.Select:
-        """A query with the number of the class that is joined to it under an alias."""
+        """Join a query to the number of its class, under an alias."""
         query = left_join(query, called(self.relation.table, alias), on)
         shown = f.coalesce(column(self.name, alias), 0)
         return query.select(aliased(shown, self.name), copy=False)
@@ -96,9 +95,9 @@ class ClassesOfRows(ReleasedClasses):
 
     @abstractmethod
     def rows(self, keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> exp.Select:
-        """The rows of its source: the columns that identify a person, values, and the number of their class.
+        """Select the rows of its source: keys of persons, values, and the number of their class.
 
-        ``values`` are what columns with values are called, and the columns that have them.
+        ``values`` maps new names to columns of the source.
         """
 
 
@@ -107,28 +106,25 @@ class ClassesOfKeys(ReleasedClasses):
 
     @abstractmethod
     def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of rows or cells of its source, and the number of their class."""
+        """Join a table with the keys of rows or cells to the number of their class."""
 
 
 def carried_columns(keys: Sequence[str], values: Mapping[str, str], *, as_text: bool) -> list[exp.Alias]:
-    """Columns of a source beside classes, see :meth:`ClassesOfRows.rows`."""
+    """Return keys and values of a source, see :meth:`ClassesOfRows.rows`."""
     found = [aliased(column(name, "anon_source"), alias) for alias, name in values.items()]
     return [*key_columns(keys, "anon_source", as_text=as_text), *found]
 
 
 def released_labels(released: exp.Expr, labels: Mapping[str, str]) -> exp.Select:
-    """The combinations of labels that the rows of a release have, and how many have them.
-
-    ``labels`` are the columns that these become, by quasi-identifier.
-    """
+    """Count the combinations of labels in a release; ``labels`` maps quasi-identifiers to new names."""
     return SQL.query("released_labels", released=released, names=[*labels], labels=[*labels.values()])
 
 
 @dataclass(frozen=True)
 class NodeClasses(ClassesOfKeys, ClassesOfRows):
-    """The classes of a release at a node, in the order of the words of their keys, which they have, too."""
+    """The classes of a release at a node, with their keys, and in the order of these."""
 
-    recoding: AtNode  # its labels, which say nothing of other releases
+    recoding: AtNode  # its labels, without earlier releases
 
     @classmethod
     def of(cls, recoding: AtNode, released: exp.Expr, place: int) -> NodeClasses:
@@ -157,7 +153,7 @@ class NodeClasses(ClassesOfKeys, ClassesOfRows):
 
     @property
     def _labelled(self) -> exp.Select:
-        """The labels of its rows, how many have them, and the words of the key that these labels make."""
+        """The labels of its rows with their counts, and the words of their keys."""
         encoding, levels, positions = self.recoding.encoding, self.recoding.levels, _positions(self.recoding)
         columns = [column(name, "anon_counted") for name in (*map(label_of, positions), "anon_released_rows")]
         query = select(columns, subquery(self.counted, "anon_counted"))
@@ -176,7 +172,7 @@ class NodeClasses(ClassesOfKeys, ClassesOfRows):
 
 
 def _positions(recoding: AtNode) -> list[int]:
-    """The positions of the quasi-identifiers that have several labels."""
+    """Return the positions of quasi-identifiers with several labels."""
     return [position for position, _ in recoding.code_columns()]
 
 
@@ -186,7 +182,7 @@ def _node_labels(recoding: AtNode) -> Mapping[str, str]:
 
 
 def class_key(recoding: AtNode) -> dict[str, exp.Expr]:
-    """The words of the key of the class of a row that ``with_leaves`` has joined, by name."""
+    """Return the words of the key of a row's class, by name, after ``with_leaves``."""
     encoding, shown = recoding.encoding, _positions(recoding)
     return {
         encoding.key(word): bits(exp.Paren(this=key_word(encoding, word, shown)), number(mask))
@@ -196,9 +192,9 @@ def class_key(recoding: AtNode) -> dict[str, exp.Expr]:
 
 @dataclass(frozen=True)
 class ListedClasses(ClassesOfRows):
-    """The classes of a release whose labels do not say in which of them a row is, in the order of their labels.
+    """The classes of a release whose labels don't determine the class of a row, in the order of labels.
 
-    Its rows have the number 0 until its classes are made again.
+    Rows have the number 0 until the classes are rebuilt.
     """
 
     names: tuple[str, ...]  # the quasi-identifiers
@@ -220,7 +216,7 @@ class ListedClasses(ClassesOfRows):
 
 
 def labels_by_place(names: Sequence[str]) -> Mapping[str, str]:
-    """The columns of :attr:`ReleasedClasses.relation` with the labels of some columns, in their order."""
+    """Name the columns of :attr:`ReleasedClasses.relation` with labels, by quasi-identifier."""
     return {name: label_of(place) for place, name in enumerate(names)}
 
 
@@ -231,12 +227,12 @@ CUT_PARTS = Relation("anon_noted_parts", "node")
 """Labels without values in a taxonomy: attribute, low, high, label of intervals, and of no items."""
 
 CUTS = Relation("anon_cuts", "node")
-"""The cut as ``anon.apply_cut`` takes it."""
+"""The cut as an argument of ``anon.apply_cut``."""
 
 
 @dataclass(frozen=True)
 class Predictors:
-    """The predictors of a cut, by what they are."""
+    """The predictors of a cut, by kind."""
 
     categories: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -252,7 +248,7 @@ class Predictors:
 
 
 def noted_labels(cut: CutRecord) -> pa.Table:
-    """The rows of :data:`CUT_LABELS`; a label at no level is that of all values."""
+    """Return the rows of :data:`CUT_LABELS`; a label without a level covers all values."""
     import pyarrow as pa
 
     found = {**cut.labels, **cut.items}.items()
@@ -276,7 +272,7 @@ def noted_parts(cut: CutRecord) -> pa.Table:
         for low, high in intervals
     ]
     for name, labels in cut.items.items():
-        # As long as all items have one label, it is theirs.
+        # While all items share a label, sets without items have it, too.
         if all(label is not None for _, label in labels):
             rows += ((name, None, None, label) for _, label in labels if label is not None)
     kinds = {"attribute": pa.string(), "low": pa.float64(), "high": pa.float64(), "label": pa.string()}
@@ -284,20 +280,20 @@ def noted_parts(cut: CutRecord) -> pa.Table:
 
 
 def cut_step(taxonomy: Taxonomies, relation: Relation = CUTS) -> Step:
-    """The step that makes :data:`CUTS`, or another relation, of what was noted of a cut."""
+    """Make :data:`CUTS`, or another relation, from the noted cut."""
     query = Queries("cuts").query("noted_cut", noted_labels=CUT_LABELS, noted_parts=CUT_PARTS)
     return Step(relation, taxonomies.at(query, taxonomy), "the cut of a release")
 
 
 def rows_without_label(source: exp.Expr, predictors: Predictors, relation: Relation = CUTS) -> exp.Query:
-    """``anon_helpers.rows_without_label``: attribute, row_count."""
+    """Call ``anon_helpers.rows_without_label``: attribute, row_count."""
     return table_call("rows_without_label", source.copy(), relation.table, *_lists(predictors))
 
 
 def rows_at_cut(
     source: exp.Expr, columns: Sequence[str], predictors: Predictors, relation: Relation = CUTS
 ) -> exp.Select:
-    """``anon.apply_cut``, with the columns in their order."""
+    """Call ``anon.apply_cut``, with the columns in order."""
     rows = table_call("apply_cut", source.copy(), relation.table, *_lists(predictors))
     return select([column(name) for name in columns], subquery(rows, "anon_generalized"))
 
@@ -308,9 +304,9 @@ def _lists(predictors: Predictors) -> list[exp.Array]:
 
 @dataclass(frozen=True)
 class CutClasses(ClassesOfRows):
-    """The classes of a release at a cut, which :func:`cut_of` has, in the order of their labels."""
+    """The classes of a release at a cut, the table :func:`cut_of`, in the order of their labels."""
 
-    predictors: Predictors  # the columns that have labels of the cut
+    predictors: Predictors
     source: exp.Expr  # the rows that it was made from
 
     @classmethod
@@ -336,5 +332,5 @@ class CutClasses(ClassesOfRows):
 
 
 def cut_of(place: int) -> Relation:
-    """The cut of a release as a table."""
+    """Name the cut of a release as a table."""
     return Relation(f"anon_cut_of_release_{place}", "node")

@@ -1,6 +1,6 @@
 """Columns of a source: their types, the shapes of their taxonomies, and values in the types and spelling of a policy.
 
-Numbers and days of taxonomies are spelled as columns have them: 27.0 is the number 27, and midnight its day.
+Numbers and days of taxonomies are spelled like the values of columns: 27 as 27.0, and a day as its midnight.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ from sqlanon.queries.kit.nodes import (
 
 @dataclass(frozen=True)
 class Traits:
-    """Traits of the type of a column, whatever an engine calls it."""
+    """Traits of the type of a column, independent of its name in an engine."""
 
     is_text: bool
-    is_enum: bool  # texts out of a list that the type holds
-    is_missing: bool  # all values are missing, which leaves the column without a type
+    is_enum: bool  # texts from a list that belongs to the type
+    is_missing: bool  # all values are missing, so the column has no type
     is_json: bool
     is_float: bool
-    is_number: bool  # of whatever kind
-    is_fractional: bool  # numbers that need not be whole, and are written so
-    is_date: bool  # dates, or points in time
-    is_list: bool  # of whatever length
-    is_instant: bool  # points in time, whatever the time zone, to the microsecond
-    depends_on_time_zone: bool  # the texts of values do, on that of the session
-    has_one_text: bool  # two values are equal just when their texts are
-    has_one_form: bool  # two values are equal just when their bytes are, with texts compared by these
-    has_name: bool  # values have an exact name, by which a folder can be called
-    released_as: str  # the type of the column in a release: with texts in place of what is out of a list
+    is_number: bool  # of any kind
+    is_fractional: bool  # numbers that need not be whole, and are written with decimals
+    is_date: bool  # dates or points in time
+    is_list: bool  # of any length
+    is_instant: bool  # points in time to the microsecond, in any time zone
+    depends_on_time_zone: bool  # texts of values depend on the time zone of the session
+    has_one_text: bool  # values are equal if and only if their texts are
+    has_one_form: bool  # values are equal if and only if their bytes are, with texts compared by bytes
+    has_name: bool  # values have exact texts that can name a folder
+    released_as: str  # the type of the column in a release: text in place of ENUM
 
     @property
     def can_be_rebuilt(self) -> bool:
-        """Whether counts of its values determine the values: those that are counted together look alike."""
+        """Whether counts of its values determine the values: values counted together look alike."""
         return self.is_text or self.has_one_text
 
 
 @dataclass(frozen=True)
 class ColumnOrigin:
-    """The origin of a column of a query: a column of tables, by their names in a ledger, or else of files."""
+    """The origin of a column of a query: tables, by their names in a ledger, or files."""
 
     name: str
     tables: frozenset[str] = frozenset()
@@ -68,7 +68,7 @@ class ColumnOrigin:
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of the source, with its type as the engine spells it."""
+    """A column of the source, with its type as spelled by the engine."""
 
     name: str
     type: str
@@ -79,14 +79,14 @@ class SourceColumn:
 class TaxonomyShape:
     """The parts of a taxonomy that binding needs."""
 
-    label_counts: tuple[int, ...]  # of each level, from level 0 to the top
-    domain_size: int  # values of level 0, which is the number of leaves
+    label_counts: tuple[int, ...]  # by level, from level 0 to the top
+    domain_size: int  # the number of values, the leaves
     domain: str  # declared, stated or observed
     sha256: str  # of its rows
-    origin: str | None = None  # the file that states its values; None unless the domain is stated
-    is_of_policy: bool = False  # a run has stored it, whose policy carried it
-    # What identifies its rows, a row per level. The hash, which releases carry, covers neither levels that are left out
-    # nor the difference between NULL and an empty text.
+    origin: str | None = None  # the file that states its values, if the domain is stated
+    is_of_policy: bool = False  # whether a run stored it from its policy
+    # Identifies its rows, a row per level. The hash, which releases carry, covers neither levels that are left out nor
+    # the difference between NULL and an empty text.
     content: tuple[tuple[object, ...], ...] = ()
 
     @property
@@ -97,39 +97,37 @@ class TaxonomyShape:
 
 @dataclass(frozen=True)
 class MadeTaxonomy:
-    """A taxonomy with what it was made by, and its shape if its table has rows for the values alone that occur."""
+    """A taxonomy with its arguments, and its shape if its table only has the values that occur."""
 
     taxonomy: Taxonomy
     shape: TaxonomyShape | None = None
 
 
 WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
-"""Whole numbers as columns of numbers that need not be whole write them."""
+"""Whole numbers in the spelling of fractional types."""
 
 TIMES = frozenset(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"))
-"""Types of a day with a time: pandas has no other type for days."""
-
-WHOLE_TYPE = "HUGEINT"  # of whole numbers while they may still lie outside of any bounds
+"""Types of a day with a time, the only type for days in pandas."""
+WHOLE_TYPE = "HUGEINT"  # of whole numbers before any bounds are checked
 
 Taxonomies = exp.Table | exp.Subquery
-"""The relation that holds taxonomies: a table, or one with values spelled otherwise."""
+"""The relation that holds taxonomies: a table, or a query that respells its values."""
 
 
 def fractional_types(columns: Iterable[SourceColumn], names: Container[str]) -> dict[str, str]:
-    """The types of those columns of some names that have numbers which need not be whole, or times without a zone."""
+    """Return the types of named columns that spell the values of taxonomies in their own way."""
     return {found.name: found.type for found in columns if is_respelled(found) and found.name in names}
 
 
 def is_respelled(found: SourceColumn) -> bool:
-    """Whether a column spells the whole numbers or the days of a taxonomy in another way."""
+    """Return whether a column spells the whole numbers or the days of a taxonomy in its own way."""
     return found.traits.is_fractional or found.type in TIMES
 
 
 def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomies:
-    """The taxonomies with the whole numbers and days of some attributes spelled as in columns of their types.
+    """Respell the whole numbers and days of attributes as in columns of these types.
 
-    A day stays its own label. A value that the taxonomy has in that spelling already, or that the type cannot hold,
-    stays as it is.
+    A day stays its own label. Values that already exist in this spelling, or that the type can't hold, don't change.
     """
     if not types:
         return taxonomy
@@ -141,7 +139,7 @@ def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomie
 
 
 def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
-    """Values, and beside each whole number how a column of a type has it; beside others NULL."""
+    """Select values, and beside each whole number its spelling in a type; NULL beside others."""
     value, whole = column("value"), _whole(column("value"), type_name)
     spelling = cast(try_cast(value, type_name), "VARCHAR")
     spelled = case(cast(whole, "VARCHAR").eq(value), spelling)
@@ -149,7 +147,7 @@ def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
 
 
 def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.Table) -> exp.Expr:
-    """A release with the whole numbers of some columns spelled as its taxonomies have them: 27 in place of 27.0."""
+    """Spell whole numbers in columns of a release as its taxonomies do: 27 in place of 27.0."""
     if not names:
         return relation
     numbers = {}
@@ -164,7 +162,7 @@ def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.T
 
 
 def both_spellings(labels: Sequence[tuple[int | None, str]]) -> list[tuple[int | None, str]]:
-    """The labels of a cut, those of level 0 also as whole numbers."""
+    """Return the labels of a cut, with whole numbers of level 0 in both spellings."""
     whole = [(level, f"{float(label):.0f}") for level, label in labels if level == 0 and WHOLE.fullmatch(label)]
     return [*labels, *whole]
 
@@ -177,7 +175,7 @@ def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Ex
     cases = []
     for attribute, type_name in types.items():
         spelling = text(try_cast(column(name), type_name))
-        # How a whole number, or a day, is written that the type holds exactly.
+        # A whole number or a day that the type holds exactly.
         is_whole = f.coalesce(text(_whole(column(name), type_name)).eq(column(name)), exp.false())
         own = exp.Subquery(this=_values(taxonomy, attribute))
         is_new = exp.not_(exp.In(this=spelling, query=own))
@@ -187,7 +185,7 @@ def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Ex
 
 
 def _whole(value: exp.Expr, type_name: str) -> exp.TryCast:
-    """The whole number, or the day, that a text is in a type."""
+    """Read a text as the whole number, or the day, that it is in a type."""
     return try_cast(try_cast(value, type_name), "DATE" if type_name in TIMES else WHOLE_TYPE)
 
 
@@ -197,7 +195,7 @@ Relation = TypeVar("Relation", bound=exp.Expr)
 def spelled(
     relation: Relation, columns: Sequence[SourceColumn], names: Sequence[str]
 ) -> tuple[Relation | exp.Subquery, list[SourceColumn]]:
-    """A relation with its columns spelled as they are among some names; the relation itself if they are already."""
+    """Rename the columns of a relation to their spelling among some names, if they differ."""
     spell = speller(names)
     found = [replace(known, name=spell(known.name)) for known in columns]
     if found == list(columns):
@@ -207,19 +205,19 @@ def spelled(
 
 
 def typed(relation: exp.Expr, replaced: Mapping[str, exp.Expr], name: str = "anon_typed") -> exp.Subquery:
-    """All columns of a relation, some replaced by values, under a name."""
+    """Replace columns of a relation by values."""
     values = [aliased(value, each) for each, value in replaced.items()]
     return subquery(select([exp.Star(replace=values)], relation.copy()), name)
 
 
 def number_of(name: str, *, is_whole: bool = False) -> exp.Expr:
-    """A column as numbers; whole ones are rounded down, and are NULL where no type holds them."""
+    """Return a column as numbers, optionally rounded down to whole ones, or NULL if no type holds them."""
     value = cast_value(column(name), "DOUBLE")
     return try_cast(f.floor(value), WHOLE_TYPE) if is_whole else value
 
 
 def text_of(found: SourceColumn) -> exp.Expr:
-    """A column as texts that do not depend on which numbers or times its type has: 27.0 is 27, midnight its day."""
+    """Return a column as texts that are independent of its numeric or time type: 27.0 is 27, midnight its day."""
     value = column(found.name)
     if found.traits.is_list:
         return cast_value(value, "VARCHAR[]")
@@ -232,7 +230,7 @@ def text_of(found: SourceColumn) -> exp.Expr:
 
 
 def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
-    """One row, ``numbers_0`` and ``others_0`` …: how many texts of each column are numbers, and how many are not."""
+    """Select one row, ``numbers_0`` and ``others_0`` …: the texts of each column that are numbers, and the others."""
     counts = []
     for place, name in enumerate(names):
         read = try_cast(as_read(column(name)), "DOUBLE")
@@ -245,12 +243,12 @@ def counted_numbers(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
 
 
 def in_century(value: exp.Expr, first_year: int | None) -> exp.Expr:
-    """A text that spells a day with all digits of its year; as it is if nothing says in which hundred years it is."""
+    """Return a text that spells a day with all digits of its year, if the first year of a century is given."""
     return value if first_year is None else scalar_call("in_century", value, exp.convert(first_year))
 
 
 def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, str], century: int | None) -> exp.Select:
-    """One row: how many texts of each column spell a day in each order, ``dmy_0`` …, and two days, ``two_0`` …"""
+    """Select one row: the texts of each column that spell a day by order, ``dmy_0`` …, and two days, ``two_0`` …"""
     counts = []
     for place, name in enumerate(names):
         value = in_century(column(name), century)
@@ -264,7 +262,7 @@ def written_days(relation: exp.Expr, names: Sequence[str], orders: tuple[str, st
 
 
 def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
-    """One row: how many values of each column are days, ``days_0`` …, and how many are to come, ``future_0`` …"""
+    """Select one row: the values of each column that are days, ``days_0`` …, and in the future, ``future_0`` …"""
     counts = []
     for place, name in enumerate(names):
         day = try_cast(as_read(column(name)), "DATE")
@@ -277,6 +275,6 @@ def future_days(relation: exp.Expr, names: Sequence[str]) -> exp.Select:
 
 
 def _first_equal(value: exp.Expr, type_name: str, default: exp.Expr) -> exp.Expr:
-    """The text of a value in a type that has an equal one, else its own."""
+    """Return the text of a value in another type that holds an equal one, or its own text."""
     other = try_cast(value, type_name)
     return case(other.eq(value), text(other.copy()), default)

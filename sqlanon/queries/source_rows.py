@@ -1,14 +1,13 @@
-"""The rows of a source before they are cells: which of them count, and what earlier releases show of their persons.
+"""The rows of a source before they become cells: the ones that count, and their persons in earlier releases.
 
-No more rows of an individual count than a bound, chosen at random, before anything else is counted.
+A bounded number of rows per individual, chosen at random, count at all.
 
-Rows with values that the taxonomy of their column does not have are left out from the source of a run, before anything
-is read, or labelled at the top. Such values are leaves of their own below the top: their label is that of the top at
-every level, and loses what the top loses.
+Rows with values that a taxonomy lacks are left out of the source before anything is read, or labelled at the top. Such
+values are leaves below the top: they have its label at every level, and its loss.
 
-Earlier releases of the same persons are one more quasi-identifier of a single level, which is not published: the number
-of the joint class that all earlier releases show of the person stands in the key of a cell, in bits by which classes
-differ at every node. So the classes of a node are joint classes.
+Earlier releases of the same persons act as another quasi-identifier of a single level, which is not published: the key
+of a cell contains the number of its joint class in all earlier releases, in bits that distinguish classes at every
+node. So the classes of a node are joint classes.
 """
 
 from __future__ import annotations
@@ -53,33 +52,33 @@ ROWS_SQL = Queries("rows")
 SQL = Queries("earlier")
 
 UNKNOWN = Relation("anon_unknown_rows", "cell")
-"""Rows with unknown values, by these: a column for each column that may have some, NULL for a value that is known."""
+"""Rows with unknown values: a column for each column that may have some, NULL for known values."""
 
 PERSONS = Relation("anon_persons", "rows")
-"""The persons in earlier releases: their keys, the number of their joint class, codes of values, and how many they are.
+"""The persons in earlier releases: keys, the number of their joint class, codes of values, and their count.
 
-The number of those who are withheld is negative, which that of no class is.
+Withheld persons have negative numbers, which no class has.
 """
 
 NUMBER_OF_ABSENT = "anon_absent"
 ABSENT = Relation("anon_absent_persons", "class")
-"""By joint class of the earlier releases, and by codes of values, its persons who have no row in the present source."""
+"""Persons without a row in the present source, by joint class of earlier releases and codes of values."""
 
 
 def anonymous_rows(source: Source, individual: str) -> exp.Query:
-    """One row, ``rows``: how many belong to nobody."""
+    """Select one row, ``rows``: the rows without an individual."""
     return ROWS_SQL.query("anonymous_rows", source=source, individual=individual)
 
 
 def crowded(source: Source, individual: str, most: int) -> exp.Query:
-    """One row, ``individuals``: how many have more rows than that."""
+    """Select one row, ``individuals``: the ones with more rows than ``most``."""
     return ROWS_SQL.query("crowded_individuals", source=source, individual=individual, most=most)
 
 
 def differences(first: CellSpec, second: CellSpec) -> exp.Query:
-    """One row, ``differing``: how many rows two sources differ by, or individuals if their column is specified.
+    """Select one row, ``differing``: the rows by which two sources differ, or individuals if they are specified.
 
-    An individual that both have with different rows counts as two: one that leaves, and one that comes.
+    An individual with different rows in both counts as two: one that leaves, and one that comes.
     """
     individual = () if first.individual is None else (first.individual,)
     names = [*first.quasi_identifiers, *first.protected, *individual]
@@ -93,10 +92,10 @@ def differences(first: CellSpec, second: CellSpec) -> exp.Query:
 
 
 def bounded_rows(source: Source, individual: str, most: int, seed: int, names: Sequence[str]) -> exp.Subquery:
-    """A source with at most ``most`` rows of each individual.
+    """Keep at most ``most`` rows of each individual of a source.
 
-    Which ones depends on the rows of that individual and on the seed alone, so that those of others stay the same when
-    an individual comes or goes; ``names`` are the columns by whose texts rows are known.
+    The choice depends only on the individual's rows and the seed, so that another individual never affects it. The
+    texts of columns ``names`` distinguish rows.
     """
     texts = [text(column(name)) for name in names]
     parts = [part for each in texts for part in (f.strlen(each), string(":"), each.copy())]
@@ -106,14 +105,14 @@ def bounded_rows(source: Source, individual: str, most: int, seed: int, names: S
 
 
 def known_rows(source: Source, names: Sequence[str], taxonomy: Taxonomies) -> Source:
-    """The rows of a source without those that have an unknown value in some columns; the source itself without any."""
+    """Leave out rows with an unknown value in some columns, if any are given."""
     return without_unknown(source, names, taxonomy) if names else source
 
 
 def without_unknown(rows: exp.Expr, names: Sequence[str], taxonomy: Taxonomies) -> exp.Subquery:
-    """Rows without those that have an unknown value in some columns.
+    """Leave out rows with an unknown value in some columns.
 
-    By one condition: DuckDB expects each of several to leave a fifth of the rows, and keeps what it takes for few.
+    One condition: DuckDB estimates that each of several keeps a fifth of the rows, and materializes what seems small.
     """
     unknown = exp.or_(*(_is_unknown(name, taxonomy) for name in names), copy=False)
     is_known = case(unknown, exp.false(), exp.true())
@@ -121,7 +120,6 @@ def without_unknown(rows: exp.Expr, names: Sequence[str], taxonomy: Taxonomies) 
 
 
 def unknown_rows(unknown: UnknownValues, taxonomy: Taxonomies) -> exp.Query:
-    """The query that makes :data:`UNKNOWN`."""
     columns = [_unknown(place) for place in range(len(unknown.columns))]
     return ROWS_SQL.query(
         "unknown_rows",
@@ -134,7 +132,7 @@ def unknown_rows(unknown: UnknownValues, taxonomy: Taxonomies) -> exp.Query:
 
 
 def unknown_counts(unknown: UnknownValues) -> exp.Query:
-    """One row: ``suppressed`` rows, and by the place of each column ``rows_<place>`` with an unknown value there."""
+    """Select one row: ``suppressed`` rows, and by column ``rows_<place>`` with an unknown value."""
     columns = [_unknown(place) for place in range(len(unknown.columns))]
     left_out = (is_there(column(each)) for each in columns[: len(unknown.suppressed)])
     return ROWS_SQL.query(
@@ -149,10 +147,10 @@ def unknown_counts(unknown: UnknownValues) -> exp.Query:
 def with_unknown_labels(
     labels: exp.Query, unknown: UnknownValues, shapes: Mapping[str, TaxonomyShape], taxonomy: Taxonomies
 ) -> exp.Query:
-    """Labels as ``anon_helpers.taxonomy_labels`` has them, with those of unknown values.
+    """Add labels of unknown values to the columns of ``anon_helpers.taxonomy_labels``.
 
-    The label of the top is a value, too, unless the taxonomy has it: a part of a table may have no unknown value, and
-    be compared with one that has some.
+    The label of the top is a value, too, unless the taxonomy has it: a part of a table without unknown values may be
+    compared with one that has some.
     """
     found = [
         select([aliased(string(name), "attribute"), aliased(column(_unknown(place)), "value")], UNKNOWN.table)
@@ -182,49 +180,49 @@ def _unknown(place: int) -> str:
 
 
 def person_key(place: int) -> str:
-    """The column of :data:`PERSONS` with one of the keys."""
+    """Name the column of :data:`PERSONS` with one of the keys."""
     return f"anon_person_{place}"
 
 
 def value_column(place: int, number: int) -> str:
-    """The column of :data:`PERSONS` with the values of a sensitive column in the release at a place."""
+    """Name the column of :data:`PERSONS` with the values of a sensitive column in the release at ``place``."""
     return f"anon_value_{place}_{number}"
 
 
 def reference_of(name: str) -> Relation:
-    """The number of persons with each value of a column of :data:`PERSONS`: the whole source that has these values."""
+    """Name the counts of persons by value of a column of :data:`PERSONS`, over the whole source of the values."""
     return Relation(f"anon_reference_of_{name}", "node")
 
 
 def text_of(name: str) -> str:
-    """The column with the texts of such values, where labels are looked up by these."""
+    """Name the column with the texts of a column of :data:`PERSONS`, to look up labels by."""
     return f"anon_text_of_{name}"
 
 
 def reference(persons: Relation | exp.Query, name: str, *, with_texts: bool) -> Step:
-    """The step that makes :func:`reference_of` persons, whose codes of values are 0 if they are not in the source."""
+    """Make :func:`reference_of` persons; the code 0 stands for persons outside the source."""
     texts = [aliased(exp.AnyValue(this=column(text_of(name))), "anon_value")] if with_texts else []
     return SQL.step(reference_of(name), "reference_of_persons", persons=persons, value=name, texts=texts)
 
 
 def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
-    """A key of persons as releases compare it."""
+    """Return a key of persons in the form that releases compare."""
     return exact_text(value) if as_text else value
 
 
 def persons_by(keys: Sequence[str]) -> list[str]:
-    """The columns of persons with the values of some keys."""
+    """Name the key columns of persons."""
     return [*map(person_key, range(len(keys)))]
 
 
 def key_columns(keys: Sequence[str], table: str | None, *, as_text: bool) -> list[exp.Alias]:
-    """The columns of a table that identify a person, as text or not, under the names that persons have them by."""
+    """Return the columns of a table that identify a person, under the names of key columns."""
     found = (person_value(column(name, table), as_text) for name in keys)
     return [aliased(value, name) for value, name in zip(found, persons_by(keys), strict=True)]
 
 
 def with_persons(earlier: EarlierClasses | None, query: exp.Select, table: str | None = None) -> exp.Select:
-    """The query of the rows of the source, joined with :data:`PERSONS` if there are earlier releases."""
+    """Join the rows of a source to :data:`PERSONS` if there are earlier releases."""
     if earlier is None:
         return query
     ours = key_columns(earlier.keys, table, as_text=earlier.as_text)
@@ -233,24 +231,24 @@ def with_persons(earlier: EarlierClasses | None, query: exp.Select, table: str |
 
 
 def with_numbers(encoding: Encoding, query: exp.Select, table: str) -> exp.Select:
-    """The query of the rows of the source, and the number of their joint class if there are earlier releases."""
+    """Add the number of their joint class to the rows of a source if there are earlier releases."""
     if encoding.spec.earlier is None:
         return query
     return with_persons(encoding.spec.earlier, query, table).select(aliased(number_of_row(), EARLIER), copy=False)
 
 
 def number_of_row() -> exp.Expr:
-    """The number of the joint class of a row that :func:`with_persons` has joined."""
+    """Return the number of the joint class of a row, after :func:`with_persons`."""
     return f.coalesce(column(EARLIER, PERSONS.name), 0)
 
 
 def value_of_row(name: str) -> exp.Alias:
-    """The code that a column of persons has for a row joined by :func:`with_persons`; 0 if no person is found."""
+    """Return the code of a value of a row's person, after :func:`with_persons`; 0 without a person."""
     return aliased(f.coalesce(column(name, PERSONS.name), 0), name)
 
 
 def number_of_key(encoding: Encoding, table: str | None = None) -> exp.Expr:
-    """The number of the joint class in the key of a cell, or of a class."""
+    """Extract the number of the joint class from the key of a cell or a class."""
     place = encoding.keys.always
     assert place is not None
     masked = exp.Paren(this=bits(column(encoding.key(place.word), table), number(place.mask)))
@@ -258,7 +256,7 @@ def number_of_key(encoding: Encoding, table: str | None = None) -> exp.Expr:
 
 
 def bits_of_number(encoding: Encoding) -> exp.Expr:
-    """The bits of a key that have the number of the joint class of a row that :func:`with_persons` has joined."""
+    """Return the bits of a key with the number of the joint class of a row, after :func:`with_persons`."""
     place = encoding.keys.always
     assert place is not None
     value = cast(number_of_row(), "BIGINT")
@@ -266,7 +264,7 @@ def bits_of_number(encoding: Encoding) -> exp.Expr:
 
 
 def absent_persons(cells: Relation, number: exp.Expr, codes: Mapping[str, str] | None = None) -> Step:
-    """The step that makes :data:`ABSENT` from cells with a number of a joint class, and codes by column of persons."""
+    """Make :data:`ABSENT` from cells with a number of a joint class, and codes by column of persons."""
     codes = codes or {}
     of_cells = [aliased(column(code), name) for name, code in codes.items()]
     roles = SQL.given(persons=PERSONS, cells=cells, number=aliased(number, EARLIER), codes=of_cells, values=[*codes])

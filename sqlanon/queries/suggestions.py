@@ -1,4 +1,4 @@
-"""Counts of a source to suggest a policy for it, and values that clean its texts: see ``sql/suggest.sql``."""
+"""Counts of a source to suggest a policy from, and expressions that clean its texts: see ``sql/suggest.sql``."""
 
 from __future__ import annotations
 
@@ -44,13 +44,9 @@ TEXTS = "anon_texts"
 MAX_SPELLED = 31
 LAST_DIGIT = ord("9")
 SPELLED = r"^\s*[-+.]?[0-9]"
-"""Texts that may spell a number or a point in time: their bytes, the greatest first letter, and how they begin."""
-
-TEXTS_AT_ONCE = 1_000
-"""Columns whose texts a statement looks at."""
-
-SHARE_OF_OWN_LABEL = 0.02
-"""The share of the rows from which a text has a label of its own."""
+"""Texts that may spell a number or a point in time: their maximum bytes, greatest first letter, and beginning."""
+TEXTS_AT_ONCE = 1_000  # columns of texts per statement
+SHARE_OF_OWN_LABEL = 0.02  # the share of rows at which a text gets its own label
 
 DAY_FORMATS = {
     "dmy": ("%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d"),
@@ -69,21 +65,21 @@ SIGN = (
 WORDS_OF_TOTALS = (
     "total,totals,grand total,subtotal,sum,summe,gesamt,gesamtsumme,insgesamt,zwischensumme,somme,totale,totaal"
 )
-"""Texts with which a line of totals begins."""
+"""Texts at the beginning of a line of totals."""
 
 
 def copied(source: exp.Expr) -> Step:
-    """All rows of a source, where reading it again and again would take longer."""
+    """Copy a source, where reading it repeatedly would take longer."""
     return Step(COPY, select([exp.Star()], source.copy()), "read the source")
 
 
 def sampled(source: exp.Expr, most: int) -> Step:
-    """A number of rows of a source, the same ones in every run."""
+    """Sample a number of rows of a source, the same ones in every run."""
     return Step(SAMPLE, SQL.query("sampled_rows", source=source, most=most), "a sample of the source")
 
 
 def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
-    """A row per column by its place, as the named query has them."""
+    """Make :data:`PROFILE`, a row per column by its place."""
     types: dict[str, dict[int, SourceColumn]] = {}
     for place, found in enumerate(columns):
         types.setdefault(found.type, {})[place] = found
@@ -101,17 +97,16 @@ def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
 
 
 def profiled() -> exp.Query:
-    """The profile without texts."""
     return select([exp.Star(except_=[exp.to_identifier(TEXTS)])], PROFILE.table).order_by(c.place)
 
 
 def shapes() -> exp.Query:
-    """The number of texts of each column with each shape; the most frequent one first."""
+    """Count the texts of each column by shape, the most frequent one first."""
     return SQL.query("shapes", profile=PROFILE)
 
 
 def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]) -> exp.Query:
-    """The number of pairs of values of each two columns, by the place of the pair."""
+    """Count the pairs of values of two columns each, by the place of the pair."""
     values = {name: comparable({name: found.traits}, name) for name, found in columns.items()}
     return union_all(
         SQL.query("pair_count", source=source, place=place, one=values[one], other=values[other])
@@ -120,19 +115,19 @@ def pair_counts(source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Se
 
 
 def written(source: exp.Expr, columns: Sequence[str], codes: Sequence[str]) -> exp.Query:
-    """The forms in which texts of CSV files are written, by the place of the column."""
+    """Select the forms of texts in CSV files, by the place of the column."""
     return SQL.query("written_columns", cells=texts_of(source, columns), codes=names([*codes]))
 
 
 def texts_of(source: exp.Expr, columns: Sequence[str]) -> exp.Select:
-    """The text of each value of some columns, ``anon_value``, by the place of the column, ``anon_place``."""
+    """Select the text of each value of some columns, ``anon_value``, by the place of the column, ``anon_place``."""
     return unpivoted(source, {place: text(column(name)) for place, name in enumerate(columns)})
 
 
 def monotone_pairs(
     source: exp.Expr, columns: Mapping[str, SourceColumn], pairs: Sequence[tuple[str, str]]
 ) -> exp.Query:
-    """The times that the second number rises and falls in the order of the first, by the place of the pair."""
+    """Count how often the second number rises and falls in the order of the first, by the place of the pair."""
     values = {name: _number(found, column(name)) for name, found in columns.items()}
     return union_all(
         SQL.query("monotone_pair", source=source, place=place, one=values[one], other=values[other])
@@ -141,7 +136,7 @@ def monotone_pairs(
 
 
 def tails(source: exp.Expr, columns: Sequence[SourceColumn]) -> exp.Query:
-    """The numbers below which 1 % and 99 % of the rows of each column are, by its place."""
+    """Select the 1st and 99th percentile of each column, by its place."""
     return union_all(
         SQL.query("tails", source=source, place=place, number=_number(found, column(found.name)))
         for place, found in enumerate(columns)
@@ -149,22 +144,21 @@ def tails(source: exp.Expr, columns: Sequence[SourceColumn]) -> exp.Query:
 
 
 def own_labels(source: exp.Expr, name: str) -> exp.Query:
-    """The values of a column of texts as they are in the taxonomy, and whether each is frequent."""
+    """Select the values of a text column as in a taxonomy, and whether each is frequent."""
     return SQL.query("own_labels", source=source, value=name, share=SHARE_OF_OWN_LABEL)
 
 
 def ordered_values(source: exp.Expr, name: str, numbers: SourceColumn) -> exp.Query:
-    """The values of a column of texts, in the order of the numbers of another one."""
+    """Select the values of a text column, in the order of the numbers of another column."""
     number = _number(numbers, column(numbers.name))
     return SQL.query("ordered_values", source=source, value=name, number=number)
 
 
 def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
-    """The combinations of values of some columns, with their rows; the hash of each value is ``anon_0`` and so on.
+    """Make :data:`CELLS`, the combinations of values with their rows; the hash of each value is ``anon_0`` and so on.
 
-    Hashes have 64 bits: that two of a million combinations are taken for one has a probability of 1 in 37 million. They
-    are hashed again, since DuckDB's hash of a pair is the XOR of two, and keys are the XOR of hashes: a pair of values
-    and the same pair swapped would have one key.
+    With 64 bits, two of a million combinations collide with a probability of 1 in 37 million. Hashes are hashed again,
+    since DuckDB's hash of a pair is the XOR of two, and so are keys: a pair and its swap would have one key.
     """
     keys = [comparable({found.name: found.traits}, found.name) for found in columns]
     named = [aliased(f.hash(f.hash(place, key)), _key(place)) for place, key in enumerate(keys)]
@@ -174,7 +168,7 @@ def cells(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
 
 
 def half(number: int, keys: Sequence[int]) -> tuple[Step, Step]:
-    """The cells that others agree with on a half of the columns, and the rows of each cell that none agrees with.
+    """Make the cells that agree with others on a half of the columns, and the rows of all other cells.
 
     The half has a ``number``, 0 or 1, and ``keys`` are the places of its columns.
     """
@@ -184,7 +178,7 @@ def half(number: int, keys: Sequence[int]) -> tuple[Step, Step]:
 
 
 def set_measures(without: Sequence[int]) -> exp.Query:
-    """The measures of all columns of the cells, and behind them those of all but each.
+    """Measure the cells by all columns, and then by all columns but each one.
 
     ``without`` has, for each column, the half without it.
     """
@@ -198,7 +192,7 @@ def set_measures(without: Sequence[int]) -> exp.Query:
 
 
 def _combined(places: Sequence[int]) -> exp.Expr:
-    """The key of a class; of no columns there is one class."""
+    """Return the key of a class; without columns there is one class."""
     none: exp.Expr = cast(number(0), "UBIGINT")
     return reduce(f.xor, (column(_key(place)) for place in places), none)
 
@@ -208,7 +202,7 @@ def _key(place: int) -> str:
 
 
 def _read(found: SourceColumn, value: exp.Expr, type_name: str) -> exp.Expr:
-    """A value as one of a type, NULL if it spells none; most other texts begin with a letter, or are longer."""
+    """Cast a value to a type, NULL if it fails; most other texts begin with a letter, or are longer."""
     read = try_cast(as_read(value), type_name)
     if not found.traits.is_text:
         return read
@@ -230,7 +224,7 @@ def _number(found: SourceColumn, value: exp.Expr) -> exp.Expr:
 
 
 def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
-    """A row per column of texts by its place: how many rows are written in which way."""
+    """Count the rows of each text column by their form."""
     return SQL.query(
         "text_forms",
         cells=texts_of(source, names),
@@ -242,13 +236,13 @@ def text_forms(source: exp.Expr, names: Sequence[str]) -> exp.Query:
 
 
 def total_rows(source: exp.Expr, columns: Sequence[str]) -> exp.Query:
-    """The number of lines of totals, by the first text of some columns, and of the different words that begin them."""
+    """Count lines of totals, by the first text of some columns, and the different words that begin them."""
     words = names(WORDS_OF_TOTALS.split(","))
     return SQL.query("total_rows", source=source, first_text=_first_text(columns), words=words)
 
 
 def without_totals(columns: Sequence[str]) -> exp.Expr:
-    """The condition that leaves them out."""
+    """Return the condition that excludes lines of totals."""
     return exp.not_(exp.In(this=_first_text(columns), expressions=[*map(string, WORDS_OF_TOTALS.split(","))]))
 
 
@@ -258,9 +252,9 @@ def _first_text(columns: Sequence[str]) -> exp.Expr:
 
 
 def moment(name: str, kind: str) -> exp.Expr:
-    """A text as a day or a point in time, or NULL.
+    """Read a text as a day or a point in time, or NULL.
 
-    ``kind`` is the type of texts as ISO 8601 has them, or the order of days in :data:`DAY_FORMATS`.
+    ``kind`` is a type, for texts in ISO 8601, or an order of :data:`DAY_FORMATS`.
     """
     formats = exp.Array(expressions=[string(each) for each in DAY_FORMATS.get(kind, ISO_FORMATS)])
     read = f.try_strptime(f.trim(column(name)), formats)
@@ -268,15 +262,15 @@ def moment(name: str, kind: str) -> exp.Expr:
 
 
 def padded(found: SourceColumn, digits: int) -> exp.Expr:
-    """A code with zeros at its beginning, so that it has a number of digits."""
+    """Pad a code with leading zeros to a number of digits."""
     if found.traits.is_text:
         return f.lpad(f.trim(column(found.name)), number(digits), string("0"))
-    # The cast to text of a column would be left to the reader of a CSV file.
+    # A cast to text would be pushed down into the reader of a CSV file.
     return f.format(string(f"{{:0{digits}d}}"), cast(column(found.name), "BIGINT"))
 
 
 def in_one_case(name: str, case: str, *, has_blank: bool) -> exp.Expr:
-    """A text without blanks around it, in ``upper`` or ``lower`` case, or as it is; NULL if nothing is left."""
+    """Trim a text, and optionally change it to ``upper`` or ``lower`` case; NULL if nothing is left."""
     value: exp.Expr = f.trim(column(name))
     if case:
         value = getattr(f, case)(value)
@@ -284,14 +278,11 @@ def in_one_case(name: str, case: str, *, has_blank: bool) -> exp.Expr:
 
 
 def with_point(name: str) -> exp.Expr:
-    """A number with a decimal comma as a number, NULL if it is none."""
+    """Read a number with a decimal comma, or NULL."""
     return try_cast(f.replace(column(name), string(","), string(".")), "DOUBLE")
 
 
 def amount(name: str, mark: str) -> exp.Expr:
-    """An amount of money as a number, without its sign and the marks between groups of digits.
-
-    ``mark`` is the point or the comma before decimals.
-    """
+    """Read an amount of money as a number, without currency signs and separators; ``mark`` precedes its decimals."""
     digits = f.regexp_replace(column(name), string(f"[^0-9{mark}+-]"), string(""), string("g"))
     return try_cast(f.replace(digits, string(","), string(".")) if mark == "," else digits, "DOUBLE")

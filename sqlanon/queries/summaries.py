@@ -1,4 +1,4 @@
-"""Classes → node summaries, and what a node that was chosen keeps: the queries of a search, flat and in batches."""
+"""Classes → node summaries, and the kept classes of a chosen node: the queries of a search, flat and in batches."""
 
 from __future__ import annotations
 
@@ -51,19 +51,17 @@ from sqlanon.queries.recodings import Recoding
 
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
-ALL_ROWS = "anon_all_rows"  # stands for the codes, or the key, of a class where there is one class for all
-
+ALL_ROWS = "anon_all_rows"  # in place of codes or a key, if there is one class for all rows
 OF_LABELS = {"lm": "lm", "ncp": "ncp", "information": "suppressed_information"}
-"""Losses of labels, and what a summary makes of each."""
-
+"""The columns of a summary, by loss of labels."""
 OF_CLASSES_ALONE = ("kept_class_count", "certain_suppressed_rows", "rejected")
-"""Columns of a summary that a search needs, and its loss does not."""
+"""Columns of a summary that a search needs, but not its loss."""
 
 
 def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
-    """Classes with what they prove, and with the measures that the models bound.
+    """Select classes with certainties and the measures that models bound.
 
-    Classes of too few rows do not, whatever their values are: most values of a node with many classes stand in such.
+    Values of classes with too few rows aren't measured; they are most values of a node with many classes.
     """
     criteria = grouping.encoding.criteria
     sizes = [int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE]
@@ -74,7 +72,7 @@ def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
 
 
 def level_losses(encoding: Encoding) -> exp.Query:
-    """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
+    """Select the losses and distinct labels of every quasi-identifier at every level, by position and depth."""
     return Queries("cells").query("level_losses", levels=labelled_values(encoding))
 
 
@@ -87,10 +85,10 @@ def node_summaries(
     asked: Asked = "everything",
     attainable_within: int | None = None,
 ) -> exp.Query:
-    """The summaries of a batch of nodes; ``node`` is the position in the batch.
+    """Select the summaries of a batch of nodes; ``node`` is the position in the batch.
 
-    ``cells`` are rolled up to a node below all of the batch, or those of the source if None. Of columns those that are
-    ``asked`` are there, and ``attainable_within`` some suppressed rows how private each node can be made.
+    ``cells`` may be rolled up to a node below the batch. Summaries have the columns that are ``asked``, and the
+    attainable privacy if up to ``attainable_within`` rows may be suppressed.
     """
     losses = LabelLosses(encoding, batch, () if asked == "counts" else encoding.label_losses)
     summary = _Summary(encoding, losses, asked, row_count, attainable_within)
@@ -101,9 +99,9 @@ def node_summaries(
 
 
 def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count: int) -> tuple[exp.Select, exp.Select]:
-    """The classes of a batch of nodes, with their node and whether they are out of a bound of it; and the summaries.
+    """Return the classes of a batch of nodes, with their node and whether they violate its bounds; and the summaries.
 
-    The summaries are of a table ``anon_classes``, in whose place the classes are to stand.
+    The summaries read a table ``anon_classes``, to be replaced by the classes.
     """
     losses = LabelLosses(encoding, batch, encoding.label_losses)
 
@@ -116,10 +114,10 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
 
 
 def columns_under(encoding: Encoding, batch: Sequence[Levels], row_count: int) -> dict[str, exp.Expr]:
-    """The columns of a summary that the loss needs, and that follow from which classes are kept.
+    """Return the columns of a summary that the loss needs and that depend on the kept classes.
 
-    They stand over the classes of other criteria, which measure the same of a class and ask something else of it: those
-    of the encoding say which classes are kept.
+    They aggregate classes of other criteria with equal measures and other bounds; the encoding's criteria decide which
+    classes are kept.
     """
     quality = encoding.criteria.quality
     losses = LabelLosses(encoding, batch, quality.label_losses)
@@ -134,7 +132,7 @@ def columns_under(encoding: Encoding, batch: Sequence[Levels], row_count: int) -
     return columns
 
 
-# More than six parameters: each is a part of the text that is prepared.
+# More than six parameters: each determines a part of the prepared text.
 def any_node_summaries(
     encoding: Encoding,
     count: int | None,
@@ -144,11 +142,10 @@ def any_node_summaries(
     asked: Asked,
     attainable_within: int | None,
 ) -> exp.Query:
-    """The summaries of ``count`` nodes, to be prepared: parameters are the masks of some words of the key of each node.
+    """Select the summaries of ``count`` nodes, to be prepared: parameters are the masks of these words by node.
 
-    These are the words that the cells have. Nodes are counted one after the other, or, however many they are, in one
-    pass: the parameters are then lists, of their positions and of their masks of each word. What labels lose differs
-    in its text from node to node, so that it is left out.
+    Without a ``count`` any number of nodes is counted in one pass: parameters are then lists of positions and of masks
+    by word. The text of label losses differs between nodes, so they are left out.
     """
 
     def summary() -> _Summary:
@@ -163,7 +160,7 @@ def any_node_summaries(
 
 
 def attained(grouping: Grouping) -> exp.Query:
-    """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that are kept."""
+    """Select one row, ``attained_<bound>``: the worst value of each bound's measure over the kept classes."""
     encoding = grouping.encoding
     columns = [
         aliased(filtered(worst_of(encoding, bound), column(KEPT)), f"attained_{index}")
@@ -175,7 +172,7 @@ def attained(grouping: Grouping) -> exp.Query:
 
 
 def kept_keys(grouping: Grouping) -> exp.Select:
-    """The keys of the classes of a grouping that are kept; ``anon_all_rows`` if it has none."""
+    """Select the keys of the kept classes of a grouping; ``anon_all_rows`` if it has none."""
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
     if grouping.encoding.spec.earlier is not None:
         columns.append(column(WITHHELD))
@@ -185,9 +182,9 @@ def kept_keys(grouping: Grouping) -> exp.Select:
 
 
 def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
-    """The classes that are suppressed, seen as the one class that masking would make of them.
+    """Select one row about the suppressed classes, as the one class that masking would make of them.
 
-    One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
+    It has ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
     encoding, grouping = recoding.encoding, recoding.by_code()
     coded = recoding.coded(encoding.cells, encoding.carried)
@@ -206,7 +203,7 @@ def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
 
 
 class _Summary:
-    """The aggregates of the query ``node_summary`` that are asked of judged classes."""
+    """The query ``node_summary``, reduced to the aggregates that are asked."""
 
     def __init__(
         self,
@@ -231,31 +228,31 @@ class _Summary:
         combined = losses.combined() if losses else []
         shown = (each for each in combined if asked == "everything" or each.alias != "lm")
         self.query = self.query.select(*shown, copy=False)
-        # Numbers for columns: a class need not carry what is the same for all.
+        # Constants in place of columns: classes need not carry them.
         known = {"anon_row_count": number(row_count), "anon_k": number(encoding.criteria.k)}
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
         criteria = encoding.criteria
         if encoding.spec.earlier is None and tuple(criteria.certain_bounds) == criteria.class_bounds:
-            # The same rows are suppressed for certain: they are summed once.
+            # All suppressed rows are certainly suppressed, so they are summed once.
             known[CERTAINLY_KEPT] = exp.column(KEPT)
         self._fill_in(known)
 
     def of(self, classes: exp.Query) -> exp.Select:
-        """The summaries of nodes, from their classes."""
+        """Summarize nodes from their classes."""
         table = self.query.find(exp.Table)
         assert table is not None
         table.replace(subquery(self.judged(classes), table.name))
         return self.query
 
     def of_one(self, classes: exp.Query, node: int) -> exp.Select:
-        """The summary of one node: to aggregate a single group without a key takes a tenth less time."""
+        """Summarize one node: aggregating a single group without a key takes a tenth less time."""
         self._fill_in({NODE: number(node)})
         self.query.set("group", None)
         return self.of(classes)
 
     def judged(self, classes: exp.Query, others: Set[str] = frozenset()) -> exp.Select:
-        """Classes with what the summary and others need to know of them."""
+        """Select classes with the columns that the summary and ``others`` need."""
         judged = _judged(self._encoding, classes, {each.name for each in self.query.find_all(exp.Column)} | others)
         if self._attainable_within is None:
             return judged
@@ -285,10 +282,11 @@ def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, att
 
 
 def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
-    """Classes with what is wanted of their judgement, such as whether they keep the bounds of the privacy models.
+    """Add the wanted judgements to classes, such as whether they keep the bounds of the privacy models.
 
-    ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Criteria.certain_bounds`, and
-    ``anon_certain_share`` what part of a class none of them can keep, see :attr:`Criteria.partly_certain_bounds`.
+    ``anon_certainly_kept`` is false if no less general node can do better, see :attr:`Criteria.certain_bounds`, and
+    ``anon_certain_share`` is the part of a class that none of them can keep, see
+    :attr:`Criteria.partly_certain_bounds`.
     """
     criteria = encoding.criteria
     columns = []
@@ -312,9 +310,9 @@ def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Sel
 
 
 def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
-    """The strictest bound that each class meets, and the rows of the classes of its node that meet no stricter one.
+    """Return the strictest bound that each class meets, and the rows of classes of its node that meet no stricter one.
 
-    A class that violates another model cannot be published: it counts as meeting none.
+    A class that violates another model can't be published, and counts as meeting no bound.
     """
     concealing = [bound for bound in encoding.criteria.bounds if bound.measure.name == "concealing"]
     strictest: exp.Expr = column(measure_column(encoding, CLASS_SIZE))
@@ -328,6 +326,6 @@ def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
 
 
 def worst_of(encoding: Encoding, bound: Bound) -> exp.Expr:
-    """The worst measure of some classes (an aggregate)."""
+    """Aggregate the worst measure of classes."""
     aggregate = exp.Min if bound.at_least else exp.Max
     return aggregate(this=measure_of(encoding, bound))

@@ -1,4 +1,4 @@
-"""Taxonomies as they are made of what is given, and queries about those that are stored, wherever that is."""
+"""Taxonomies made from their arguments, and queries about stored ones in any place."""
 
 from __future__ import annotations
 
@@ -39,10 +39,7 @@ TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
 
 
 def at(query: Statement, taxonomy: Taxonomies) -> Statement:
-    """The statement with ``anon.taxonomy`` (and the tables about it) in another place.
-
-    A query in its place has no table beside it.
-    """
+    """Replace ``anon.taxonomy``, and the tables about it, by another place; a query has no tables beside it."""
     for table in list(query.find_all(exp.Table)):
         if table.db != "anon" or table.name not in TABLES:
             continue
@@ -59,31 +56,31 @@ def at(query: Statement, taxonomy: Taxonomies) -> Statement:
 
 
 def origin_table(taxonomy: exp.Table) -> exp.Table:
-    """The table beside that of the taxonomies that records what was loaded, and from where."""
+    """Name the table of what was loaded, and from where."""
     return beside(taxonomy, "taxonomy_origin")
 
 
 def domains_of(taxonomy: exp.Table) -> exp.Table:
-    """The table beside that of the taxonomies that records whether their domains were declared, stated or observed."""
+    """Name the table of domains: declared, stated or observed."""
     return beside(taxonomy, "taxonomy_domain")
 
 
 def beside(taxonomy: exp.Table, name: str) -> exp.Table:
-    """A table in the schema of that of the taxonomies."""
+    """Name a table in the schema of the taxonomies."""
     found = taxonomy.copy()
     found.set("this", identifier(name))
     return found
 
 
 def levels(taxonomy: Taxonomies, attribute: str) -> exp.Query:
-    """``anon_helpers.taxonomy_levels``: level, value, label, leaf_count."""
+    """Call ``anon_helpers.taxonomy_levels``: level, value, label, leaf_count."""
     return at(table_call("taxonomy_levels", string(attribute)), taxonomy)
 
 
 def all_labels(taxonomy: Taxonomies, attributes: Sequence[str], leaves: exp.Table | None = None) -> exp.Query:
-    """``anon_helpers.taxonomy_labels``: attribute, level, value, label, leaf_count.
+    """Call ``anon_helpers.taxonomy_labels``: attribute, level, value, label, leaf_count.
 
-    ``leaves`` are the counts of labels that have more leaves than the table has values under them.
+    ``leaves`` has the counts of labels with more leaves than values in the table.
     """
     labels = at(table_call("taxonomy_labels", names(list(attributes))), taxonomy)
     if leaves is None:
@@ -92,23 +89,23 @@ def all_labels(taxonomy: Taxonomies, attributes: Sequence[str], leaves: exp.Tabl
 
 
 def leaf_counts(taxonomy: exp.Table, listings: Sequence[exp.Subquery]) -> exp.Select:
-    """attribute, level, label, leaf_count: how many values of whole domains are under the labels of a table."""
+    """Select attribute, level, label, leaf_count: the values of whole domains under the labels of a table."""
     rows = union_all([select([exp.Star()], listing.copy()) for listing in listings])
     return SQL.query("leaf_counts", listings=rows, taxonomy=taxonomy)
 
 
 def leaves_of(taxonomy: exp.Table) -> exp.Table:
-    """The table beside that of the taxonomies with the counts of labels by whole domains."""
+    """Name the table of counts of labels by whole domains."""
     return beside(taxonomy, "taxonomy_leaves")
 
 
 def removal(table: exp.Table, attributes: Sequence[str]) -> exp.Delete:
-    """The statement that removes the rows of some attributes from a table about taxonomies."""
+    """Delete the rows of some attributes from a table about taxonomies."""
     return exp.delete(table.copy(), where=_is_one_of(column("attribute"), attributes))
 
 
 def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
-    """``taxonomy_problems``: attribute, level, problem, problem_count; of all attributes if none are given."""
+    """Call ``anon_helpers.taxonomy_problems``: attribute, level, problem, problem_count; of all attributes if None."""
     if attributes is None:
         return table_call("taxonomy_problems", taxonomy)
     rows = SQL.query("rows_of", taxonomy=taxonomy, attributes=[*map(string, attributes)])
@@ -116,22 +113,22 @@ def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> ex
 
 
 def ambiguous_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
-    """``anon.ambiguous_labels``: attribute, ambiguous_labels."""
+    """Call ``anon.ambiguous_labels``: attribute, ambiguous_labels."""
     return at(table_call("ambiguous_labels", names(list(attributes))), taxonomy)
 
 
 def uneven_digits(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Select:
-    """``attribute``, ``fewest_digits``, ``most_digits`` of taxonomies of digits whose values differ in their number."""
+    """Select ``attribute``, ``fewest_digits``, ``most_digits`` of digit taxonomies with values of different lengths."""
     return SQL.query("uneven_digits", taxonomy=taxonomy, attributes=[*map(string, attributes)])
 
 
 def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
-    """``value``: those of a stored taxonomy."""
+    """Select the ``value`` column of a stored taxonomy."""
     return SQL.query("values_of", taxonomy=taxonomy, attribute=string(attribute))
 
 
 def values_in_file(path: str, delimiter: str) -> exp.Select:
-    """``value``: those of a hierarchy, the first field of each line; ``path`` is a pattern, as DuckDB takes it."""
+    """Select each ``value`` of a hierarchy file, the first field of a line; ``path`` may be a glob."""
     texts = {"delim": delimiter, "quote": '"', "escape": '"', "comment": ""}
     settings: dict[str, exp.Expr] = {name: string(text) for name, text in texts.items()}
     settings |= {"header": exp.false(), "all_varchar": exp.true(), "skip": number(0)}
@@ -142,14 +139,14 @@ def values_in_file(path: str, delimiter: str) -> exp.Select:
 
 
 def values_of_fit(path: str, attribute: str) -> exp.Select:
-    """``value``: those of a taxonomy that the file of a fit has kept."""
+    """Select each ``value`` of a taxonomy in the file of a fit."""
     place = {"schema_name": string("main"), "table_name": string("taxonomy")}
     given = [exp.EQ(this=exp.column(name), expression=value) for name, value in place.items()]
     return values_of(exp.Table(this=exp.Anonymous(this="read_duckdb", expressions=[string(path), *given])), attribute)
 
 
 def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = None) -> exp.Select:
-    """``value``, ``rows``: the texts of a column, the most frequent first, but for NULL and those of ``known``."""
+    """Select ``value``, ``rows``: the texts of a column except ``known`` ones, the most frequent first."""
     is_missing: exp.Expr = exp.true()
     if known is not None:
         labelled = select([column("value")], subquery(known, "anon_known"))
@@ -160,7 +157,7 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
 
 
 def values_to_list(source: exp.Expr, name: str, known: exp.Query | None, type_name: str) -> exp.Select:
-    """The values without a label in a query that a person reads; for columns of any type but arrays."""
+    """Select values without a label in a query for people to read; for columns of any type but arrays."""
     read = _as_texts(source)
     is_text = type_name == "VARCHAR" or read != source
     text = exp.Collate(this=column(name), expression=identifier("binary")) if is_text else exact_text(column(name))
@@ -175,7 +172,7 @@ def values_to_list(source: exp.Expr, name: str, known: exp.Query | None, type_na
 
 
 def _as_texts(source: exp.Expr) -> exp.Expr:
-    """CSV files without the types that are found of their columns, whose values are written as they are."""
+    """Read all columns of CSV files as texts, so that values appear as written."""
     source = source.copy()
     if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Anonymous):
         return source
@@ -188,19 +185,19 @@ def _as_texts(source: exp.Expr) -> exp.Expr:
 
 
 def values_with_rows(source: exp.Expr, name: str) -> exp.Select:
-    """``value``, ``rows``: the values of a column but NULL, the most frequent first, in words of any dialect."""
+    """Select ``value``, ``rows``: the values of a column, the most frequent first, in portable SQL."""
     value, rows = column(name), exp.Ordered(this=column("rows"), desc=True)
     counted = select([aliased(value, "value"), aliased(count_rows(), "rows")], source.copy())
     return counted.where(is_there(value)).group_by(value.copy()).order_by(rows)
 
 
 def items_of(source: exp.Expr, name: str) -> exp.Subquery:
-    """A source with a row per item of a column of lists."""
+    """Return a source with a row per item of a list column."""
     return subquery(SQL.query("items", source=source, name=name), "anon_items")
 
 
 def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
-    """The shape and the hash of taxonomies, a row per attribute and level; of all attributes if none are given."""
+    """Select the shape and the hash of taxonomies, a row per attribute and level; by default of all attributes."""
     query = SQL.query("taxonomy_shapes")
     if attributes is not None:
         query.where(_is_one_of(column("attribute", "anon_taxonomy"), attributes), copy=False)
@@ -208,26 +205,26 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
 
 
 NOT_STORED = "\0"
-"""The beginning of the attributes of taxonomies that are loaded, beside those that are stored."""
+"""The prefix of attributes that are being loaded, beside stored ones."""
 
 
 def stored_and_staged(taxonomy: exp.Table, staged: Relation) -> exp.Subquery:
-    """The rows of all stored taxonomies, and of those that are loaded, whose attributes are marked."""
+    """Return the rows of all stored taxonomies, and of the ones being loaded, with marked attributes."""
     return subquery(SQL.query("stored_and_staged", stored=taxonomy, staged=staged), "anon_taxonomy")
 
 
 def roots(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
-    """``attribute``, ``root``, ``others``: the label of the top, and the rows where it stands below another label."""
+    """Select ``attribute``, ``root``, ``others``: the label of the top, and the rows with it below another label."""
     return at(SQL.query("roots", attributes=[*map(string, attributes)]), taxonomy)
 
 
 def origins(taxonomy: exp.Table) -> exp.Query:
-    """``attribute``, ``origin``, ``sha256``: what was loaded last, and from where."""
+    """Select ``attribute``, ``origin``, ``sha256``: what was loaded last, and from where."""
     return at(SQL.query("taxonomy_origins"), taxonomy)
 
 
 def observed(taxonomy: exp.Table) -> exp.Query:
-    """``sha256``: of all taxonomies that were loaded with values read off the data."""
+    """Select ``sha256`` of all taxonomies that were loaded with values observed in data."""
     return at(SQL.query("observed_taxonomies"), taxonomy)
 
 
@@ -239,9 +236,9 @@ LONG_COLUMNS = ("level", "value", "label")
 
 
 def integers(domain: IntegerRange, occurring: Sequence[tuple[exp.Expr, str]] = ()) -> exp.Query:
-    """The values of a declared range of integers, as text.
+    """Select the values of a declared range of integers, as text.
 
-    ``occurring`` are relations with a column each; if there are any, only values that one has, and the two ends.
+    With ``occurring``, relations with a column each, select only values that occur, and the two ends.
     """
     first, end = domain.minimum, domain.maximum + 1
     if not occurring:
@@ -251,21 +248,21 @@ def integers(domain: IntegerRange, occurring: Sequence[tuple[exp.Expr, str]] = (
 
 
 def days(domain: DateRange) -> exp.Query:
-    """Every day of a declared range of dates, as text."""
+    """Select every day of a declared range of dates, as text."""
     return SQL.query("days", first=string(domain.first.isoformat()), last=string(domain.last.isoformat()))
 
 
 def labelled(domain: exp.Query, rules: Sequence[LabelRule]) -> exp.Query:
-    """level, value, label: the values themselves, one level per rule, and the top."""
+    """Select level, value, label: the values, one level per rule, and the top."""
     value = column("value", "anon_domain")
     labels = [value, *(scalar_call(rule.macro, value.copy(), *map(_literal, rule.arguments)) for rule in rules)]
     return _leveled("anon_domain", value, [*labels, string(TOP)]).with_("anon_domain", as_=domain)
 
 
 def of_columns(source: exp.Table | exp.Subquery, name: str, coarser: Sequence[str]) -> exp.Query:
-    """level, value, label: the values of a column, one level per coarser column, and the top.
+    """Select level, value, label: the values of a column, one level per coarser column, and the top.
 
-    A value that stands with several values of a coarser column has several labels there, and with NULL alone none.
+    A value that occurs with several values of a coarser column has several labels, and only with NULL none.
     """
     texts = [aliased(exact_text(column(each)), f"anon_{depth}") for depth, each in enumerate((name, *coarser))]
     labels = [*(column(each.alias) for each in texts), string(TOP)]
@@ -280,13 +277,13 @@ def of_columns(source: exp.Table | exp.Subquery, name: str, coarser: Sequence[st
 
 
 def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
-    """level, value, label from a relation of values followed by their labels; ``columns`` are its names."""
+    """Select level, value, label from a relation of values followed by their labels in ``columns``."""
     labels = [text(column(name)) for name in columns]
     return _leveled("anon_wide", labels[0], labels).with_("anon_wide", as_=wide)
 
 
 def wide(taxonomy: exp.Table, attribute: str, height: int) -> exp.Query:
-    """A stored taxonomy as an ARX hierarchy: a row per value, a column per level, NULL first."""
+    """Select a stored taxonomy as an ARX hierarchy: a row per value, a column per level, NULL first."""
     levels = [
         aliased(filtered(f.max(column("label")), column("level").eq(depth)), f"level_{depth}")
         for depth in range(1, height + 1)

@@ -1,10 +1,10 @@
-"""Named queries: the SQL text of ``sql/<room>.sql``, with roles in the places of what differs from run to run.
+"""Named queries: the SQL text of ``sql/<room>.sql``, with roles for the parts that differ from run to run.
 
-A query begins with ``-- name: lacking``; the first line of the comment below that is the title of its step. A role is
-``:name``: a relation, a column or another expression, or a list of columns, which stands in SELECT, GROUP BY, ORDER BY,
-PARTITION BY and USING alike. Lists are taken element by element in a comparison of columns (``anon_one.:keys =
-anon_other.:keys & anon_masks.:bits``, for all elements; ``<>`` for any), and where a list names the column that they
-make (``bit_or(:keys) AS :keys``, a column for each).
+A query begins with ``-- name: lacking``; the first line of the comment below it is the title of its step. A role,
+``:name``, is a relation, a column or another expression, or a list of columns for SELECT, GROUP BY, ORDER BY, PARTITION
+BY or USING. Lists are expanded element by element in comparisons of columns (``anon_one.:keys = anon_other.:keys &
+anon_masks.:bits``, for all elements; ``<>`` for any), and in columns that a list names (``bit_or(:keys) AS :keys``, a
+column for each).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Role = exp.Expr | Relation | str | int | float | Sequence[str] | Sequence[exp.Ex
 """A relation or query, an expression, the name of a column, a number; or a list of columns."""
 
 ROLE = re.compile(r"('(?:[^']|'')*'|--.*)|(?<![:\w]):(?=[a-z])")
-"""The colon of a role; texts and comments come first, and stay as they are."""
+"""The colon of a role; texts and comments match first, and stay unchanged."""
 
 MARK = "anon_role_"
 
@@ -34,7 +34,7 @@ COMPARISONS = (exp.EQ, exp.NullSafeEQ, exp.NEQ)
 
 
 def parsed(text: str) -> exp.Query:
-    """A query with its macros expanded, and each role an identifier that begins with :data:`MARK`."""
+    """Parse a query, expand its macros, and prefix the name of each role with :data:`MARK`."""
     return cast(
         exp.Query, expand(bare(sqlglot.parse_one(ROLE.sub(lambda found: found[1] or MARK, text), read=DIALECT)))
     )
@@ -47,50 +47,49 @@ def _parsed(file: str, name: str) -> exp.Query:
 
 @cache
 def roles_of(file: str, name: str) -> frozenset[str]:
-    """The roles of a query."""
     found = (each.name for each in _parsed(file, name).find_all(exp.Identifier))
     return frozenset(each.removeprefix(MARK) for each in found if each.startswith(MARK))
 
 
 @dataclass(frozen=True)
 class Queries:
-    """The named queries of ``sql/<file>.sql``, and roles that are the same in all of them."""
+    """The named queries of ``sql/<file>.sql``, and roles that they share."""
 
     file: str
-    roles: Mapping[str, Role] = field(default_factory=dict)  # a query takes those that it has
+    roles: Mapping[str, Role] = field(default_factory=dict)  # a query takes the ones that it mentions
 
     def given(self, **roles: Role) -> Queries:
         """Return the queries with more roles filled."""
         return Queries(self.file, {**self.roles, **roles})
 
     def query(self, name: str, without: Container[str] = (), /, **roles: Role) -> exp.Select:
-        """A query with all its roles filled, and without some of its columns.
+        """Return a query with all its roles filled, and without some of its columns.
 
         Raises:
             KeyError: the file has no such query.
-            TypeError: a role of the query is missing, or the query does not have one that is given.
+            TypeError: a role of the query is missing, or the query lacks a given one.
         """
         wanted = roles_of(self.file, name)
         if wrong := (wanted - {*self.roles, *roles}) | (roles.keys() - wanted):
             raise TypeError(f"roles missing or unknown in {name} of sql/{self.file}.sql: {sorted(wrong)}")
         query = _parsed(self.file, name)
         if without:
-            # Not copied as a whole: that would take longer than all else of a query.
+            # Copying the whole query would take longer than everything else here.
             clauses = {key: clause.copy() for key, clause in query.args.items() if isinstance(clause, exp.Expr)}
             columns = [each.copy() for each in query.expressions if each.alias not in without]
             query = exp.Select(**clauses, expressions=columns)
         return cast(exp.Select, with_roles(query if without else query.copy(), {**self.roles, **roles}))
 
     def step(self, makes: Relation, name: str, /, **roles: Role) -> Step:
-        """The step that makes a relation by a query, under the title of the query."""
+        """Make a relation by a query, under the title of the query."""
         return Step(makes, self.query(name, **roles), named_queries(self.file)[name].title)
 
 
 def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
-    """The query, in place, with a role in place of each mark."""
+    """Replace each mark of a query by its role, in place."""
     for mark, role in _lists(query, roles):
         place = _place_of_element(mark)
-        if place is not None and mark.root() is query:  # else its place was taken with another list
+        if place is not None and mark.root() is query:  # otherwise it was expanded with another list
             _spread(place, len(role), roles)
     nodes = [*query.find_all(exp.Identifier, exp.Group, exp.Order, exp.Join)]
     for mark in _marks(nodes):
@@ -114,7 +113,7 @@ def _lists(of: exp.Expr, roles: Mapping[str, Role]) -> list[tuple[exp.Identifier
 
 
 def _place_of_element(mark: exp.Identifier) -> exp.Expr | None:
-    """The column that a list names, or the comparison that it is an operand of; a list in a call is none."""
+    """Return the column that a list names, or the comparison that it is an operand of, if any."""
     place = mark.parent
     if isinstance(place, exp.Alias):
         return place
@@ -124,7 +123,7 @@ def _place_of_element(mark: exp.Identifier) -> exp.Expr | None:
 
 
 def _spread(place: exp.Expr, count: int, roles: Mapping[str, Role]) -> None:
-    """Take a comparison of lists, or a column that is named by a list, element by element."""
+    """Expand a comparison of lists, or a column that a list names, element by element."""
     made = [place.copy() for _ in range(count)]
     for number, each in enumerate(made):
         for mark, role in _lists(each, roles):
@@ -174,7 +173,7 @@ def _relation(role: Role, place: exp.Table) -> exp.Expr:
 
 
 def _expression(role: Role, table: str = "") -> exp.Expr:
-    """A new node of a role; a column is one of the table."""
+    """Return a new node for a role; a column gets the table."""
     if isinstance(role, str):
         return column(role, table)
     if not isinstance(role, exp.Expr):

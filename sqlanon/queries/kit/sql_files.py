@@ -1,7 +1,7 @@
-"""The files ``sql/<room>.sql`` as text: queries by name, with their titles and with examples of their roles.
+"""The files ``sql/<room>.sql`` as text: queries by name, with their titles and examples of their roles.
 
-Comment lines such as ``-- :cells (anon_key_0 BIGINT)`` and ``-- :keys anon_key_0`` are examples of roles: they say what
-columns a relation has, and the tests execute all queries with them.
+Comment lines such as ``-- :cells (anon_key_0 BIGINT)`` and ``-- :keys anon_key_0`` are examples of roles: they declare
+the columns of relations, and tests execute all queries with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COMMENT = re.compile(r"(?:--.*\n)*")
 
 @cache
 def sql_folder() -> Path:
-    """The folder ``sql``: inside the package in a wheel, beside it in a working copy."""
+    """Return the folder ``sql``: inside the package in a wheel, beside it in a working copy."""
     packaged = Path(__file__).parents[2] / "sql"
     return packaged if packaged.is_dir() else Path(__file__).parents[3] / "sql"
 
@@ -30,23 +30,21 @@ class NamedQuery:
     """A query of a file."""
 
     title: str  # the first line of its comment
-    text: str  # the SQL, with roles as they are written
-    examples: Mapping[str, str]  # by role, the columns of a relation in parentheses, or an expression
-    parameters: Sequence[str]  # an example of $1 and so on
+    text: str  # the SQL, with roles
+    examples: Mapping[str, str]  # by role: the columns of a relation in parentheses, or an expression
+    parameters: Sequence[str]  # examples of $1 and so on
 
 
 SCRIPT = "sqlanon.sql"
-"""The file beside them that has all macros, for clients of DuckDB; ``sqlanon sql`` makes it."""
+"""The file beside them with all macros, for clients of DuckDB; ``sqlanon sql`` writes it."""
 
 
 def sql_files() -> list[str]:
-    """The files of named queries."""
     return sorted(path.stem for path in sql_folder().glob("*.sql") if path.name != SCRIPT)
 
 
 @cache
 def named_queries(file: str) -> dict[str, NamedQuery]:
-    """The queries of ``sql/<file>.sql`` by name."""
     head, *rest = NAME.split((sql_folder() / f"{file}.sql").read_text(encoding="utf-8"))
     examples, found = _examples(head), {}
     for name, body in zip(rest[::2], rest[1::2], strict=True):
@@ -66,5 +64,5 @@ def _examples(comment: str) -> dict[str, str]:
 
 
 def query_text(file: str, name: str) -> str:
-    """A query that has no role and calls no macro, as it is written."""
+    """Return the text of a query without roles and macros."""
     return named_queries(file)[name].text

@@ -1,8 +1,8 @@
-"""Statements as they are sent and shown: a WITH of named steps in place of derived tables that stand in one another.
+"""Statements as they are sent and shown: a WITH of named steps instead of nested derived tables.
 
-Builders nest, since each makes a relation and knows nothing of the statement that it will stand in. People read from
-the top to the bottom. The database inlines a step that is read once, so that both are the same to it. Equal groups
-of one name are one step, which the database makes once; what takes no more than columns of rows is not worth keeping.
+Builders nest, since each makes a relation without knowing the statement around it, but people read from top to bottom.
+The database inlines a step that is read once, so both forms are equivalent. Equal grouping queries of one name become
+one step, which the database executes once; plain projections aren't worth sharing.
 """
 
 from __future__ import annotations
@@ -16,26 +16,25 @@ from sqlanon.queries.kit.nodes import DIALECT, identifier
 Node = TypeVar("Node", bound=exp.Expr)
 
 PREFIX = "anon_"
-"""The beginning of the names of our relations; others are not ours to move."""
+"""The prefix of our relations; others are left in place."""
 
 GIVEN = "given"
-"""The mark of a query that a user wrote: it stays in one piece."""
+"""Marks the query of a user, which stays in one piece."""
 
 
 def printed(statement: exp.Expr, *, pretty: bool = False) -> str:
-    """The text of a statement in named steps; its tree stays as it is, and may be part of other statements."""
+    """Render a statement in named steps, without changing its tree, which other statements may share."""
     return in_steps(statement).sql(DIALECT, pretty=pretty, copy=False)
 
 
 def given(query: exp.Query) -> exp.Subquery:
-    """The query of a user as a relation."""
     relation = exp.Subquery(this=query)
     relation.meta[GIVEN] = True
     return relation
 
 
 def in_steps(statement: exp.Expr) -> exp.Expr:
-    """The query of a statement in steps, if it has one: it is the statement itself, or stands in CREATE or COPY."""
+    """Rewrite the query of a statement in steps; the query may be the statement itself, or stand in CREATE or COPY."""
     if isinstance(statement, exp.Select | exp.SetOperation):
         return _Steps().taken_out_of(statement)
     for place in ("expression", "this"):
@@ -46,7 +45,7 @@ def in_steps(statement: exp.Expr) -> exp.Expr:
 
 
 class _Steps:
-    """The steps of one query: nodes on the way to a derived table are made anew, all others are shared."""
+    """The steps of one query: nodes on the path to a derived table are copied, all others are shared."""
 
     def __init__(self) -> None:
         self._steps: list[exp.CTE] = []
@@ -55,21 +54,21 @@ class _Steps:
         self._others: set[str] = set()
 
     def taken_out_of(self, query: exp.Query) -> exp.Query:
-        """The query with its derived tables as steps in front, each behind those that it reads."""
+        """Move derived tables of a query into steps before it, each after the steps that it reads."""
         if _is_recursive(query):
             return query
         bare = self._without_steps(query)
         return _with(bare, with_=exp.With(expressions=self._steps)) if self._steps else query
 
     def _without_steps(self, query: exp.Query) -> exp.Query:
-        """A query whose own steps, and whose derived tables, are now among ours."""
+        """Move the steps and derived tables of a query among ours."""
         self._others.update(step.alias for step in query.ctes)
         for step in query.ctes:
             self._steps.append(_with(step, this=self._rebuilt(step.this)))
         return self._rebuilt(_with(query, with_=None) if query.ctes else query)
 
     def _rebuilt(self, query: exp.Query) -> exp.Query:
-        """A query that reads steps where it had derived tables."""
+        """Let a query read steps in place of derived tables."""
         if isinstance(query, exp.SetOperation):
             return _with(query, this=self._rebuilt(query.left), expression=self._rebuilt(query.right))
         clause = query.args.get("from_")
@@ -89,7 +88,7 @@ class _Steps:
         if not isinstance(relation, exp.Subquery) or not _is_ours(relation) or _is_recursive(relation.this):
             return relation
         if any(self._is_taken(step.alias) for step in relation.this.ctes):
-            return relation  # these steps of its own cannot be among ours
+            return relation  # its own steps would collide with ours
         query = self._without_steps(relation.this)
         alias = relation.args["alias"]
         alike = self._shared.setdefault(alias.name, [])
@@ -101,7 +100,7 @@ class _Steps:
         if name != alias.name or alias.columns:
             table.set("alias", alias.copy())
         self._made[name] = table
-        # Groups, and what is made of steps, are made once for all that read the like.
+        # Grouping queries, and queries over steps, are shared between equal readers.
         clause = query.args.get("from_")
         reads_steps = clause is not None and not clause.this.args.get("db") and clause.this.name in self._made
         if reads_steps or query.args.get("group"):
@@ -110,7 +109,7 @@ class _Steps:
         return table
 
     def _give_way(self, relation: exp.Expr) -> None:
-        """Have no step of the name of a table that a user's query reads."""
+        """Rename steps that have the name of a table in a user's query."""
         read = {table.name.lower() for table in relation.find_all(exp.Table) if not table.db}
         self._others |= read
         for step in self._steps:
@@ -143,7 +142,7 @@ def _is_recursive(query: exp.Query) -> bool:
 
 
 def _is_ours(relation: exp.Subquery) -> bool:
-    """Whether a relation is a query under a name of ours, and nothing more."""
+    """Return whether a relation is just a query under one of our names."""
     others = (name for name, value in relation.args.items() if value and name not in ("this", "alias"))
     is_query = isinstance(relation.this, exp.Select | exp.SetOperation)
     return is_query and relation.alias.startswith(PREFIX) and next(others, None) is None

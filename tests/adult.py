@@ -80,7 +80,6 @@ def uci_policy(
 
 
 def rows_by_node(table: pa.Table) -> dict[Node, dict[str, Any]]:
-    """The lattice table by node."""
     return {tuple(level for _, level in row["node"]): row for row in table.to_pylist()}
 
 
@@ -129,7 +128,6 @@ def rows_of(table: EncodedTable, summaries: Iterable[NodeSummary]) -> dict[Node,
 
 
 def satisfying(rows: Rows, percent: int) -> list[Node]:
-    """The nodes that suppress at most that share of the rows."""
     return [node for node, row in rows.items() if row["suppressed_rows"] * 100 <= percent * ROW_COUNT]
 
 

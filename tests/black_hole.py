@@ -35,7 +35,6 @@ class Way:
         self._end(old)
 
     def close(self) -> None:
-        """End all connections."""
         self._end(self._sockets)
 
     @staticmethod

@@ -29,8 +29,6 @@ TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (README, *G
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: the comment above it, its language and its text."""
-
     marker: str
     language: str
     text: str

@@ -53,13 +53,11 @@ class Page:
         self.requests.remove(url.partition("#")[0])
 
     def value(self, expression: str) -> Any:
-        """The value of an expression in the page."""
         found = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
     def text(self, name: str) -> str:
-        """The text of an element."""
         return str(self.value(f"document.getElementById({json.dumps(name)}).textContent"))
 
     def sheets(self) -> int:
@@ -110,7 +108,6 @@ class Page:
 
 @contextmanager
 def browser() -> Iterator[Page]:
-    """A page of a browser that ends with the block."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium")
     theirs, commands = os.pipe()
@@ -132,5 +129,4 @@ def browser() -> Iterator[Page]:
 
 
 def address(path: Path, fragment: str = "") -> str:
-    """The address of a file."""
     return path.resolve().as_uri() + fragment

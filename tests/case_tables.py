@@ -32,5 +32,4 @@ def session_of(case: Case) -> Iterator[sa.Session]:
 
 
 def quoted(name: str) -> str:
-    """A name as an identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'

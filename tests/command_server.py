@@ -70,7 +70,6 @@ def serve(path: str) -> NoReturn:
 
 
 def answer(connection: socket.socket) -> int:
-    """The return code of the command that is asked for."""
     request, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
     while more := connection.recv(1 << 20):
         request += more

@@ -15,8 +15,6 @@ AGES = (15, 95, 20)
 
 @dataclass(frozen=True)
 class Pair:
-    """Rows, and one more."""
-
     rows: list[Person]
     more: Person
 

@@ -6,14 +6,12 @@ from sqlanon.spark.spark_rows import SparkRows
 
 
 def engine_of(session: sa.Session) -> Engine:
-    """The engine of a session that is open."""
     engine = session._engine
     assert isinstance(engine, Engine)
     return engine
 
 
 def server_of(session: sa.Session) -> SparkRows:
-    """The server that the rows of a session are on."""
     rows = engine_of(session).far
     assert isinstance(rows, SparkRows)
     return rows

@@ -94,12 +94,10 @@ def _samples(counts: Counts, beta: float) -> Iterator[tuple[Counts, float]]:
 
 
 def tables(rows: int, cells: int = 4) -> Iterator[Counts]:
-    """All tables of at most this number of rows."""
     return (counts for counts in product(range(rows + 1), repeat=cells) if sum(counts) <= rows)
 
 
 def with_one(counts: Counts) -> Iterator[Counts]:
-    """All tables with a row more."""
     for cell in range(len(counts)):
         yield (*counts[:cell], counts[cell] + 1, *counts[cell + 1 :])
 

@@ -100,7 +100,6 @@ class FarRows(Rows):
 
     @property
     def relations(self) -> list[str]:
-        """All tables that are there, those of a run as well."""
         return [name for (name,) in self.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
 
     @contextmanager

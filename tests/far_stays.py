@@ -99,13 +99,11 @@ class Sides:
     folder: Path
 
     def released(self, wanted: sa.Policy, place: str = "far.", table: str = "visits") -> sa.Release:
-        """The visits of a place, released to a table or to the folder."""
         source, into = f"{place}{table}", f"{self.folder}/" if place else "released"
         return self.session.anonymize(source, wanted, into, random_source=fixed_chance(wanted), replace=True)
 
     @property
     def there(self) -> duckdb.DuckDBPyRelation:
-        """The rows of the folder."""
         return self.connection.read_parquet(f"{self.folder}/*.parquet")
 
 

@@ -73,8 +73,6 @@ def max_score(children: Sequence[Sequence[str]]) -> int:
 
 @dataclass
 class Naive:
-    """A run."""
-
     case: Case
     least_set: int
     cuts: dict[str, list[Any]] = field(default_factory=dict)

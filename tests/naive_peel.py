@@ -39,7 +39,6 @@ class Tree:
         return f"{'' if self.repeated else level}{sorted(leaves)}"
 
     def loss(self, level: int, value: int) -> Fraction:
-        """Its normalized certainty penalty."""
         count = len(self.leaves(level, value))
         return Fraction(count if count > 1 else 0, len(self.above[0]))
 
@@ -97,7 +96,6 @@ class Case:
 
     @cached_property
     def judge(self) -> "NaiveJudge":
-        """What judges its classes."""
         return NaiveJudge(self)
 
 
@@ -109,19 +107,15 @@ class NaiveJudge:
         self._whole = self._values(case.rows)
 
     def size(self, rows: Sequence[Row]) -> int:
-        """The rows of a class, or its individuals."""
         return len({row.individual for row in rows}) if self._case.counts_individuals else len(rows)
 
     def is_large(self, rows: Sequence[Row]) -> bool:
-        """Whether a class has enough rows."""
         return all(bound.met_by(self.size(rows)) for bound in self._case.bounds if bound.measure == CLASS_SIZE)
 
     def meets(self, rows: Sequence[Row]) -> bool:
-        """Whether a class meets all bounds."""
         return all(bound.met_by(self.measure(bound, rows)) for bound in self._case.bounds)
 
     def measure(self, bound: Bound, rows: Sequence[Row]) -> float:
-        """The measure of a bound."""
         values, name = self._values(rows), bound.measure.name
         if bound.measure == CLASS_SIZE:
             return self.size(rows)
@@ -150,8 +144,6 @@ def taxonomy_of(tree: Tree) -> oracle.Taxonomy:
 
 @dataclass(frozen=True)
 class Peeled:
-    """The classes, each the rows at some labels; the rows that no node takes; and the rows of the minimality count."""
-
     classes: dict[tuple[object, ...], list[Row]]
     left: list[Row]
     failed: int
@@ -181,7 +173,6 @@ def naive_peel(case: Case) -> Peeled:
 
 
 def table_loss(case: Case, node: Levels) -> int:
-    """What the table loses of a row at a node, rounded by attribute."""
     shares = case.shares or [1 / len(case.trees)] * len(case.trees)
     lost = (
         sum(tree.loss(level, row.values[place]) for row in case.rows) / len(case.rows)

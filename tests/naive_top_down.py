@@ -25,7 +25,6 @@ class Case:
 
 
 def bits(classes: Iterable[Any]) -> float:
-    """The entropy of classes."""
     counts = Counter(classes).values()
     return -sum(count / sum(counts) * log2(count / sum(counts)) for count in counts)
 
@@ -40,8 +39,6 @@ def gain(children: Sequence[Sequence[Any]]) -> float:
 
 @dataclass
 class Naive:
-    """A run: a cut is a list of labels by predictor, which are paths of a taxonomy, or pairs of bounds."""
-
     case: Case
     cuts: dict[str, list[Any]] = field(default_factory=dict)
     specialized: list[str] = field(default_factory=list)

@@ -33,7 +33,6 @@ class Neighbours:
     more: Sequence[Row]
 
     def session(self) -> sa.Session:
-        """A session with the tables ``without`` and ``with_one``, and declared taxonomies; the same one every time."""
         session = _session()
         owners = [*range(len(self.rows)), *[-1] * len(self.more)]
         columns = zip(*self.rows, *self.more, strict=True)
@@ -125,7 +124,6 @@ class NodeChoice:
         self.claimed = node_method(asked).budgets[NODE]
 
     def distribution(self, table: str) -> Mapping[int, float]:
-        """The probability of each node, by its place."""
         self._mechanism.outcomes(table, 1)
         return dict(enumerate(self._source.probabilities))
 

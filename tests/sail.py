@@ -14,20 +14,16 @@ PATIENCE = 60
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs."""
-
     process: subprocess.Popen[bytes]
     port: int
 
     @property
     def url(self) -> str:
-        """Its address."""
         return f"sc://127.0.0.1:{self.port}"
 
 
 @contextmanager
 def sail() -> Iterator[Server]:
-    """A new server, which is gone at the end."""
     port = free_port()
     command = [sys.executable, "-m", "pysail", "spark", "server", "--ip", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -46,7 +42,6 @@ def free_port() -> int:
 
 
 def wait_for(port: int) -> None:
-    """Wait until somebody listens at a port of this machine."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

@@ -406,7 +406,6 @@ def stopped(running: Search, inquiry: Inquiry) -> SearchOutcome:
 def run(
     name: str, case: Case, *, max_loss: float | None = None, stop_after: int | None = None
 ) -> tuple[SearchOutcome, list[Levels]]:
-    """Search a case; also returns the nodes of which it was told all that it needed."""
     answers = Answers(case)
     outcome = driven(name, case, answers, case.policy.quality, max_loss, stop_after)
     told = answers.told

@@ -166,7 +166,6 @@ def _plain(error: Exception) -> str:
 
 
 def main() -> int:
-    """Run the tests that are named."""
     arguments = [each for each in sys.argv[1:] if each != "--sail"]
     with sail() if "--sail" in sys.argv else nullcontext() as server:
         url = None if server is None else server.url

@@ -64,7 +64,6 @@ class Program:
 
     @property
     def url(self) -> str:
-        """The address of a server of Spark Connect."""
         return f"sc://127.0.0.1:{self.port}"
 
     def kill(self) -> None:
@@ -77,7 +76,6 @@ class Program:
 
 @contextmanager
 def connected(home: Path, master: str, *options: str) -> Iterator[Program]:
-    """A server of Spark Connect, which is gone at the end."""
     port = _free_port()
     options = ("--class", CONNECT, "--master", master, *SETTINGS, *options)
     listens = ("--conf", f"spark.connect.grpc.binding.port={port}", "spark-internal")

@@ -77,7 +77,6 @@ class Module:
 
 @pytest.fixture(scope="module")
 def modules() -> list[Module]:
-    """All modules of the package."""
     return [module_of(path) for path in sorted((ROOT / "sqlanon").rglob("*.py"))]
 
 

@@ -94,7 +94,6 @@ def names_imported(nodes: Iterable[ast.AST]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def private() -> set[str]:
-    """All private names of the package."""
     return {name for path in files("sqlanon") for name in names_defined(ast.walk(ast.parse(path.read_text("utf-8"))))}
 
 

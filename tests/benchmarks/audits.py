@@ -26,7 +26,6 @@ from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_m
 
 
 def main() -> None:
-    """Audit all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--source", choices=("seeded", "system"), default="seeded")
@@ -46,7 +45,6 @@ def main() -> None:
 
 
 def _audits(runs: int) -> Iterator[tuple[str, str, Callable[[RandomSource], Audit]]]:
-    """Each method and pair, with what audits it by a source of chance."""
     for name, method in {**METHODS, **METHODS_OF_MANY_ROWS}.items():
         for pair_name, pair in _pairs(method).items():
             yield name, pair_name, partial(_on, pair, policy(method), runs)

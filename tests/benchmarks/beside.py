@@ -54,7 +54,6 @@ Choose = Callable[[Problem, Fraction, RhoPortions, RandomSource], Chosen]
 
 
 def main() -> None:
-    """Release Adult by each method with each seed, and print the means."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     seeds = range(parser.parse_args().seeds)
@@ -76,14 +75,12 @@ def main() -> None:
 
 
 def show(name: str, found: list[dict[str, float]]) -> None:
-    """A line of means."""
     means = {figure: statistics.fmean(each[figure] for each in found) for figure in found[0]}
     sys.stdout.write(f"{name}\n" + "".join(f"    {figure:<60}{mean:9.4f}\n" for figure, mean in means.items()))
     sys.stdout.flush()
 
 
 def independent(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
-    """Each column by itself."""
     singles = [(column,) for column in range(len(problem.sizes))]
     return model_of(problem, measured(problem, singles, rho, portions, source))
 
@@ -110,7 +107,6 @@ def spanning_tree(problem: Problem, rho: Fraction, portions: RhoPortions, source
 def measured(
     problem: Problem, sets: list[Columns], rho: Fraction, portions: RhoPortions, source: RandomSource
 ) -> dict[Columns, NoisyMarginal]:
-    """Noisy counts of some sets, each for the same share of ρ."""
     found = {}
     for number, columns in enumerate(sets, start=1):
         charge = portions.take("measure", rho / len(sets))
@@ -123,7 +119,6 @@ def measured(
 
 
 def model_of(problem: Problem, found: Mapping[Columns, NoisyMarginal]) -> Chosen:
-    """The model of noisy counts."""
     measurements = {columns: Measurement.of(each.counts, each.sigma) for columns, each in found.items()}
     return Chosen(fitted(problem.sizes, measurements, steps=LAST_STEPS), measurements, {}, list(found.values()))
 
@@ -158,7 +153,6 @@ def tree(session: sa.Session, seed: int) -> dict[str, float]:
 
 
 def make_labelled(session: sa.Session) -> None:
-    """Adult with its hierarchies."""
     make_adult(session)
     for name, taxonomy in adult.taxonomies(DATA / "adult_uci", LABELLED).items():
         session.taxonomies.load(name, taxonomy)
@@ -174,7 +168,6 @@ def labelling() -> dict[str, sa.IPA | sa.Histogram]:
 
 
 def labelled_figures(session: sa.Session, labelled: sa.IPA | sa.Histogram, seed: int) -> dict[str, float]:
-    """The counts by occupation of a release of the few columns."""
     others = [name for name in adult.COLUMNS if name not in (*LABELLED, "occupation")]
     few = sa.Policy(quasi_identifiers=LABELLED, sensitive=["occupation"], identifiers=others, method=labelled)
     session.anonymize("adult", few, into="released", replace=True, random_source=sa.SeededSource(seed))
@@ -193,7 +186,6 @@ def make_split(session: sa.Session) -> None:
 
 
 def diffgen_accuracies(session: sa.Session, seeds: range) -> Iterator[float]:
-    """The accuracy of a decision tree on releases of DiffGen with 10 specializations by Max."""
     contender = releases.diffgen("DiffGen", "max", "1", 10)
     for outcome in releases.outcomes(session, contender, seeds):
         yield outcome.accuracies["tree"]

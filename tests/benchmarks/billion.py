@@ -25,7 +25,6 @@ QUASI_IDENTIFIERS = COLUMNS[:9]
 
 
 def main() -> None:
-    """Make the files that are missing, and release them in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--copies", type=int, default=3300, help="how many a file has")
     parser.add_argument("--files", type=int, default=10)
@@ -47,7 +46,6 @@ def main() -> None:
 
 
 def make(lake: Path, copies: int, files: int) -> None:
-    """The files of the lake that are not there yet."""
     lake.mkdir(parents=True, exist_ok=True)
     for number in range(files):
         file = lake / f"part_{number}.parquet"
@@ -58,7 +56,6 @@ def make(lake: Path, copies: int, files: int) -> None:
 
 
 def release(folder: Path, memory_limit: str) -> None:
-    """Anonymize the lake to one file."""
     policy = sa.Policy(
         quasi_identifiers=QUASI_IDENTIFIERS,
         privacy=[sa.KAnonymity(5)],
@@ -81,7 +78,6 @@ def release(folder: Path, memory_limit: str) -> None:
 
 
 def plain_copy(folder: Path, memory_limit: str) -> None:
-    """Copy the same rows, in their order, to one file."""
     target = folder / "copy.parquet"
     start = time.perf_counter()
     with duckdb.connect(config={"memory_limit": memory_limit, "temp_directory": str(folder / "spill")}) as connection:

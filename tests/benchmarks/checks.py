@@ -32,7 +32,6 @@ K_ANONYMITY = "k-anonymity"
 
 
 def main() -> None:
-    """Measure every size and column, and print a line for each model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[30_162, 1_000_000])
     parser.add_argument("--nodes", type=int, default=12)
@@ -50,7 +49,6 @@ def main() -> None:
 
 
 def models(column: str, population: str) -> dict[str, PrivacyModel]:
-    """The models that are compared, by what they are called in the table."""
     return {
         K_ANONYMITY: sa.KAnonymity(5),
         "distinct l": sa.DistinctLDiversity(column, 3),
@@ -111,7 +109,6 @@ def check_seconds(engine: Engine, table: EncodedTable, nodes: list[Levels]) -> f
 
 
 def show(rows: int, column: str, found: Mapping[str, list[float]]) -> None:
-    """A line for each model."""
     for name, seconds in found.items():
         ratio = statistics.median(own / other for own, other in zip(seconds, found[K_ANONYMITY], strict=True))
         milliseconds = 1000 * statistics.median(seconds)

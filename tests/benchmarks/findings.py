@@ -34,7 +34,6 @@ TAXONOMIES = {
 
 
 def main() -> None:
-    """Make a file of people, or release one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("make", "run"))
     parser.add_argument("file", type=Path)
@@ -61,7 +60,6 @@ def make(file: Path, rows: int) -> None:
 
 
 def run(file: Path, *, without: bool) -> int:
-    """Release a file, and count what was found."""
     policy = sa.Policy(
         quasi_identifiers=[*TAXONOMIES],
         identifiers=["stay", "patient", "marital_status"],

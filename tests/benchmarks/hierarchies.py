@@ -26,7 +26,6 @@ connection.read_csv(file, header=False, all_varchar=True, sep=";").create("taxon
 
 
 def main() -> None:
-    """Measure both, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--values", type=int, default=1_000_000)
     parser.add_argument("--memory-limit", default="1GB")
@@ -42,7 +41,6 @@ def main() -> None:
 
 
 def measured(folder: Path, values: int, limit: str, repeats: int) -> dict[str, list[Taken]]:
-    """What loading and plain reading take."""
     file = folder / "codes.csv"
     with file.open("w", encoding="utf-8") as lines:
         lines.writelines(f"code{n:07};group{n % 1000:04};area{n % 20:02};*\n" for n in range(values))
@@ -50,20 +48,17 @@ def measured(folder: Path, values: int, limit: str, repeats: int) -> dict[str, l
 
 
 def load(file: Path, limit: str) -> Taken:
-    """The file in a new warehouse."""
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         words = {"file": file, "database": Path(folder, "warehouse.duckdb"), "limit": limit}
         return run_python([word.format_map(words) for word in LOAD.split()])
 
 
 def copy(file: Path, limit: str) -> Taken:
-    """The file in a table of a new database."""
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         return run_python(["-c", COPY, str(file), str(Path(folder, "copy.duckdb")), limit])
 
 
 def median(taken: list[Taken], figure: str) -> float:
-    """Of one of the figures."""
     return statistics.median(getattr(each, figure) for each in taken)
 
 

@@ -71,7 +71,6 @@ class Figures:
 
 
 def main() -> None:
-    """Measure every size and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--columns", type=int, nargs="+", default=[9], help="how many there are, 5 to 12")
@@ -100,7 +99,6 @@ def main() -> None:
 
 
 def in_own_process(arguments: argparse.Namespace, folder: Path, rows: int, columns: int, limit: float) -> Figures:
-    """The figures of one size; the peak of its memory is its own."""
     source = folder / f"{'adult' if arguments.adult else 'people'}_{columns}_{rows}.parquet"
     if not source.exists():
         blow_up(source, rows, base_columns(arguments, columns), adult=arguments.adult)
@@ -114,7 +112,6 @@ def in_own_process(arguments: argparse.Namespace, folder: Path, rows: int, colum
 
 
 def base_columns(arguments: argparse.Namespace, count: int) -> list[str]:
-    """The columns of the table."""
     return ARX_COLUMNS[:count] if arguments.adult else COLUMNS[:count]
 
 
@@ -198,7 +195,6 @@ def drawn_anew(name: str, position: int, *, uniform: bool) -> str:
 
 
 def load_taxonomies(session: sa.Session, columns: Sequence[str], *, adult: bool) -> None:
-    """ARX's hierarchies, or such as one would make for the invented people."""
     if adult:
         session.taxonomies.load_all({name: DATA / "adult_arx" / "hierarchies" / f"{name}.csv" for name in columns})
         return
@@ -351,7 +347,6 @@ def plain_check(engine: Engine, table: EncodedTable, nodes: Sequence[Levels]) ->
 
 
 def plain_release(engine: Engine, source: str, target: Path) -> None:
-    """A copy of the same columns."""
     engine.connection.execute(
         f"COPY (SELECT * FROM read_parquet('{source}')) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
     ).fetchall()
@@ -367,7 +362,6 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def show(found: Sequence[Figures], *, as_json: bool) -> None:
-    """The figures as JSON lines, or as the table of the README."""
     if as_json:
         sys.stdout.write("".join(json.dumps(asdict(figures)) + "\n" for figures in found))
         return

@@ -32,7 +32,6 @@ COUNT = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())"
 
 
 def main() -> None:
-    """Measure every table and every k, and print a line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="*", default=[30_162, 1_000_000, 10_000_000])
     parser.add_argument("--k", type=int, nargs="*", default=[5])
@@ -97,7 +96,6 @@ def make(source: Path, rows: int) -> None:
 
 
 def run_of(folder: Path, source: Path, k: int, part: str, options: Sequence[str] = ()) -> Callable[[], Taken]:
-    """A run of the command line with options, by a policy with this part."""
     policy = folder / f"local_{k}_{abs(hash(part))}.toml"
     models = f'[[privacy]]\nmodel = "k-anonymity"\nk = {k}\n'
     policy.write_text(f'quasi_identifiers = {json.dumps(ARX_COLUMNS)}\nquality = "ncp"\n{part}\n{models}', "utf-8")
@@ -117,7 +115,6 @@ def run_of(folder: Path, source: Path, k: int, part: str, options: Sequence[str]
 
 
 def show(rows: int, k: int, found: dict[str, list[Taken]]) -> None:
-    """A line for each run."""
     plain = median(each.cpu for each in found.pop("count"))
     for name, taken in found.items():
         report = json.loads(taken[0].output)["report"]

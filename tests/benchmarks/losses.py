@@ -54,7 +54,6 @@ class Outcome:
 
 
 def main() -> None:
-    """Print the comparison."""
     outcomes: dict[str, list[Outcome]] = {name: [] for name in LOSSES}
     with tempfile.TemporaryDirectory() as folder:
         for title, path, table, policy in tables(Path(folder)):
@@ -75,7 +74,6 @@ def main() -> None:
 
 
 def line(*cells: str) -> None:
-    """Print a row."""
     widths = (9, 5, 4, 16, 6, 6, 6, 0)
     sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + "\n")
     sys.stdout.flush()
@@ -88,7 +86,6 @@ def figures(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def tables(folder: Path) -> Iterator[tuple[str, Path, str, sa.Policy]]:
-    """The tables to compare on: a name, a warehouse, its table, and a policy with the roles of its columns."""
     with sa.connect(folder / "hospital.duckdb") as session:
         invent(engine_of(session), rows=HOSPITAL_ROWS, seed=1)
         for name, taxonomy in TAXONOMIES.items():
@@ -109,12 +106,10 @@ def tables(folder: Path) -> Iterator[tuple[str, Path, str, sa.Policy]]:
 
 
 def policy_of(policy: sa.Policy, k: int, limit: float, quality: QualityModel) -> sa.Policy:
-    """A policy with another k, suppression limit and loss."""
     return sa.Policy(**{**dict(policy), "privacy": [sa.KAnonymity(k)], "suppression_limit": limit, "quality": quality})
 
 
 def outcome_of(session: sa.Session, table: str, policy: sa.Policy) -> Outcome:
-    """Search for the node of least loss, and see what it tells."""
     engine = engine_of(session)
     bound = prepare(engine, engine.resolve(table), policy)
     with engine.transaction(), engine.scratch():

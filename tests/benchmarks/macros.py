@@ -45,7 +45,6 @@ class Figures:
 
 
 def main() -> None:
-    """Run all of it, or what ``--only`` names, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", default="", help="the start of the names to run")
@@ -65,7 +64,6 @@ def main() -> None:
 
 
 def comparisons() -> list[Comparison]:
-    """What macros.sql compares, in its order."""
     text = (FOLDER / "macros.sql").read_text(encoding="utf-8")
     found = []
     for part in text.split("-- compare: ")[1:]:
@@ -76,7 +74,6 @@ def comparisons() -> list[Comparison]:
 
 
 def make_tables(connection: duckdb.DuckDBPyConnection, rows: int) -> None:
-    """The people, their taxonomies, a release of them and the views of macros_data.sql."""
     connection.execute(install_script())
     connection.execute("SET VARIABLE people_rows = $1", [rows])
     connection.execute((FOLDER / "macros_data.sql").read_text(encoding="utf-8"))
@@ -105,7 +102,6 @@ def in_turns(connection: duckdb.DuckDBPyConnection, *queries: str) -> list[float
 
 
 def report(figures: Figures) -> None:
-    """Print one line."""
     name = f"{figures.name}, {figures.into}"
     sys.stdout.write(f"{name:<36} {figures.macro:8.3f} s {figures.by_hand:8.3f} s by hand {figures.ratio:8.2f} x\n")
     sys.stdout.flush()

@@ -52,7 +52,6 @@ PLAIN_NODES = 40
 
 
 def main() -> None:
-    """Run all of it, or the one measurement that a process of its own is for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="where to keep the hospital between runs")
@@ -76,7 +75,6 @@ def main() -> None:
 
 
 def hospital(path: Path, rows: int) -> None:
-    """The warehouse of the demonstration with so many visits."""
     if path.exists():
         return
     with sa.connect(path) as session:
@@ -86,27 +84,22 @@ def hospital(path: Path, rows: int) -> None:
 
 
 def k_anonymity(path: Path) -> dict[str, object]:
-    """From the table to a verified Parquet file, k = 10."""
     return released(path, K_ANONYMITY)
 
 
 def ipa(path: Path) -> dict[str, object]:
-    """The same with IPA."""
     return released(path, IPA)
 
 
 def classes(path: Path) -> dict[str, object]:
-    """k-anonymity of the quasi-identifiers alone, k = 50."""
     return released(path, CLASSES)
 
 
 def epsilon_safe(path: Path) -> dict[str, object]:
-    """The same with a sample of three quarters, and a promise."""
     return released(path, EPSILON_SAFE)
 
 
 def released(path: Path, policy: sa.Policy) -> dict[str, object]:
-    """How long a run takes, stage by stage."""
     ledger = path.with_name("ledger.duckdb")
     with sa.connect(path, ledger=ledger) as session:
         session.ledger.cap(SOURCE, None)  # so that the warehouse, which is opened read-only below, has noted its ledger
@@ -164,7 +157,6 @@ def checks(path: Path) -> tuple[float, float]:
 
 
 def encoded(path: Path, policy: sa.Policy) -> tuple[Engine, EncodedTable]:
-    """The cells of a policy, in a transaction that is never committed."""
     engine = OpenedDatabase.at(path, read_only=True).engine()
     bound = prepare(engine, engine.resolve(SOURCE), policy)
     engine.connection.begin()
@@ -172,7 +164,6 @@ def encoded(path: Path, policy: sa.Policy) -> tuple[Engine, EncodedTable]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long some work takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

@@ -26,7 +26,6 @@ ALL = 1 << 62
 
 
 def main() -> None:
-    """Measure each table with each number of neighbours."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[33_000, 1_000_000])
     parser.add_argument("--neighbours", type=int, nargs="+", default=[4, 16, 64, 256])
@@ -46,7 +45,6 @@ def main() -> None:
 
 
 def line(rows: int, neighbours: str, found: RelocationReport, whole: RelocationReport, *seconds: float) -> str:
-    """What one run took, against that in which all were compared."""
     distance, least = found.mean_distance, whole.mean_distance
     ratio = distance / least if distance and least else 1
     moving_seconds, all_seconds = seconds
@@ -74,8 +72,6 @@ def measured(source: Path, neighbours: int) -> tuple[RelocationReport, float, fl
 
 
 def timed(function: Callable[..., Any], taken: list[float]) -> Callable[..., Any]:
-    """The function, which notes its CPU seconds."""
-
     def noting(*given: Any) -> Any:
         start = time.process_time()
         try:

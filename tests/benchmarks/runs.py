@@ -89,7 +89,6 @@ class Setting:
 
 
 def main() -> None:
-    """Measure every size and every model, and print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="*", default=[30_162, 1_000_000, 10_000_000])
     parser.add_argument("--models", type=int, nargs="*", default=[30_162, 1_000_000], help="rows of tables for these")
@@ -119,7 +118,6 @@ def sizes(setting: Setting, rows: int) -> Found[float | None]:
 
 
 def models(setting: Setting, rows: int) -> Found[str]:
-    """Runs by what is asked of the sensitive column."""
     source = made(setting, rows)
     columns = [name for name in ARX_COLUMNS if name != SENSITIVE]
     return setting.alternated(
@@ -139,7 +137,6 @@ def made(setting: Setting, rows: int) -> Path:
 def run_of(
     folder: Path, source: Path, columns: Sequence[str], limit: float, model: dict[str, object] | None
 ) -> Program:
-    """A run of the command line."""
     given = [{"model": "k-anonymity", "k": 5}, *([] if model is None else [{**model, "column": SENSITIVE}])]
     name = f"{len(columns)}_{limit}_{'_'.join(map(str, (model or {}).values()))}"
     policy = folder / f"{name}.toml"
@@ -153,7 +150,6 @@ def run_of(
 
 
 def policy_text(columns: Sequence[str], limit: float, models: Iterable[dict[str, object]]) -> str:
-    """A policy as TOML."""
     lines = [f"quasi_identifiers = {json.dumps(list(columns))}", f"suppression_limit = {limit}"]
     lines += [f"sensitive = {json.dumps([name for name in ARX_COLUMNS if name not in columns])}"]
     lines += ["[quality]", 'model = "lm"', 'aggregate = "geometric"']
@@ -163,7 +159,6 @@ def policy_text(columns: Sequence[str], limit: float, models: Iterable[dict[str,
 
 
 def show_sizes(found: dict[int, Found[float | None]]) -> None:
-    """A line for every size and limit."""
     sys.stdout.write(
         "| rows | suppressed at most | nodes checked | seconds | CPU seconds | beside a plain copy | peak memory | |\n"
     )
@@ -181,7 +176,6 @@ def show_sizes(found: dict[int, Found[float | None]]) -> None:
 
 
 def show_models(found: dict[int, Found[str]]) -> None:
-    """A line for every model, with four columns for every size."""
     heading = "".join(f" {rows:,} rows: seconds | CPU seconds | nodes | |" for rows in found)
     sys.stdout.write(f"\n| k = 5 and |{heading}\n")
     sys.stdout.write("| --- |" + " --- | --- | --- | --- |" * len(found) + "\n")
@@ -211,13 +205,11 @@ def beside_before(taken: dict[str, list[Taken]]) -> str:
 
 
 def checked(taken: Sequence[Taken]) -> str:
-    """How many nodes a run checked, of how many."""
     report = json.loads(taken[0].output)["report"]
     return f"{report['checked_nodes']:,} of {report['lattice_nodes']:,}"
 
 
 def median(figures: Iterable[float]) -> float:
-    """The figure in the middle."""
     return statistics.median(figures)
 
 

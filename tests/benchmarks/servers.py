@@ -94,7 +94,6 @@ class Sent:
 
 
 def main() -> None:
-    """Measure each size, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[2_000_000, 20_000_000])
     parser.add_argument("--columns", type=int, default=5, help="how many quasi-identifiers there are")
@@ -147,12 +146,10 @@ def in_own_process(arguments: argparse.Namespace, rows: int, *child: str) -> dic
 
 
 def columns_of(arguments: argparse.Namespace) -> list[str]:
-    """The columns of the lake."""
     return COLUMNS[: arguments.columns + arguments.insensitive]
 
 
 def source_of(arguments: argparse.Namespace, rows: int) -> Path:
-    """The file of a lake."""
     found: Path = arguments.folder / f"people_{len(columns_of(arguments))}_{rows}.parquet"
     return found
 
@@ -161,7 +158,6 @@ def source_of(arguments: argparse.Namespace, rows: int) -> Path:
 
 
 def on_duckdb(arguments: argparse.Namespace) -> dict[str, Any]:
-    """A run of DuckDB alone."""
     with sa.connect() as session:
         load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
         before = cpu_here()
@@ -203,7 +199,6 @@ def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def release(arguments: argparse.Namespace, session: sa.Session, home: str) -> None:
-    """Release the lake to a folder."""
     policy = sa.Policy(
         quasi_identifiers=COLUMNS[: arguments.columns],
         insensitive=columns_of(arguments)[arguments.columns :],
@@ -217,7 +212,6 @@ def release(arguments: argparse.Namespace, session: sa.Session, home: str) -> No
 
 @contextmanager
 def recording() -> Iterator[list[Sent]]:
-    """What is sent within the block."""
     found: list[Sent] = []
     scan, count, make, write = SparkRows.scan, SparkRows.count, SparkRows.make, SparkRows.write
 
@@ -288,13 +282,11 @@ def taken(pid: int, work: Callable[[], object]) -> tuple[float, float]:
 
 
 def cpu_here() -> float:
-    """Seconds of CPU of this process."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 
 
 def cpu_of(pid: int) -> float:
-    """Those of another process, where Linux shows them."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -303,7 +295,6 @@ def cpu_of(pid: int) -> float:
 
 
 def show(found: Sequence[Figures]) -> None:
-    """Print the figures as a table."""
     sys.stdout.write(
         "| rows | run | of what is needed | in CPU | of all that is sent | statements | rows received "
         "| cells, classes | client: memory, CPU | DuckDB alone |\n"

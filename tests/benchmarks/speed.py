@@ -33,7 +33,6 @@ COMPARED_SEARCHES: list[SearchName] = ["ola", "incognito", "samarati", "datafly"
 
 
 def main() -> None:
-    """Run every benchmark and print its line."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         warehouse = make_warehouse(Path(folder) / "adult.duckdb")
@@ -43,13 +42,11 @@ def main() -> None:
 
 
 def report(name: str, text: str) -> None:
-    """Print one figure."""
     sys.stdout.write(f"{name:<72} {text}\n")
     sys.stdout.flush()
 
 
 def make_warehouse(path: Path) -> Path:
-    """UCI Adult with its nine taxonomies."""
     with duckdb.connect(str(path)) as connection:
         source = str(DATA / "adult_uci" / "adult.data")
         connection.read_csv(source, header=False, sep=", ", names=UCI_COLUMNS).create("adult")
@@ -60,7 +57,6 @@ def make_warehouse(path: Path) -> Path:
 
 
 def make_arx_warehouse(path: Path) -> Path:
-    """ARX's Adult with its nine taxonomies."""
     with sa.connect(path) as session:
         source = str(DATA / "adult_arx" / "adult.csv")
         session.connection.read_csv(source, header=True, sep=";").create("adult")
@@ -98,7 +94,6 @@ def whole_lattice(warehouse: Path) -> None:
 
 
 def searches(warehouse: Path, folder: Path) -> None:
-    """Every search on the same policy: what it checks, and what its node loses."""
     with sa.connect(warehouse, read_only=True) as session:
         for search in COMPARED_SEARCHES:
             wanted = policy(sa.Entropy(), search)
@@ -139,7 +134,6 @@ def plain_query(table: EncodedTable, levels: Levels) -> str:
 
 
 def timed(call: Callable[[], object]) -> float:
-    """Seconds of one call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

@@ -75,7 +75,6 @@ PROGRAMS = {
 
 
 def main() -> None:
-    """Measure every program and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--before", type=Path, help="a checkout of another commit, to alternate with")
@@ -114,7 +113,6 @@ def show(found: Found, others: list[Path | None]) -> None:
 
 
 def median_cpu(taken: list[Taken]) -> float:
-    """The CPU seconds in the middle."""
     return statistics.median(each.cpu for each in taken)
 
 

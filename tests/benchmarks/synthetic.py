@@ -54,7 +54,6 @@ Codes = dict[str, NDArray[np.int64]]
 
 
 def main() -> None:
-    """Release Adult with every seed, and print the means."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epsilon", default="1")
@@ -91,7 +90,6 @@ def make_adult(session: sa.Session) -> None:
 
 
 def policy(method: sa.Synthetic) -> sa.Policy:
-    """All columns, to predict the last one."""
     return sa.Policy(quasi_identifiers=UCI_COLUMNS[:-1], sensitive=UCI_COLUMNS[-1:], method=method)
 
 
@@ -114,13 +112,11 @@ def figures_of(session: sa.Session, method: sa.Synthetic, seed: int) -> dict[str
 
 
 def edges_of(name: str) -> list[float]:
-    """The edges of the bins of a column."""
     given = NUMERIC[name]
     return list(np.arange(given[0], given[1] + 1, given[2])) if isinstance(given, tuple) else given
 
 
 def values_of(session: sa.Session, name: str) -> list[str]:
-    """The texts of a column."""
     rows = session.connection.table("adult").project(duckdb.ColumnExpression(name)).distinct().fetchall()
     return sorted(value for (value,) in rows) if name not in NUMERIC else []
 
@@ -132,20 +128,17 @@ def coded(session: sa.Session, table: str, domains: Mapping[str, Sequence[str]])
 
 
 def codes_of(name: str, values: NDArray[Any], domain: Sequence[str]) -> NDArray[np.int64]:
-    """The numbers of bins or texts."""
     if name in NUMERIC:
         return np.searchsorted(edges_of(name), values, side="right").astype(np.int64) - 1
     return np.searchsorted(domain, values.astype(str)).astype(np.int64)
 
 
 def shares(codes: Sequence[NDArray[np.int64]]) -> dict[tuple[int, ...], float]:
-    """The share of each combination."""
     combined, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
     return dict(zip(map(tuple, combined.T.tolist()), (counts / counts.sum()).tolist(), strict=True))
 
 
 def total_variation(true: Codes, drawn: Codes, columns: Sequence[str]) -> float:
-    """Half the sum of all differences between the shares of combinations."""
     one, other = (shares([codes[name] for name in columns]) for codes in (true, drawn))
     return sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one | other) / 2
 
@@ -185,7 +178,6 @@ def classified(session: sa.Session, domains: Mapping[str, Sequence[str]], drawn:
 
 
 def at_scale(session: sa.Session, rows: int, folder: Path) -> None:
-    """A table of copies of Adult, released to a Parquet file."""
     source = folder / "copies.parquet"
     run_python(["-c", COPIES, str(DATA / "adult_uci" / "adult.data"), str(source), str(rows), *UCI_COLUMNS])
     before = time.process_time()

@@ -39,7 +39,6 @@ class Workload:
     verb: str = "anonymize"
 
     def file(self, folder: Path) -> Path:
-        """Where its rows are."""
         return folder / f"adult_{len(self.columns)}_{self.rows}.parquet"
 
 
@@ -78,7 +77,6 @@ CONSTANTS = {
 
 
 def main() -> None:
-    """Measure the constants that are named, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="all constants if none is named")
     parser.add_argument("--repeats", type=int, default=3)
@@ -109,20 +107,17 @@ def line(name: str, workload: str, repeats: int, folder: Path) -> str:
 
 
 def make(workload: Workload, folder: Path) -> None:
-    """Make the rows of a workload, unless they are there."""
     if not workload.file(folder).exists():
         blow_up(workload.file(folder), workload.rows, workload.columns, adult=True)
 
 
 def in_own_process(name: str, workload: str, factor: float, folder: Path) -> float:
-    """The CPU seconds of a run with a changed constant."""
     command = [sys.executable, "-m", "tests.benchmarks.tuning", "--folder", str(folder), "--child"]
     output = subprocess.run([*command, name, workload, str(factor)], check=True, stdout=subprocess.PIPE, text=True)
     return float(output.stdout.splitlines()[-1])
 
 
 def change(name: str, factor: float) -> None:
-    """Multiply a constant wherever its module, or one that imports it, has it."""
     module = importlib.import_module(f"sqlanon.{CONSTANTS[name][0]}")
     importlib.import_module("sqlanon.api.session")
     value = getattr(module, name)

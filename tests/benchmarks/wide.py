@@ -47,7 +47,6 @@ TAXONOMY = [(str(value), f"third {value // 3}", f"ninth {value // 9}", "*") for 
 
 
 def main() -> None:
-    """Search every table, and print what is known at each quarter of the limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[30_000, 1_000_000])
     parser.add_argument("--columns", type=int, nargs="+", default=[12, 15], help="how many are quasi-identifiers")
@@ -90,14 +89,12 @@ def adult(session: sa.Session) -> list[str]:
 
 
 def make(source: Path, rows: int) -> None:
-    """Write the people to a file."""
     query = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
     with duckdb.connect() as connection:
         connection.sql(query, params=[rows]).write_parquet(str(source))
 
 
 def policy(names: Sequence[str], others: Sequence[str], quality: QualityModel) -> sa.Policy:
-    """Some columns are quasi-identifiers, and others are not published."""
     return sa.Policy(
         quasi_identifiers=names,
         identifiers=others,
@@ -108,7 +105,6 @@ def policy(names: Sequence[str], others: Sequence[str], quality: QualityModel) -
 
 
 def search(session: sa.Session, source: str, wanted: sa.Policy, seconds: Sequence[float]) -> None:
-    """Search a table, and print what is known of it as time passes."""
     engine = engine_of(session)
     bound = prepare(engine, engine.resolve(source), wanted)
     with engine.transaction(), engine.scratch():
@@ -128,13 +124,11 @@ def search(session: sa.Session, source: str, wanted: sa.Policy, seconds: Sequenc
 
 
 def timer() -> Callable[[], float]:
-    """Tells the CPU seconds since."""
     start = time.process_time()
     return lambda: time.process_time() - start
 
 
 def show_known(seconds: float, checked: int, loss: float | None, lower_bound: float | None) -> None:
-    """Print what is known after some seconds."""
     if loss is None or lower_bound is None:
         show(f"{seconds:8.1f} s  {checked:>7,} checked  nothing found")
         return
@@ -146,7 +140,6 @@ def show_known(seconds: float, checked: int, loss: float | None, lower_bound: fl
 
 
 def show(line: str) -> None:
-    """Print a line."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

@@ -28,7 +28,6 @@ PARTS = {
 
 
 def main() -> int:
-    """Run the parts that are named, and print how each ended."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART")
     wanted = parser.parse_args().parts or [*PARTS]

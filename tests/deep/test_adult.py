@@ -244,7 +244,6 @@ def test_optimal_search_finds_what_the_lattice_says(
 
 
 def minimal(nodes: list[Node]) -> set[Node]:
-    """The nodes with no direct predecessor among them."""
     known = set(nodes)
     return {
         node

@@ -21,7 +21,6 @@ def folder() -> Path:
 
 
 def respelled(values: pa.ChunkedArray, unknown: str | None) -> pa.Array:
-    """Values with another one, or NULL, in place of ``?``."""
     return pa.array([unknown if value == "?" else value for value in values.to_pylist()], values.type)
 
 

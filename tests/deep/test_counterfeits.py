@@ -68,7 +68,6 @@ def adult(uci_adult: Path) -> Iterator[sa.Session]:
 def filled(
     session: sa.Session, source: str, columns: list[str], sensitive: str, seed: int, **settings: Any
 ) -> Published:
-    """A release that was filled up."""
     method = {"model": "h-ceiling", "k": K, **settings}
     policy = sa.Policy(quasi_identifiers=columns, sensitive=[sensitive], rest="identifier", method=method)
     release = session.anonymize(

@@ -61,7 +61,6 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One kind of release."""
     monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen.diffgen("DiffGen, Max", "max", "1", 10)])
     monkeypatch.setattr(diffgen, "findings", lambda _: ["found"])
 

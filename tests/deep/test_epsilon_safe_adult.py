@@ -71,7 +71,6 @@ class Scored:
         return np.array([found[node] for node in self.nodes])
 
     def probabilities(self, weight: int, epsilon: float) -> np.ndarray:
-        """Of the exponential mechanism."""
         exponents = epsilon * self.scores[weight] / (2 * weight)
         chances = np.exp(exponents - exponents.max())
         return chances / chances.sum()

@@ -39,7 +39,6 @@ def data(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path) -> Any:
-    """The command in this process, where tests can change what it does."""
     from typer.testing import CliRunner
 
     return CliRunner().invoke(app, ["reproduce", "epsilon-safe", *map(str, arguments)])
@@ -117,7 +116,6 @@ def by_setting(rows: Sequence[Row], method: str, *names: str) -> Mapping[tuple[A
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """All ways to choose, on four samples."""
     folder = data_folder("adult_uci")
     with sa.connect(":memory:") as session:
         session.connection.execute("SET threads = 1")

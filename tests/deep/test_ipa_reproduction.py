@@ -25,7 +25,6 @@ def session() -> Iterator[sa.Session]:
 
 
 def run(*arguments: str | Path) -> Any:
-    """The command in this process, where tests can change what it does."""
     from typer.testing import CliRunner
 
     from sqlanon.cli.app import app

@@ -166,7 +166,6 @@ def victims(folder: Path, policy: sa.Policy = NEW, rows: str = "") -> Iterator[V
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a source, and a warehouse that has its taxonomy."""
     folder = tmp_path / "lake"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -48,7 +48,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Cluster]:
-    """A cluster for all tests."""
     with cluster(HOME) as found:
         yield found
 
@@ -93,7 +92,6 @@ class Killer:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Kill within the block."""
         asked = SparkRows.asked
         timers: list[threading.Timer] = []
 

@@ -210,7 +210,6 @@ def test_against_the_oracle(task: Task) -> None:
 
 
 def given_table(connection: duckdb.DuckDBPyConnection, case: Case) -> None:
-    """Make the table and the taxonomies of a case."""
     definitions = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" {kind}' for name, kind in case.columns.items())
     connection.execute(f"CREATE OR REPLACE TABLE given ({definitions})")
     places = ", ".join("?" for _ in case.columns)

@@ -52,7 +52,6 @@ def before_transaction(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def change(session: sa.Session, taxonomy: sa.Taxonomy = NEW) -> None:
-    """Load another taxonomy by another connection."""
     with sa.connect(session.connection.cursor()) as other:
         other.taxonomies.load("age", taxonomy)
 

@@ -20,7 +20,6 @@ VALUE = "alice-1970"
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[sa.Session]:
-    """A table ``people`` whose label follows from age and city; no macro is installed."""
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("""
             CREATE TABLE people AS

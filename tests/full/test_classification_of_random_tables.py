@@ -32,7 +32,6 @@ VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
 
 @cache
 def session() -> sa.Session:
-    """One session for the whole file."""
     return sa.connect(duckdb.connect(config={"threads": 1}))
 
 

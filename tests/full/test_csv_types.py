@@ -113,7 +113,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def session(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
-    """A session in a copy of that folder."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     with sa.connect("w.duckdb", threads=1) as session:
@@ -129,7 +128,6 @@ def texts(session: sa.Session, relation: str) -> list[tuple[str | None, ...]]:
 
 
 def written(columns: Iterable[str]) -> list[tuple[str, ...]]:
-    """The rows of the file, as they are written in it."""
     return sorted(zip(*(SPELLED[name] * COPIES for name in columns), strict=True))
 
 

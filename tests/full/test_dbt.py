@@ -143,7 +143,6 @@ def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with the package of sqlanon."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "models").mkdir()
     files = {

@@ -91,7 +91,6 @@ def labels(name: str = "released") -> set[str]:
 
 
 def state(name: str = "released") -> list[tuple[str, bytes]]:
-    """The log of a table, and the files that its newest version lists."""
     log = sorted(Path(name, "_delta_log").glob("*.json"))
     added = pa.table(deltalake.DeltaTable(name).get_add_actions())["path"].to_pylist()
     return [*((path.name, path.read_bytes()) for path in log), *((path, b"") for path in added)]

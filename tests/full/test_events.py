@@ -222,7 +222,6 @@ def command(policy: str, *more: str, source: str = "rows.parquet") -> list[str]:
 
 
 def events(stderr: str) -> list[dict[str, Any]]:
-    """Every line of stderr: all of them are JSON."""
     return [json.loads(line) for line in stderr.splitlines()]
 
 

@@ -22,7 +22,6 @@ KEY = bytes(range(32))
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
-    """The clinic, with a column for who was there and for how long."""
     with duckdb.connect(config={"threads": 1}) as connection:
         open_stays(connection)
         yield with_far_rows(connection, tmp_path_factory.mktemp("far"), "visits", *TABLES.values())

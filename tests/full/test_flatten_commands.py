@@ -69,8 +69,6 @@ class TestRefusals:
 
 
 class TestCommand:
-    """``sqlanon flatten``."""
-
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
         with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:

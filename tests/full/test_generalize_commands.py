@@ -112,8 +112,6 @@ class TestRefusals:
 
 
 class TestCommand:
-    """``sqlanon generalize``."""
-
     def test_a_table_to_json(self, folder: Path) -> None:
         command = ["generalize", "new", "--like", "released", "--db", "clinic.duckdb", "--into", "like_it"]
         done = sqlanon(*command, "--json", folder=folder)

@@ -38,7 +38,6 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
 
 
 def settings(folder: Path) -> dict[str, str]:
-    """The configuration of pyiceberg with a catalog in a folder."""
     return {
         "PYICEBERG_CATALOG__LAKE__URI": f"sqlite:///{folder}/catalog.db",
         "PYICEBERG_CATALOG__LAKE__WAREHOUSE": f"file://{folder}/wäre house",
@@ -50,7 +49,6 @@ def load() -> Any:
 
 
 def rows() -> Counter[Any]:
-    """The rows that a reader of Iceberg finds in the table."""
     return Counter(tuple(row.values()) for row in load().scan().to_arrow().to_pylist())
 
 

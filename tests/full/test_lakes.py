@@ -72,7 +72,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def published(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of that source."""
     into = tmp_path_factory.mktemp("published") / "release"
     with sa.connect(prepared / "w.duckdb", read_only=True, threads=1) as session:
         session.anonymize(prepared / "people", POLICY, into=f"{into}/")
@@ -148,7 +147,6 @@ class TestLinks:
 
     @pytest.fixture
     def elsewhere(self, lake: Path) -> Path:
-        """A year of the lake that was moved away."""
         (lake / "disk" / "archive").mkdir(parents=True)
         (lake / "people" / "year=2020").rename(lake / "disk" / "archive" / "year=2020")
         return lake / "disk"

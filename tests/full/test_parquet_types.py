@@ -31,7 +31,6 @@ def texts(session: sa.Session, relation: str, column: str = "value") -> list[tup
 
 
 def publish(session: sa.Session, layout: str, policy: sa.Policy = POLICY) -> None:
-    """Publish the view ``given``; what was published has the same texts."""
     into, options = LAYOUTS[layout]
     session.anonymize("given", policy, into=into, **options)  # type: ignore[arg-type]
     assert texts(session, f"'{into}{'' if layout == 'file' else '**/*.parquet'}'") == texts(session, "given")

@@ -53,7 +53,6 @@ PEOPLE = """
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The people, as files of several kinds."""
     folder = tmp_path_factory.mktemp("people")
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE people AS {PEOPLE}", [ROWS])

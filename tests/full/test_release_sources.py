@@ -15,7 +15,6 @@ POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.25)
 
 @pytest.fixture
 def memory() -> Iterator[sa.Session]:
-    """A session on an empty database."""
     with duckdb.connect(config={"threads": 1}) as connection:
         yield sa.connect(connection)
 

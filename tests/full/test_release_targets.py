@@ -37,7 +37,6 @@ def tables(session: sa.Session) -> list[tuple[str, str]]:
 
 
 def refuses(session: sa.Session, message: str, into: str | Path, source: Any = "visits", **options: Any) -> None:
-    """A run does not begin, and says why."""
     with pytest.raises(sa.EngineError, match=message):
         session.anonymize(source, POLICY, into=into, **options)
 

@@ -18,7 +18,6 @@ from tests.conftest import clinic_policy, open_clinic
 
 @pytest.fixture
 def session() -> Iterator[sa.Session]:
-    """A session on an empty database."""
     with duckdb.connect(config={"threads": 1}) as connection:
         yield sa.connect(connection)
 

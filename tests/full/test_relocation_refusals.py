@@ -43,7 +43,6 @@ REQUESTS: list[tuple[dict[str, Any], str]] = [
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[sa.Session]:
-    """The people, who are table ``released`` too."""
     with session_of_people() as session:
         session.connection.execute("CREATE TABLE released AS FROM people")
         yield session

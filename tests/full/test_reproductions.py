@@ -65,7 +65,6 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*arguments: str | Path) -> Any:
-    """The command in this process, where tests can change what it does."""
     from typer.testing import CliRunner
 
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])

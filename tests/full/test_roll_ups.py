@@ -136,7 +136,6 @@ def test_a_run_publishes_the_same_whatever_is_rolled_up_rebuilt_or_reordered(run
 
 
 def published(run: Run) -> object:
-    """The rows of a release in their order, and all of its report but times."""
     try:
         release = session().anonymize("raw_data", run.policy, into="published", replace=True)
     except sa.UnsatisfiableError as error:

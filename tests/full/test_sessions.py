@@ -95,7 +95,6 @@ POLICY = sa.Policy(quasi_identifiers=["city"], sensitive=["illness"], privacy=[s
 
 
 def make(session: sa.Session) -> None:
-    """Table ``people``: two rows of each of two cities."""
     session.connection.execute(
         "CREATE TABLE people AS SELECT ['a', 'b'][1 + i % 2] AS city, i AS illness FROM range(4) r (i)"
     )
@@ -104,7 +103,6 @@ def make(session: sa.Session) -> None:
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    """A file with table ``people``."""
     with sa.connect(tmp_path / "w.duckdb") as session:
         make(session)
     return tmp_path / "w.duckdb"

@@ -89,7 +89,6 @@ class Sides:
 
 
 def rows_of(release: sa.Release) -> tuple[list[Any], Counter[Any]]:
-    """The columns, their types and the rows of a release, as texts."""
     # Anew: DuckDB keeps what it has read of a file, and one that was replaced within a second looks the same to it.
     with duckdb.connect() as connection:
         found = connection.read_parquet(f"{release.into}/*.parquet")
@@ -99,7 +98,6 @@ def rows_of(release: sa.Release) -> tuple[list[Any], Counter[Any]]:
 
 @pytest.fixture(scope="module")
 def sides(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
-    """The clinic, with a column for who was there and for how long."""
     folder = tmp_path_factory.mktemp("lake")
     with duckdb.connect(config={"threads": 1}) as connection:
         open_stays(connection)

@@ -69,13 +69,11 @@ def store() -> fs.FileSystem:
 
 
 def files() -> list[str]:
-    """All that is under the address of the target."""
     found = store().get_file_info(fs.FileSelector("bucket/clinic/released", recursive=True, allow_not_found=True))
     return sorted(info.path for info in found if info.is_file)
 
 
 def rows(place: str = INTO) -> Counter[Any]:
-    """The rows of the files that the note lists, as a reader of Arrow finds them."""
     folder = place.removeprefix("s3://")
     with store().open_input_stream(f"{folder}_sqlanon.json") as note:
         names = json.loads(note.read())["files"]

@@ -56,13 +56,11 @@ def dying() -> Iterator[None]:
 
 
 def listed() -> list[str]:
-    """The files that the note lists."""
     names: list[str] = json.loads(Path("store/bucket/clinic/released/_sqlanon.json").read_text())["files"]
     return names
 
 
 def rows() -> Counter[Any]:
-    """The rows of the files that the note lists, as a reader of Arrow finds them."""
     place = Path("store/bucket/clinic/released")
     found = dataset.dataset([str(place / name) for name in listed()], format="parquet").to_table()
     return Counter(tuple(row.values()) for row in found.to_pylist())

@@ -57,7 +57,6 @@ def session() -> Iterator[sa.Session]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The people as a table of a warehouse, and as a file beside it."""
     made = tmp_path_factory.mktemp("made")
     with duckdb.connect(made / "w.duckdb") as connection:
         connection.execute(f"CREATE TABLE people AS {PEOPLE}; COPY people TO '{made / 'people.csv'}'")
@@ -71,7 +70,6 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def suggested() -> sa.Suggestion:
-    """What is proposed for the people."""
     with sa.connect(threads=1) as session:
         return session.suggest(PEOPLE)
 

@@ -120,7 +120,6 @@ class TestOrigins:
 
     @pytest.fixture
     def exported(self, session: sa.Session, tmp_path: Path) -> Path:
-        """A taxonomy of zip codes that were read off a table, as a file with its note."""
         session.connection.execute("CREATE TABLE t AS SELECT unnest(['10115', '01067']) AS zip")
         session.taxonomies.load("zip", sa.Taxonomy.zip_codes(), source="t")
         session.taxonomies.export("zip", tmp_path / "zip.csv")

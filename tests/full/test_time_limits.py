@@ -27,7 +27,6 @@ ROWS = (
 
 
 def make(connection: duckdb.DuckDBPyConnection) -> sa.Session:
-    """A session on table ``numbers``."""
     session = sa.connect(connection)
     connection.execute(ROWS)
     session.taxonomies.load_all(dict.fromkeys(QUASI_IDENTIFIERS, sa.Taxonomy.from_rows(TAXONOMY)))
@@ -127,7 +126,6 @@ def test_none_found_is_not_none_there(numbers: sa.Session) -> None:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
-    """A folder with a warehouse and a policy."""
     with duckdb.connect(str(tmp_path / "n.duckdb")) as connection:
         make(connection)
     (tmp_path / "policy.toml").write_text(

@@ -28,7 +28,6 @@ HOSTILE = 'a"b"; drop table x --'
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder in which queries are listed."""
     folder = tmp_path_factory.mktemp("club")
     with chdir(folder):
         with duckdb.connect("club.duckdb") as connection:
@@ -43,7 +42,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def session(folder: Path) -> Iterator[sa.Session]:
-    """A session that stores no taxonomies."""
     with sa.connect(threads=1) as session:
         session.connection.execute(f"CREATE TABLE members AS FROM '{folder}/members.parquet'")
         yield session

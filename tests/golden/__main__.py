@@ -22,7 +22,6 @@ ROOT = FOLDER.parents[1]
 
 
 def main() -> None:
-    """Write the files, or show a statement or a run."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description="Write what runs send to the database.")
     parser.add_argument("--show", metavar="RUN", help="print a run (or RUN: SUBJECT) of HEAD and of now")
     parser.add_argument("--send", metavar="RUN", help=argparse.SUPPRESS)

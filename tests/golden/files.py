@@ -57,8 +57,6 @@ COMMON = {name: role if isinstance(role, str) else tuple(role) for name, role in
 
 
 class Seen(NamedTuple):
-    """A run over the people or the visits."""
-
     statements: list[str]
     results: dict[int, tuple[list[str], list[tuple[object, ...]]]]  # columns and rows of statements kept, by place
     published: str  # what identifies the rows that are published
@@ -97,7 +95,6 @@ def place(statements: Iterable[str], kept: Kept) -> int:
 
 
 def whole_run() -> str:
-    """The file of the run that is kept as text."""
     statements = Counter(map(_text, seen(WHOLE).statements))
     titles = _titles((subject(text), text) for text, count in statements.items() if count > 1 and _is_long(text))
     shown: set[str] = set()
@@ -116,7 +113,6 @@ def whole_run() -> str:
 
 
 def statements_of(room: str) -> str:
-    """The file of some builders' statements."""
     parts = []
     runs: set[str] = set()
     for title, kept in STATEMENTS[room].items():
@@ -186,7 +182,6 @@ def _indented(text: str) -> str:
 
 @cache
 def run_of(name: str) -> list[tuple[str, str]]:
-    """Subjects and statements of a run."""
     if name in NEAR:
         return [(subject(text), text) for text in seen(name).statements]
     found = _in_folder(lambda folder: sent.recorded(SENT[name], folder))
@@ -205,13 +200,11 @@ def heading(name: str, statements: Sequence[str]) -> str:
 
 
 def hashes() -> str:
-    """The file of runs as hashes."""
     lines = (heading(name, [text for _, text in run_of(name)]) for name in HASHED)
     return "\n".join([OF_HASHES, "", *lines, ""])
 
 
 def texts() -> dict[Path, str]:
-    """All files as they are now."""
     return {
         WHOLE_RUN: whole_run(),
         **{FOLDER / "statements" / f"{room}.sql": statements_of(room) for room in STATEMENTS},

@@ -37,7 +37,6 @@ NODE = {"age": 1, "sex": 1}
 
 
 def people(connection: Connection) -> None:
-    """The people and their taxonomies."""
     for statement in (*schema_statements(), TABLE):
         connection.execute(statement)
     taxonomies = {name: sa.Taxonomy.from_rows(rows) for name, rows in TAXONOMIES.items()}

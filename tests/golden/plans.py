@@ -20,8 +20,6 @@ RELEASE = "released"
 
 @dataclass(frozen=True)
 class Plan:
-    """A run that publishes table ``released``."""
-
     prepare: Callable[[Connection], None]  # makes the source and its taxonomies
     publish: Callable[[sa.Session, Path], object]  # gets a folder for files beside the warehouse
     before: Callable[[sa.Session, Path], object] | None = None  # comes before publish, and is not recorded
@@ -36,7 +34,6 @@ class Recording(NamedTuple):
 
     @property
     def published(self) -> str:
-        """What identifies the rows."""
         return f"{len(self.rows)} rows {hashlib.sha256(repr(self.rows).encode()).hexdigest()}"
 
 

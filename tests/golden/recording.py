@@ -80,7 +80,6 @@ class Recorder:
 
 @cache
 def in_lines(statement: str) -> str:
-    """A statement in lines, for people."""
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     opaque = OPAQUE.fullmatch(statement)
     if opaque is not None and not opaque["begin"].endswith("("):

@@ -36,7 +36,6 @@ FRACTIONS = sa.Policy(
 
 
 def golden_name(policy: str) -> str:
-    """The name of the run of a policy."""
     return f"spark {policy}"
 
 

@@ -46,7 +46,6 @@ class Outcome:
     seconds: float
 
     def cells(self) -> tuple[str, ...]:
-        """It as a row of a table."""
         return f"{self.guarded}:{self.line}", self.change, self.killer or "survived", f"{self.seconds:.1f}"
 
 
@@ -152,7 +151,6 @@ def files_of(guarded: list[Guarded]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Run the mutants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--jobs", type=int, default=2)

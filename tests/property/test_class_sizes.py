@@ -29,7 +29,6 @@ EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_ch
 
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
-    """A table that is to be k-anonymous."""
     table, quality = draw(tables()), draw(st.sampled_from(WITHOUT_WEIGHTS))
     policy = policy_for(table, [sa.KAnonymity(draw(st.integers(2, 6)))], quality, draw(st.sampled_from(LIMITS)))
     return Run.of(table, policy)
@@ -37,7 +36,6 @@ def runs(draw: st.DrawFn) -> Run:
 
 @contextmanager
 def encoded(run: Run) -> Iterator[EncodedTable]:
-    """The cells of a run."""
     load(run)
     engine = engine_of(session())
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)

@@ -87,7 +87,6 @@ def cases(draw: st.DrawFn) -> Case:
 
 @cache
 def connection() -> duckdb.DuckDBPyConnection:
-    """One for all examples, which replace its tables."""
     connection = duckdb.connect(config={"threads": 1})
     connection.execute(install_script())
     connection.execute("CREATE TABLE cuts (attribute VARCHAR, value VARCHAR, low DOUBLE, high DOUBLE, label VARCHAR)")

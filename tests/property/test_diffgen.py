@@ -65,7 +65,6 @@ def cases(draw: st.DrawFn, predictors: int = 3, values: int = 8, rounds: int = 6
 
 @contextmanager
 def session_of(case: Case) -> Iterator[sa.Session]:
-    """The rows as table ``given``, with the taxonomies."""
     types = {name: "BIGINT" if name in case.numbers else "VARCHAR[]" for name in (*case.numbers, *case.sets)}
     with duckdb.connect(config={"threads": 1}) as connection:
         columns = ", ".join(f'"{name}" {types.get(name, "VARCHAR")}' for name in (*case.order, "target"))

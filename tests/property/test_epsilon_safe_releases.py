@@ -47,7 +47,6 @@ def half(count: int) -> int:
 
 @contextmanager
 def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Policy]]:
-    """A session with the table and its taxonomies, and a policy for it."""
     with session_of(case) as session:
         others = [name for name in case.columns if name not in case.quasi_identifiers]
         wanted = sa.EpsilonSafe(**{"k": 2, "beta": "1/2", **options})

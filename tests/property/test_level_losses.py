@@ -22,7 +22,6 @@ from tests.strategies import Case, cases
 
 @cache
 def engine() -> Engine:
-    """One engine for the whole file: every example replaces its table and its taxonomies."""
     return OpenedDatabase(duckdb.connect(config={"threads": 1}), owned=True).engine()
 
 

@@ -83,7 +83,6 @@ def cases(draw: st.DrawFn, max_rows: int = 24, max_attributes: int = 3) -> tuple
 
 @cache
 def session() -> sa.Session:
-    """One session for all tables."""
     return sa.connect(duckdb.connect(config={"threads": 1}))
 
 

@@ -21,7 +21,6 @@ SMALL = sa.Budget(2, "0.4")
 
 @contextmanager
 def table_of(case: Case, method: type[sa.IPA] = sa.IPA, **options: object) -> Iterator[tuple[sa.Session, sa.Policy]]:
-    """A session with the table and its taxonomies, and a policy for it."""
     with session_of(case) as session:
         others = [name for name in case.columns if name not in (*case.quasi_identifiers, case.sensitive)]
         policy = sa.Policy(

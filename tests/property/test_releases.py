@@ -187,7 +187,6 @@ def levels(draw: st.DrawFn, heights: Mapping[str, int]) -> dict[str, dict[str, i
 
 @cache
 def session() -> sa.Session:
-    """One session for the whole file: every example replaces its table and its taxonomies."""
     connection = duckdb.connect(config={"threads": 1})
     for statement in schema_statements():
         connection.execute(statement)

@@ -42,7 +42,6 @@ def cases(draw: st.DrawFn) -> Case:
 
 @contextmanager
 def session_of(case: Case) -> Iterator[sa.Session]:
-    """The rows as table ``given``, with the taxonomies of its predictors."""
     with duckdb.connect(config={"threads": 1}) as connection:
         columns = ", ".join(f'"{name}" {"BIGINT" if name in case.numbers else "VARCHAR"}' for name in case.order)
         connection.execute(f"CREATE TABLE given ({columns}, target VARCHAR)")

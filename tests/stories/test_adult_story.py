@@ -16,8 +16,6 @@ POLICY = uci_policy(5, 5, sa.Prec())
 
 
 class Adult(NamedTuple):
-    """A session, a release and its file."""
-
     session: sa.Session
     release: sa.Release
     file: Path

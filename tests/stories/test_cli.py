@@ -67,7 +67,6 @@ def folder(raw: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clinic(loaded: Path, tmp_path: Path) -> Path:
-    """The folder, with the taxonomies loaded into the warehouse."""
     return copied(loaded, tmp_path)
 
 
@@ -424,8 +423,6 @@ TAXONOMIES = {
 
 
 class TestTaxonomies:
-    """``sqlanon taxonomy``."""
-
     def test_every_kind(self, folder: Path) -> None:
         by_id = "SELECT age AS patient_id, age % 2 AS sex FROM visits"
         for arguments, labels in TAXONOMIES.items():

@@ -30,7 +30,6 @@ sets = ["illnesses"]
 
 
 def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
-    """A warehouse with invented patients, and declared taxonomies."""
     session = sa.connect(path)
     session.connection.execute(
         f"""

@@ -18,7 +18,6 @@ AUTUMN = sa.Earlier("third", source="autumn", key="id")
 
 
 def make_warehouse(path: Path) -> sa.Session:
-    """Taxonomies alone."""
     session = sa.connect(path)
     session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES))
     load_sexes(session, "fm")
@@ -89,7 +88,6 @@ def by_sex(k: int = 4, **fields: Any) -> sa.Policy:
 
 
 def at(level: int, **others: int) -> dict[str, Any]:
-    """The option for a node."""
     return {"node": {"age": level, **others}}
 
 

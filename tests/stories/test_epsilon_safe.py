@@ -38,7 +38,6 @@ def numbers(document: Any) -> set[float]:
 
 
 def fill(session: sa.Session, rows: int = 400, name: str = "age") -> None:
-    """Invented people, and declared taxonomies of two columns."""
     quoted = '"' + name.replace('"', '""') + '"'
     session.connection.execute(
         f"""
@@ -52,7 +51,6 @@ def fill(session: sa.Session, rows: int = 400, name: str = "age") -> None:
 
 
 def make_warehouse(path: Path) -> sa.Session:
-    """A warehouse with them."""
     session = sa.connect(path)
     fill(session)
     return session

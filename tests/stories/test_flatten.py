@@ -27,7 +27,6 @@ WIDE = [(1, None, "x-ray"), (2, "biopsy", "surgery"), (3, "x-ray", None)]
 
 @pytest.fixture
 def session() -> Iterator[sa.Session]:
-    """A session on the events of three patients, with no macro installed."""
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute(EVENTS)
         yield sa.connect(connection)

@@ -27,8 +27,6 @@ def record(session: sa.Session, name: str | Path) -> dict[str, Any]:
 
 
 class Clinic(NamedTuple):
-    """A session on the clinic, its release as table ``published`` and as a file, and the events of the run."""
-
     session: sa.Session
     release: sa.Release
     file: Path

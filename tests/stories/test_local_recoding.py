@@ -35,7 +35,6 @@ TAXONOMIES = {
 
 @pytest.fixture(scope="module")
 def warehouse() -> Iterator[sa.Session]:
-    """A session with table ``people`` and its taxonomies."""
     with sa.connect(":memory:", threads=1) as session:
         session.connection.execute(PEOPLE)
         session.taxonomies.load_all(TAXONOMIES, source="people")

@@ -56,7 +56,6 @@ def session() -> Iterator[sa.Session]:
 
 
 def stored(session: sa.Session) -> list[Any]:
-    """What there is in the database but the list of releases, and which databases are attached."""
     names = "SELECT database_name, schema_name, table_name FROM duckdb_tables()"
     tables = f"{names} WHERE schema_name <> 'anon' OR table_name <> 'releases' ORDER BY ALL"
     databases = "SELECT database_name FROM duckdb_databases() ORDER BY ALL"

@@ -19,7 +19,6 @@ def session() -> Iterator[sa.Session]:
 
 
 def table(session: sa.Session, columns: str, rows: str) -> None:
-    """Table ``people`` with a flat taxonomy of its column ``q``."""
     session.connection.execute(f"CREATE TABLE people AS SELECT * FROM ({rows}) AS given ({columns})")
     session.taxonomies.load("q", sa.Taxonomy.flat(), source="people")
 

@@ -47,8 +47,6 @@ def rows_of(session: sa.Session, table: str) -> int:
 
 @dataclass
 class Released:
-    """A release, and the session that it was made in."""
-
     release: sa.Release
     session: sa.Session
 
@@ -60,8 +58,6 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Released]:
 
 
 class TestRelease:
-    """What is read of one."""
-
     def test_it_is_charged_step_by_step(self, one: Released) -> None:
         assert one.session.ledger.spent("people") == sa.Budget(1, "0.01")
         charges = one.session.ledger.entries()

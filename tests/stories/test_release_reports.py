@@ -251,8 +251,6 @@ def clinic_policy(**more: Any) -> sa.Policy:
 
 @dataclass(frozen=True)
 class Page:
-    """An edition of a report: its value, its page and its text on a console."""
-
     found: ReleaseReport
     html: str
     printed: str

@@ -100,8 +100,6 @@ def release(one: sa.Session) -> sa.Release:
 
 
 class TestRelease:
-    """What is read of one."""
-
     def test_its_columns_and_rows(self, one: sa.Session, release: sa.Release) -> None:
         types = one.connection.execute("SELECT column_name, column_type FROM (DESCRIBE released)").fetchall()
         assert types == [("age", "INTEGER"), ("sex", "VARCHAR"), ("disease", "VARCHAR")]

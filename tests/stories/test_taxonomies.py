@@ -21,7 +21,6 @@ HOSTILE = [*{name.casefold(): name for name in HOSTILE_NAMES}.values()]
 
 @pytest.fixture
 def session() -> Iterator[sa.Session]:
-    """A session on an empty database."""
     with duckdb.connect(config={"threads": 1}) as connection:
         yield sa.connect(connection)
 
@@ -36,7 +35,6 @@ def stored(session: sa.Session, attribute: str) -> Labels:
 
 
 def observed(session: sa.Session, values: str, kind: str, taxonomy: sa.Taxonomy) -> Labels:
-    """The labels of the values of a column."""
     session.connection.execute(
         f"CREATE OR REPLACE TABLE t AS SELECT CAST(x AS {kind}) AS x FROM (VALUES {values}) v (x)"
     )
@@ -46,7 +44,6 @@ def observed(session: sa.Session, values: str, kind: str, taxonomy: sa.Taxonomy)
 
 
 def declared(session: sa.Session, taxonomy: sa.Taxonomy) -> Labels:
-    """The labels of a declared domain."""
     session.taxonomies.load("x", taxonomy)
     assert domain(session, "x") == "declared"
     return stored(session, "x")

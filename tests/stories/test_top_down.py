@@ -57,7 +57,6 @@ def case_of(k: int) -> Case:
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[sa.Session]:
-    """The example as table ``applicants``, which no test changes."""
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("CREATE TABLE applicants (education VARCHAR, sex VARCHAR, hours INTEGER, target VARCHAR)")
         connection.executemany("INSERT INTO applicants VALUES (?, ?, ?, ?)", [[*row.values()] for row in applicants()])
@@ -69,7 +68,6 @@ def made() -> Iterator[sa.Session]:
 
 @pytest.fixture
 def session(made: sa.Session) -> Iterator[sa.Session]:
-    """The same, without what a test publishes."""
     yield made
     made.connection.execute("DROP TABLE IF EXISTS other")
 

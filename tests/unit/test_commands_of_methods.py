@@ -44,7 +44,6 @@ class Desk:
 
 @pytest.fixture
 def app() -> tuple[typer.Typer, dict[str, Any]]:
-    """An app with one command, and what arrived there."""
     arrived: dict[str, Any] = {}
     app = typer.Typer(rich_markup_mode=None)
 
@@ -58,7 +57,6 @@ def app() -> tuple[typer.Typer, dict[str, Any]]:
         width=Spelled("CM", kind=float, help="How wide the shelf is."),
     )
     def sort(as_json: Json = False, **given: Any) -> None:
-        """Sort a table."""
         arrived.update(given, as_json=as_json)
 
     return app, arrived

@@ -11,7 +11,6 @@ import sqlanon as sa
 
 
 def nested(depth: int) -> dict[str, Any]:
-    """Groups within groups."""
     found: dict[str, Any] = {"0": ["x"]}
     for level in range(depth):
         found = {f"{level}": found}

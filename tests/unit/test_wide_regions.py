@@ -23,7 +23,6 @@ from tests.search_cases import WideLimits
 
 
 def problem(table: list[list[float]], quality: sa.Entropy | sa.LM | None = None) -> SearchProblem:
-    """A lattice of those losses; 50 of 1,000 rows may be suppressed."""
     flat = tuple(tuple(terms) for terms in table)
     names = tuple(f"q{position}" for position in range(len(table)))
     lattice = Lattice(names, tuple(len(terms) - 1 for terms in table))

@@ -22,8 +22,6 @@ WORD = st.integers(0, 2**64 - 1)
 
 
 class Script:
-    """Words as they are written down."""
-
     def __init__(self, script: Iterable[int]) -> None:
         self._script = iter(script)
         self.taken: list[int] = []

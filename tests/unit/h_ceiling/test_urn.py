@@ -39,7 +39,6 @@ class Scripted(sa.SeededSource):
 
 
 def urn(values: Values) -> Fraction:
-    """The probability of a sequence under the urn, by its formula."""
     return prod(
         (
             (values[:place].count(value) + PRIOR_ROWS * CHANCES[value]) / Fraction(place + PRIOR_ROWS)

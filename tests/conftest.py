@@ -109,9 +109,10 @@ def warehouse(made: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def session(warehouse: Path) -> Iterator[sa.Session]:
-    """A session on the copy; on one thread, since the tests themselves run on all cores."""
-    with sa.connect(warehouse, threads=1) as found:
+def session(request: pytest.FixtureRequest) -> Iterator[sa.Session]:
+    """A session on the copy, or in memory if the module makes none; on one thread, since tests run on all cores."""
+    makes_one = hasattr(request.module, "make_warehouse") or hasattr(request.module, "made")
+    with sa.connect(request.getfixturevalue("warehouse") if makes_one else ":memory:", threads=1) as found:
         yield found
 
 

@@ -1,8 +1,5 @@
 """``sqlanon reproduce diffgen``: what it refuses, what it leaves behind, and the targets of spec/diffgen.md (d)."""
 
-import csv
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -10,12 +7,12 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import diffgen_experiment as diffgen
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
 from sqlanon.papers.diffgen_experiment import Contender, Outcome
 from tests.conftest import data_folder
+from tests.reproductions import reproduced_twice, run, write_adult
 
 SETTINGS = {
     "EPSILONS": ("0.1", "1"),
@@ -37,68 +34,23 @@ METHODS = [
 ]
 
 
-def rows_of_adult(first: int) -> Iterator[list[object]]:
-    """So many that some are released."""
-    for place in range(600):
-        number = first + place % 60
-        yield [
-            20 + number * 7 % 60, "Private", 100 * number, ["HS-grad", "Masters"][number % 3 == 0], 9, "Divorced",
-            ["Sales", "Craft-repair"][number % 2], "Husband", ["White", "Black"][number % 11 == 0],
-            ["Male", "Female"][number % 2], 0, 0, 40, "United-States", [">50K", "<=50K"][number % 3 > 0],
-        ]  # fmt: skip
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """A folder like that of UCI Adult, with invented rows for training and as many for tests."""
-    folder = tmp_path / "adult"
-    folder.mkdir()
-    for name, first, dot in (("adult.data", 0, ""), ("adult.test", 60, ".")):
-        lines = (", ".join(map(str, row)) + f"{dot}\n" for row in rows_of_adult(first))
-        (folder / name).write_text("".join(lines))
-    return folder
-
-
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen.diffgen("DiffGen, Max", "max", "1", 10)])
     monkeypatch.setattr(diffgen, "findings", lambda _: ["found"])
 
 
-def run(*arguments: str | Path) -> Any:
-    """The command in this process, where tests can change what it does."""
-    from typer.testing import CliRunner
-
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
-
-
 @pytest.mark.usefixtures("one")
-def test_files_repeat_themselves(data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = run("diffgen", "--data", data, "--out", out, "--seeds", "2")
-    assert done.exit_code == 0, done.output
-    made = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert sorted(made) == ["diffgen.csv", "diffgen.md", "diffgen.svg"]
-    assert [row["method"] for row in csv.DictReader(made["diffgen.csv"].decode().splitlines())] == METHODS[:3]
-    assert all(method in made["diffgen.svg"].decode() for method in METHODS[:3])
-    again = run("diffgen", "--data", data, "--out", out, "--seeds", "2", "--replace", "--json")
-    assert again.exit_code == 0, again.output
-    printed = json.loads(again.stdout)
-    assert (printed["name"], printed["seed"], printed["seeds"], len(printed["rows"])) == ("diffgen", 0, 2, 3)
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == made
+def test_files_repeat_themselves(tmp_path: Path) -> None:
+    data = write_adult(tmp_path / "adult", [], {"adult.data": "", "adult.test": "."})
+    found = reproduced_twice("diffgen", tmp_path / "out", "--data", data, "--seeds", "2")
+    assert [row["method"] for row in found.rows] == METHODS[:3]
+    assert all(method in found.chart for method in METHODS[:3])
+    assert (found.document["seed"], found.document["seeds"]) == (0, 2)
 
 
-def test_all_files_that_are_missing_are_named(data: Path, tmp_path: Path) -> None:
-    for path in data.iterdir():
-        path.unlink()
-    refused = run("diffgen", "--data", data, "--out", tmp_path / "out").exception
-    assert isinstance(refused, sa.PolicyError)
-    assert len(refused.problems) == 2
-    assert not (tmp_path / "out").exists()
-
-
-def test_several_seeds_of_what_is_made_once(data: Path, tmp_path: Path) -> None:
-    refused = run("h-ceiling", "--data", data, "--out", tmp_path / "out", "--seeds", "2").exception
+def test_several_seeds_of_what_is_made_once(tmp_path: Path) -> None:
+    refused = run("h-ceiling", "--data", tmp_path, "--out", tmp_path / "out", "--seeds", "2").exception
     assert isinstance(refused, sa.PolicyError)
     assert "once" in str(refused)
 

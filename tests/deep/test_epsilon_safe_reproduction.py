@@ -1,7 +1,5 @@
 """``sqlanon reproduce epsilon-safe``: what it leaves behind, and the targets of spec/epsafe.md (d) on UCI Adult."""
 
-import csv
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +9,6 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced, Row
 from sqlanon.papers import adult
 from sqlanon.papers import epsilon_safe_probabilities as choice
@@ -27,7 +24,7 @@ from sqlanon.papers.epsilon_safe_probabilities import (
 )
 from sqlanon.papers.epsilon_safe_runs import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
-from tests.invented_adult import write_adult
+from tests.reproductions import reproduced_twice, write_adult
 
 PARTS = [DELTA, MINIMUM_K, CHOICE, FOUR, NINE]
 
@@ -38,45 +35,20 @@ def data(tmp_path: Path) -> Path:
     return write_adult(tmp_path / "adult", UCI_QUASI_IDENTIFIERS, {"adult.data": ""})
 
 
-def run(*arguments: str | Path) -> Any:
-    from typer.testing import CliRunner
-
-    return CliRunner().invoke(app, ["reproduce", "epsilon-safe", *map(str, arguments)])
-
-
 def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a few of the releases, of as many kinds."""
     few = [each for each in epsilon_safe.contenders() if each.weight in (None, 5)]
     kinds = {(each.part, type(each.policy.method), each.policy.suppression_limit): each for each in few}
     monkeypatch.setattr(epsilon_safe, "contenders", kinds.values)
     monkeypatch.setattr(choice, "EPSILONS", ("0.1", "1"))
-    out = tmp_path / "out"
-    done = run("--data", data, "--out", out, "--seeds", "2")
-    assert done.exit_code == 0, done.output
-    made = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert sorted(made) == [f"epsilon-safe{ending}" for ending in (".csv", ".md", ".svg")]
-    rows = [*csv.DictReader(made["epsilon-safe.csv"].decode().splitlines())]
-    assert [*dict.fromkeys(row["part"] for row in rows)] == PARTS
-    report = made["epsilon-safe.md"].decode()
-    assert [line.removeprefix("## ") for line in report.splitlines() if line.startswith("## ")] == PARTS
-    assert "None" not in report
-    assert all(method in report for method in (UNIFORM, ON_TABLE, ON_SAMPLE, AS_PUBLISHED))
-    assert "private: EpsilonSafe" in made["epsilon-safe.svg"].decode()
-    assert all(part in done.output for part in PARTS)
-    again = run("--data", data, "--out", out, "--seeds", "2", "--replace", "--json")
-    assert again.exit_code == 0, again.output
-    printed = json.loads(again.stdout)
-    assert (printed["source"], printed["seeds"], len(printed["rows"])) == ("Mazzone 2019", 2, len(rows))
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == made
-
-
-def test_all_files_that_are_missing_are_named(data: Path, tmp_path: Path) -> None:
-    (data / "adult.data").unlink()
-    (data / "hierarchies" / "relationship.csv").unlink()
-    refused = run("--data", data, "--out", tmp_path / "out").exception
-    assert isinstance(refused, sa.PolicyError)
-    assert len(refused.problems) == 2
-    assert not (tmp_path / "out").exists()
+    found = reproduced_twice("epsilon-safe", tmp_path / "out", "--data", data, "--seeds", "2")
+    assert [*dict.fromkeys(row["part"] for row in found.rows)] == PARTS
+    assert [line.removeprefix("## ") for line in found.report.splitlines() if line.startswith("## ")] == PARTS
+    assert "None" not in found.report
+    assert all(method in found.report for method in (UNIFORM, ON_TABLE, ON_SAMPLE, AS_PUBLISHED))
+    assert "private: EpsilonSafe" in found.chart
+    assert all(part in found.output for part in PARTS)
+    assert (found.document["source"], found.document["seeds"]) == ("Mazzone 2019", 2)
 
 
 class TestNodes:

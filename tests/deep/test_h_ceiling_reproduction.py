@@ -12,7 +12,7 @@ import sqlanon as sa
 from sqlanon.papers import ceiling_experiment as h_ceiling
 from sqlanon.papers.ceiling_experiment import drawn
 from tests.conftest import data_folder
-from tests.full.test_reproductions import check_files, data, fewer, out, run
+from tests.full.test_reproductions import check_files, data, fewer, out
 
 __all__ = ["data", "fewer", "out"]
 
@@ -66,19 +66,5 @@ class TestAdult:
 
 
 @pytest.mark.usefixtures("fewer")
-def test_files_repeat_themselves(data: Path, out: Path) -> None:
-    command = ("h-ceiling", "--data", data, "--out", out, "--seed", "3")
-    assert run(*command).exit_code == 0
-    made = {path.name: path.read_bytes() for path in out.iterdir()}
-    again = run(*command, "--replace", "--json")
-    assert again.exit_code == 0, again.output
-    printed = json.loads(again.stdout)
-    assert (printed["name"], printed["seed"], len(printed["rows"])) == ("h-ceiling", 3, 5)
-    assert [Path(path).read_bytes() for path in printed["files"]] == [
-        made[Path(path).name] for path in printed["files"]
-    ]
-
-
-@pytest.mark.usefixtures("fewer")
-def test_files_are_whole(data: Path, out: Path) -> None:
+def test_files_are_whole_and_repeat_themselves(data: Path, out: Path) -> None:
     check_files(data, out)

@@ -1,7 +1,5 @@
 """``sqlanon reproduce ipa``: the invented patients, the measures of their releases, and the files of the command."""
 
-import csv
-import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.evaluation import query_answers, stroke_queries
 from sqlanon.papers import ipa_experiment as ipa
+from tests.reproductions import reproduced_twice, run
 
 ROW_COUNT = 20_000
 SHARE = ROW_COUNT / ipa.ROW_COUNT
@@ -22,14 +21,6 @@ def session() -> Iterator[sa.Session]:
     with sa.connect(":memory:") as found:
         ipa.invent(found, ROW_COUNT)
         yield found
-
-
-def run(*arguments: str | Path) -> Any:
-    from typer.testing import CliRunner
-
-    from sqlanon.cli.app import app
-
-    return CliRunner().invoke(app, ["reproduce", "ipa", *map(str, arguments)])
 
 
 class TestPatients:
@@ -99,21 +90,13 @@ def measured(session: sa.Session, method: str) -> Any:
 
 class TestCommand:
     def test_data_is_refused(self, tmp_path: Path) -> None:
-        refused = run("--data", tmp_path, "--out", tmp_path / "out").exception
+        refused = run("ipa", "--data", tmp_path, "--out", tmp_path / "out").exception
         assert isinstance(refused, sa.PolicyError)
         assert "leave out --data" in str(refused)
 
     def test_files_repeat_themselves(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ipa, "ROW_COUNT", 2_000)
-        out = tmp_path / "out"
-        done = run("--out", out, "--seeds", "1")
-        assert done.exit_code == 0, done.output
-        made = {path.name: path.read_bytes() for path in out.iterdir()}
-        assert sorted(made) == [f"ipa{ending}" for ending in (".csv", ".md", ".svg")]
-        methods = [row["method"] for row in csv.DictReader(made["ipa.csv"].decode().splitlines())]
-        assert methods == [ipa.AS_PUBLISHED, *[ipa.PRIVATE] * len(ipa.EPSILONS), ipa.ANONYMOUS, ipa.HISTOGRAM]
-        again = run("--out", out, "--seeds", "1", "--replace", "--json")
-        assert again.exit_code == 0, again.output
-        document = json.loads(again.stdout)
-        assert (document["source"], document["seeds"], len(document["rows"])) == ("Lee and Chung 2020", 1, 7)
-        assert {path.name: path.read_bytes() for path in out.iterdir()} == made
+        found = reproduced_twice("ipa", tmp_path / "out", "--seeds", "1")
+        methods = [ipa.AS_PUBLISHED, *[ipa.PRIVATE] * len(ipa.EPSILONS), ipa.ANONYMOUS, ipa.HISTOGRAM]
+        assert [row["method"] for row in found.rows] == methods
+        assert (found.document["source"], found.document["seeds"]) == ("Lee and Chung 2020", 1)

@@ -1,17 +1,13 @@
 """``sqlanon reproduce ola`` and ``thesis-accuracy``: what they leave behind, and the numbers of Mazzone 2019."""
 
-import csv
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
-from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.cli.app import app
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import adult
 from sqlanon.papers import income_accuracy as thesis_accuracy
@@ -20,43 +16,30 @@ from sqlanon.papers.adult import BASELINE, LOWER_BOUND
 from sqlanon.papers.income_accuracy import LOSSES, PUBLISHED, SEVEN, THESIS
 from tests.adult import OLA_COUNTS
 from tests.conftest import data_folder
-from tests.invented_adult import write_adult
+from tests.reproductions import reproduced_twice, write_adult
 
 LABELS = [BASELINE, LOWER_BOUND, *LOSSES]
 
 
-def reproduced_twice(name: str, folder: Path, *options: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
-    """The rows of the table that a command writes, which a second run repeats, and the document of that run."""
-    data = write_adult(folder / "adult", THESIS.quasi_identifiers, {"adult.data": "", "adult.test": "."})
-    out = folder / "out"
-    command = ["reproduce", name, "--data", str(data), "--out", str(out), *options]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    made = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert sorted(made) == [f"{name}{ending}" for ending in (".csv", ".md", ".svg")]
-    again = CliRunner().invoke(app, [*command, "--replace", "--json"])
-    assert again.exit_code == 0, again.output
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == made
-    rows, document = [*csv.DictReader(made[f"{name}.csv"].decode().splitlines())], json.loads(again.stdout)
-    assert (document["source"], len(document["rows"])) == ("Mazzone 2019", len(rows))
-    return rows, document
+def adult_of(folder: Path) -> Path:
+    return write_adult(folder / "adult", THESIS.quasi_identifiers, {"adult.data": "", "adult.test": "."})
 
 
 def test_files_of_ola_repeat_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On invented rows, with one setting of each search."""
     monkeypatch.setattr(ola, "CHECKED", {(5, 10): 2058})
     monkeypatch.setattr(ola, "BOUNDS", ((0.2, 0), (0.8, 0)))
-    rows, _ = reproduced_twice("ola", tmp_path)
+    rows = reproduced_twice("ola", tmp_path / "out", "--data", adult_of(tmp_path)).rows
     assert [row["part"] for row in rows].count(ola.OLA) == 3
     assert {row["model"] for row in rows} == {"", *ola.MODELS}
 
 
 def test_files_of_accuracies_repeat_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thesis_accuracy, "PUBLISHED", {(25, 50): PUBLISHED[25, 50]})
-    rows, document = reproduced_twice("thesis-accuracy", tmp_path, "--seeds", "1")
-    assert [row["loss"] for row in rows] == LABELS * 2
-    assert [row["columns"] for row in rows] == [SEVEN.name] * 5 + [THESIS.name] * 5
-    assert document["seeds"] == 1
+    found = reproduced_twice("thesis-accuracy", tmp_path / "out", "--data", adult_of(tmp_path), "--seeds", "1")
+    assert [row["loss"] for row in found.rows] == LABELS * 2
+    assert [row["columns"] for row in found.rows] == [SEVEN.name] * 5 + [THESIS.name] * 5
+    assert (found.document["source"], found.document["seeds"]) == ("Mazzone 2019", 1)
 
 
 @pytest.mark.adult

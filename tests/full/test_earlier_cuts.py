@@ -1,13 +1,11 @@
 """Releases of top-down specialization beside earlier ones, and as earlier ones."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sqlanon as sa
-from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import SPRING, SUMMER, ages, at, copy, joint, load, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
@@ -20,12 +18,6 @@ def make_warehouse(path: Path) -> sa.Session:
     session.anonymize("spring", cut(), "first")
     copy(session, "summer", "spring")
     return session
-
-
-@pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
 
 
 def cut(k: int = 4, **fields: Any) -> sa.Policy:

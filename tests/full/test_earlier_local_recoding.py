@@ -1,12 +1,10 @@
 """Releases of local recoding beside earlier ones: classes at levels of their own."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sqlanon as sa
-from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
@@ -18,12 +16,6 @@ def make_warehouse(path: Path) -> sa.Session:
     session.anonymize("spring", policy(), "first", **at(2))
     copy(session, "summer", "spring")
     return session
-
-
-@pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
 
 
 def local(*earlier: sa.Earlier, limit: float = 0.9) -> sa.Policy:

@@ -1,6 +1,5 @@
 """Models of sensitive values in joint classes of releases that are held together."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.privacy import PrivacyModel
-from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, load_sexes, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
@@ -27,12 +25,6 @@ def make_warehouse(path: Path) -> sa.Session:
     session.taxonomies.load("illness", sa.Taxonomy.from_rows(illnesses))
     session.anonymize("spring", held(), "first", **at(2))
     return session
-
-
-@pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
 
 
 def has_a_cold(session: sa.Session, table: str, where: str) -> None:

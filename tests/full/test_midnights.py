@@ -32,12 +32,6 @@ def policy(**more: Any) -> sa.Policy:
     )
 
 
-@pytest.fixture
-def session() -> Any:
-    with sa.connect() as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("level", [0, 1])
 def test_labels_of_midnights_are_those_of_days(session: sa.Session, level: int) -> None:
     asked = policy(quasi_identifiers=KINDS, taxonomies=dict.fromkeys(KINDS, RULE))

@@ -1,13 +1,11 @@
 """What releases are refused beside earlier ones, and rarer sources of those that are held together."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import sqlanon as sa
-from tests.conftest import copy_of
 from tests.full.test_earlier_cuts import cut
 from tests.in_pieces import reading_in_pieces
 from tests.stories.test_earlier_releases import AGES, SPRING, SUMMER, ages, at, copy, joint, load, policy
@@ -25,12 +23,6 @@ def make_warehouse(path: Path) -> sa.Session:
     copy(session, "summer", "spring")
     session.anonymize("spring", policy(), "first")
     return session
-
-
-@pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [

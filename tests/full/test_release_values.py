@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,6 @@ import pytest
 import sqlanon as sa
 from sqlanon.release import publishing
 from tests.conftest import clinic_policy, open_clinic
-
-
-@pytest.fixture
-def session() -> Iterator[sa.Session]:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        yield sa.connect(connection)
 
 
 def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:

@@ -1,17 +1,14 @@
 """The command sqlanon reproduce: what it refuses, what it leaves behind, worst cases and settings."""
 
-import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon import papers
-from sqlanon.cli.app import app
 from sqlanon.evaluation import CountQuery
 from sqlanon.evaluation import results as files
 from sqlanon.papers import adult
@@ -23,31 +20,14 @@ from sqlanon.papers.income_accuracy import SEVEN, THESIS, Contender
 from tests.adult import OLA_COUNTS
 from tests.commands import sqlanon
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
+from tests.reproductions import reproduced_twice, rows_of_adult, run, write_adult
 
 NOT_SAID = "alice-1970"
 
 
-def rows_of_adult() -> Iterator[list[object]]:
-    for number in range(60):
-        yield [
-            number * 7 % 90, ["Private", "?"][number % 4 == 0], number, ["HS-grad", "Masters"][number % 3 == 0], 9,
-            ["Divorced", "Widowed"][number % 5 == 0], ["Sales", "?", "Sales"][number % 3], "Husband",
-            ["White", "Black"][number % 11 == 0], ["Male", "Female"][number % 2], 0, 0, 40, "United-States", "<=50K",
-        ]  # fmt: skip
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A folder like that of UCI Adult, with 60 invented rows."""
-    folder = tmp_path / "adult"
-    (folder / "hierarchies").mkdir(parents=True)
-    rows = [list(map(str, row)) for row in rows_of_adult()]
-    (folder / "adult.data").write_text("".join(f"{', '.join(row)}\n" for row in rows) + "\n")
-    for name in h_ceiling.HIERARCHIES:
-        values = {row[adult.COLUMNS.index(name)] for row in rows} | {"another"}
-        text = "".join(f"{value};*\n" for value in sorted(values))
-        (folder / "hierarchies" / f"{name}.csv").write_text(text)
-    return folder
+    return write_adult(tmp_path / "adult", h_ceiling.HIERARCHIES, {"adult.data": ""})
 
 
 @pytest.fixture
@@ -64,25 +44,15 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(h_ceiling, "CEILINGS", (0.3,))
 
 
-def run(*arguments: str | Path) -> Any:
-    from typer.testing import CliRunner
-
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
-
-
 def check_files(data: Path, out: Path) -> None:
     """Reproduce h-ceiling, and check that all of its files have all releases."""
-    done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
-    assert done.exit_code == 0, done.output
-    made = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
-    assert made["h-ceiling.svg"].startswith(b"<svg")
-    rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
+    found = reproduced_twice("h-ceiling", out, "--data", data, "--seed", "3")
     methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
-    assert [row["method"] for row in rows] == [methods[0], *methods]
-    assert [row["catalog"] for row in rows] == ["", "paper", "", "", ""]
-    assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
-    assert all(method in done.output for method in methods)
+    assert [row["method"] for row in found.rows] == [methods[0], *methods]
+    assert [row["catalog"] for row in found.rows] == ["", "paper", "", "", ""]
+    assert all(f"| {method} |" in found.report and method in found.output for method in methods)
+    assert found.chart.startswith("<svg")
+    assert found.document["seed"] == 3
 
 
 class TestRegistry:
@@ -111,7 +81,7 @@ class TestRows:
     def test_known_rows_have_no_question_mark(self, data: Path) -> None:
         (data / "adult.test").write_text((data / "adult.data").read_text())
         expected = [row[0] for row in rows_of_adult() if "?" not in row]
-        assert 0 < len(expected) < 60
+        assert 0 < len(expected) < 400
         for rows in adult.known_rows(data, ["age"]):
             assert rows.to_pydict() == {"age": expected}
 
@@ -261,13 +231,21 @@ def test_columns_of_the_thesis() -> None:
     assert Contender(THESIS, 25, 10, "DM*").published == 0.8155
 
 
-def test_all_files_that_are_missing_are_named(tmp_path: Path) -> None:
-    (tmp_path / "hierarchies").mkdir()
-    for name in THESIS.quasi_identifiers[1:]:
-        (tmp_path / "hierarchies" / f"{name}.csv").touch()
-    (tmp_path / "adult.data").touch()
-    command = ["reproduce", "thesis-accuracy", "--data", str(tmp_path), "--out", str(tmp_path / "out")]
-    refused = CliRunner().invoke(app, command).exception
+@pytest.mark.parametrize(
+    ("name", "hierarchies", "missing"),
+    [
+        ("thesis-accuracy", THESIS.quasi_identifiers, ["adult.test", f"hierarchies/{THESIS.quasi_identifiers[0]}.csv"]),
+        ("epsilon-safe", UCI_QUASI_IDENTIFIERS, ["adult.data", "hierarchies/relationship.csv"]),
+        ("diffgen", [], ["adult.data", "adult.test"]),
+    ],
+)
+def test_all_files_that_are_missing_are_named(
+    tmp_path: Path, name: str, hierarchies: Sequence[str], missing: list[str]
+) -> None:
+    data = write_adult(tmp_path / "adult", hierarchies, {"adult.data": "", "adult.test": "."})
+    for file in missing:
+        (data / file).unlink()
+    refused = run(name, "--data", data, "--out", tmp_path / "out").exception
     assert isinstance(refused, sa.PolicyError)
     assert len(refused.problems) == 2
     assert not (tmp_path / "out").exists()

@@ -1,6 +1,6 @@
 """Which other releases are compared with that of a run, and why others are not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +9,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.release.joint import OtherRelease
 from sqlanon.run import others
-from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import AGES
 from tests.stories.test_other_releases import BY_AGE, BY_SEX, forget, found_by, joint, policy
 from tests.stories.test_other_releases import make_warehouse as make_warehouse
-
-
-@pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
-
 
 OTHERWISE = "it was made with other taxonomies, codings or unknown values of age"
 WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by"

@@ -23,12 +23,6 @@ def source(kind: str) -> str:
     return f"SELECT CAST(age AS {kind}) AS age FROM unnest({AGES}) AS rows (age)"
 
 
-@pytest.fixture
-def session() -> Any:
-    with sa.connect() as opened:
-        yield opened
-
-
 KINDS = ("DOUBLE", "FLOAT", "DECIMAL(10, 2)")
 
 

@@ -47,12 +47,6 @@ def made(taxonomies: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
-
-
-@pytest.fixture
 def empty(taxonomies: Path) -> Iterator[sa.Session]:
     """Without the patients."""
     with copy_of(taxonomies) as session:

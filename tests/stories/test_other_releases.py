@@ -1,16 +1,13 @@
 """What a run finds of other releases of its data set: those that the warehouse lists and the policy does not name."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import sqlanon as sa
 from sqlanon.model.release.joint import OtherRelease
 from tests.commands import document, sqlanon
-from tests.conftest import copy_of
 from tests.stories.test_earlier_releases import load
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 from tests.stories.test_earlier_releases import policy as by_age
@@ -29,12 +26,6 @@ def make_warehouse(path: Path) -> sa.Session:
     load(session, "spring", [21, 22, 31, 32], first=4, sex="m")
     session.anonymize("spring", policy(), "first", node=BY_AGE)
     return session
-
-
-@pytest.fixture
-def session(made: Path) -> Iterator[sa.Session]:
-    with copy_of(made) as session:
-        yield session
 
 
 def policy(k: int = 4, **fields: Any) -> sa.Policy:

@@ -2,20 +2,13 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-import duckdb
 import pytest
 
 import sqlanon as sa
 from tests import oracle
-
-
-@pytest.fixture
-def session() -> Iterator[sa.Session]:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        yield sa.connect(connection)
 
 
 def table(session: sa.Session, columns: str, rows: str) -> None:

@@ -2,12 +2,10 @@
 
 import datetime
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import sqlanon as sa
@@ -17,12 +15,6 @@ from tests.strategies import HOSTILE_NAMES
 Labels = dict[str | None, tuple[str | None, ...]]
 HOSTILE = [*{name.casefold(): name for name in HOSTILE_NAMES}.values()]
 """Names of columns of one table, which DuckDB compares without case."""
-
-
-@pytest.fixture
-def session() -> Iterator[sa.Session]:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        yield sa.connect(connection)
 
 
 def stored(session: sa.Session, attribute: str) -> Labels:

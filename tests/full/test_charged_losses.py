@@ -20,7 +20,7 @@ def test_the_loss_of_a_run_is_that_of_the_macro(clinic: sa.Session) -> None:
         more: dict[str, Any] = {"quality": quality, "suppression_limit": 0.34, "suppression": suppression}
         wanted = clinic_policy(sa.KAnonymity(2), **more, earlier="none")
         report = clinic.anonymize("visits", wanted, into="released", replace=True).report
-        ((loss,),) = clinic.connection.execute(f"FROM anon.{macro}('visits', MAP {report.node}, 2)").fetchall()
+        ((loss,),) = clinic.connection.execute(f"FROM anon_helpers.{macro}('visits', MAP {report.node}, 2)").fetchall()
         assert report.suppressed_rows > 0
         assert report.rows.masked == (report.suppressed_rows if suppression == "mask" else 0)
         assert report.loss == pytest.approx(loss)

@@ -23,6 +23,7 @@ def alone() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.fixture(scope="module")
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of the demo."""
     folder = tmp_path_factory.mktemp("demo")
     assert sqlanon("demo", "--db", "clinic.duckdb", folder=folder).returncode == 0
     return folder / "clinic.duckdb"

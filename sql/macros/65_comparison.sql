@@ -101,12 +101,13 @@ CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
 -- counterfeit rows in. A masked row loses 1 in every quasi-identifier; one without a taxonomy is shown as it is and
 -- loses nothing else.
 --
+-- Job: loss.
 -- Returns: one row: ncp DOUBLE in [0, 1]; literal_ncp DOUBLE, as printed, which is not divided by the number q of
 -- quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
 -- Source: Lee and Chung 2020, equations 5 and 6.
 -- Example:
---   FROM anon_helpers.released_ncp('visits', ['age', 'sex']);
-CREATE OR REPLACE MACRO anon_helpers.released_ncp(released, quasi_identifiers) AS TABLE
+--   FROM anon.released_ncp('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
 WITH anon_cells AS (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
@@ -348,7 +349,7 @@ SELECT
     (anon_labels.ncp + anon_values.total_variation + anon_classes.rate) / 3 AS normalized_information_loss,
     anon_labels.literal_ncp + anon_values.total_variation + anon_classes.rate AS literal_information_loss,
     3 - (anon_labels.ncp + anon_values.total_variation + anon_classes.rate) AS utility
-FROM anon_helpers.released_ncp(released, map_keys(node)) AS anon_labels
+FROM anon.released_ncp(released, map_keys(node)) AS anon_labels
 CROSS JOIN anon.total_variation(original, released, sensitive) AS anon_values
 CROSS JOIN anon_helpers.class_changes(original, released, node, sensitive) AS anon_classes;
 

@@ -65,6 +65,43 @@ FROM (
 )
 GROUP BY ALL;
 
+-- compare: release, 3 columns
+SELECT age, sex, city, diagnosis FROM anon.release('people', ['age', 'sex', 'city'], 1, 0.0);
+-- by hand
+WITH labelled AS (
+    SELECT ages.label AS age, sexes.label AS sex, cities.label AS city, people.diagnosis
+    FROM people
+    CROSS JOIN (
+        SELECT ages.level AS age_level, sexes.level AS sex_level, cities.level AS city_level
+        FROM (SELECT age, sex, city, count(*) AS row_count FROM people GROUP BY ALL) AS cells
+        INNER JOIN anon.taxonomy AS ages ON ages.attribute = 'age' AND ages.value = CAST(cells.age AS VARCHAR)
+        INNER JOIN anon.taxonomy AS sexes ON sexes.attribute = 'sex' AND sexes.value = cells.sex
+        INNER JOIN anon.taxonomy AS cities ON cities.attribute = 'city' AND cities.value = cells.city
+        GROUP BY ages.level, sexes.level, cities.level
+        -- What the search finds for k = 1.
+        ORDER BY age_level, sex_level, city_level
+        LIMIT 1
+    ) AS best
+    INNER JOIN anon.taxonomy AS ages
+        ON ages.attribute = 'age' AND ages.level = age_level AND ages.value = CAST(people.age AS VARCHAR)
+    INNER JOIN anon.taxonomy AS sexes ON sexes.attribute = 'sex' AND sexes.level = sex_level AND sexes.value = people.sex
+    INNER JOIN anon.taxonomy AS cities
+        ON cities.attribute = 'city' AND cities.level = city_level AND cities.value = people.city
+)
+FROM labelled QUALIFY count(*) OVER (PARTITION BY age, sex, city) >= 1 ORDER BY ALL;
+
+-- compare: local_recoding, 3 columns, beside its search
+SELECT count(*) AS row_count FROM anon.local_recoding('people', ['age', 'sex', 'city'], 100, 50);
+-- by hand
+SELECT count(*) AS row_count FROM people WHERE (SELECT count(*) FROM anon.node_counts('people', ['age', 'sex', 'city'], 100)) > 0;
+
+-- compare: verify
+SELECT k, added_rows FROM anon.verify('released', 'people', ['age', 'sex', 'city'], 1);
+-- by hand
+SELECT
+    (SELECT min(class_size) FROM (SELECT count(*) AS class_size FROM released GROUP BY age, sex, city)) AS k,
+    (SELECT count(*) FROM (SELECT diagnosis, weight FROM released EXCEPT ALL SELECT diagnosis, weight FROM people)) AS added_rows;
+
 -- compare: column_values
 FROM anon_helpers.column_values('people', ['age', 'sex', 'city']);
 -- by hand

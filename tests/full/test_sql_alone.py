@@ -63,6 +63,27 @@ def test_hospital(alone: duckdb.DuckDBPyConnection, hospital: Path, limit: float
     assert counted(alone, "k5", columns) == counted(alone, f"'{tmp_path / 'k5.parquet'}'", columns)
 
 
+def test_local_recoding_of_the_hospital(alone: duckdb.DuckDBPyConnection, hospital: Path, tmp_path: Path) -> None:
+    """It is 5-anonymous, leaves nearly nobody out, and loses little more than where every node is tried."""
+    alone.execute(f"ATTACH '{hospital}' AS clinic (READ_ONLY)")
+    alone.execute("INSERT INTO anon.taxonomy FROM clinic.anon.taxonomy")
+    visits, columns = "clinic.main.visits", QUASI_IDENTIFIERS
+    alone.execute(f"CREATE TABLE k5 AS FROM anon.local_recoding('{visits}', {columns}, 5, 50)")
+    [verified] = alone.execute(f"SELECT holds, k FROM anon.verify('k5', '{visits}', {columns}, 5)").fetchall()
+    assert verified == (True, 5)
+    [left_out] = alone.execute(f"SELECT (SELECT count(*) FROM {visits}) - (SELECT count(*) FROM k5)").fetchall()[0]
+    assert left_out < 5
+    [(best,)] = alone.execute(f"SELECT ncp FROM anon.best_nodes('{visits}', {columns}, 5, 0.0) LIMIT 1").fetchall()
+    alone.execute("DETACH clinic")
+    with sa.connect(hospital) as session:
+        policy = five_anonymous(columns, 0.0).model_copy(update={"method": sa.LocalRecoding()})
+        session.anonymize("visits", policy, into=tmp_path / "peeled.parquet")
+    loss = "SELECT ncp FROM anon.released_ncp('{}', {})"
+    [(tried,)] = alone.execute(loss.format("k5", columns)).fetchall()
+    [(peeled,)] = alone.execute(loss.format(tmp_path / "peeled.parquet", columns)).fetchall()
+    assert peeled < tried < 1.1 * peeled < 0.8 * best
+
+
 def test_folder_of_parquet_files(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """With a hostile name, NULLs, and taxonomies by rules."""
     name = 'a"b; drop table x --'

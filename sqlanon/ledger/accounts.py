@@ -1,4 +1,4 @@
-"""The accounts of data sets: what belongs to them, what they have spent, and what a ledger refuses to add to that."""
+"""Accounts of data sets: the tables and files they own, their spending, and the charges that a ledger refuses."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from sqlanon.ledger.ledger_table import Entry, secret
 from sqlanon.model.budget import Budget, Unit, as_float, exact, spelled, why_not_added
 from sqlanon.model.names import KnownSource, dataset_of_files, dataset_of_table
 
-DIGITS = 6  # significant digits of an ε that ρ is converted to; it is rounded against whoever asks
+DIGITS = 6  # significant digits of a converted ε, rounded against the caller
 
 
 @dataclass(frozen=True)
 class Account:
     """The spending of a data set, and its caps.
 
-    Losses add up in two ways, both also where each budget is chosen by a look at the releases before.
+    Losses add up in two ways, and both also hold if each budget is chosen in view of the releases before.
 
     - As (Σε, Σδ), basic composition (Rogers, Roth, Ullman & Vadhan 2016).
-    - In ρ. A charge that has ρ noted is ρ-zCDP, and one of (ε, 0) is ε²/2-zCDP (Bun & Steinke 2016, proposition 1.4).
+    - In ρ. A charge with a noted ρ is ρ-zCDP, and one of (ε, 0) is ε²/2-zCDP (Bun & Steinke 2016, proposition 1.4).
       All of them together are Σρ-zCDP (:class:`sqlanon.chance.accountant.RhoPortions`; Feldman & Zrnic 2021), which
       is (ε, δ)-differential privacy for every δ above 0, at an ε that grows as the square root of the number of runs.
 
-    A cap bounds one of the two sums, as its row says. It must not bound whichever is smaller at the time: a charge
-    without ρ can only be added to (Σε, Σδ), and whether one comes may depend on what was released. Then some of the
-    possible histories keep the cap by one sum and the others by the other one, each of these sets of histories may
-    fail with δ, and together they fail with up to 2δ. Where all charges have the ρ of their (ε, δ), Σρ is the smaller
-    sum anyway: at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.chance.scales.rho_of`), so
-    that it is convex, and ρ(ε) + ρ(ε') <= ρ(ε + ε') + ρ(0), where ρ(0) is of the order of δ².
+    A cap bounds one of the two sums, fixed by its row. It must not bound whichever is smaller at the time: a charge
+    without ρ can only be added to (Σε, Σδ), and whether one comes may depend on what was released. Some of the possible
+    histories would then keep the cap by one sum and others by the other; each of these sets of histories may fail with
+    δ, and together they fail with up to 2δ. Where all charges have the ρ of their (ε, δ), Σρ is the smaller sum anyway:
+    at one δ that ρ is a supremum of affine functions of ε (:func:`sqlanon.chance.scales.rho_of`), so it is convex, and
+    ρ(ε) + ρ(ε') <= ρ(ε + ε') + ρ(0), where ρ(0) is of the order of δ².
     """
 
-    spent: Budget  # the sum of its charges
-    cap: Budget | None  # the most that it may spend; None without a bound
-    unit: Unit | None = None  # by which neighbours differ; None if nothing was charged, and no cap names it
-    rho: Fraction | None = None  # the sum of the ρ of its charges; None if one has none
-    rho_cap: Fraction | None = None  # the cap on ρ; None if the cap bounds (ε, δ), or without a cap
-    delta: Fraction = Fraction(0)  # δ at which ρ is converted: that of the cap, or the largest of a charge
+    spent: Budget  # sum of its charges
+    cap: Budget | None
+    unit: Unit | None = None  # by which neighbours differ; None if no charge or cap names it
+    rho: Fraction | None = None  # sum of the ρ of its charges; None if any charge has none
+    rho_cap: Fraction | None = None  # None without a cap, or if it bounds (ε, δ)
+    delta: Fraction = Fraction(0)  # δ for converting ρ: the cap's, or the largest of a charge
 
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def remaining(self) -> Budget | None:
-        """Return the budget that is left, no less than 0; None without a cap. A cap in ρ leaves it to one run."""
+        """The budget that is left, at least 0; None without a cap. With a cap in ρ, it is for a single run."""
         if self.cap is None:
             return None
         if self.rho_cap is not None and self.rho != 0:
@@ -65,13 +65,13 @@ class Account:
     # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
     @property
     def in_rho(self) -> Budget | None:
-        """Convert Σρ to (ε, δ), rounded up; None if a charge has no ρ, or all are of (ε, 0) and no cap has a δ."""
+        """Σρ converted to (ε, δ), rounded up; None if a charge has no ρ, or neither a charge nor the cap has a δ."""
         return None if self.rho is None or not self.delta else _converted(self.rho, self.delta, ROUND_CEILING)
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def account(entries: Iterable[Entry], dataset: str) -> Account:
-    """Read the account of a data set from the rows of a ledger: charges add up, and the last cap holds."""
+    """Compute the account of a data set: charges add up, and the last cap holds."""
     own = [entry for entry in entries if entry.dataset == dataset]
     caps = [entry for entry in own if entry.kind == "cap"]
     cap, rho_cap = (caps[-1].budget, caps[-1].rho) if caps else (None, None)
@@ -87,13 +87,13 @@ def account(entries: Iterable[Entry], dataset: str) -> Account:
 
 
 def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
-    """Find the unit of privacy of a data set; None if nothing was charged, and no cap names it."""
+    """Return the unit of privacy of a data set; None if no charge or cap names it."""
     return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction]:
-    """Add up ε and δ of all charges to a data set; δ is not bounded yet, as it is in a budget."""
+    """Add up ε and δ of all charges to a data set; unlike in a budget, δ may exceed 1."""
     charges = _charges(entries, dataset)
     epsilons, deltas = ([exact(getattr(entry, name)) for entry in charges] for name in ("epsilon", "delta"))
     return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
@@ -101,7 +101,6 @@ def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def spending_in_rho(entries: Iterable[Entry], dataset: str) -> Fraction | None:
-    """Add up ρ of all charges to a data set; None if one has none."""
     total = Fraction(0)
     for entry in _charges(entries, dataset):
         if entry.rho is not None:
@@ -115,7 +114,6 @@ def spending_in_rho(entries: Iterable[Entry], dataset: str) -> Fraction | None:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def shortfalls(dataset: str, before: Account, rows: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line on each sum that new charges would take above the cap of a data set."""
     if before.rho_cap is not None:
         yield from _shortfalls_in_rho(dataset, before, spending_in_rho(rows, dataset), before.rho_cap)
     spent_before = (before.spent.epsilon, before.spent.delta)
@@ -149,23 +147,21 @@ def _charges(entries: Iterable[Entry], dataset: str) -> list[Entry]:
 
 
 def _converted(rho: Fraction, delta: Fraction, rounding: str) -> Budget:
-    """Convert ρ at a δ, with few digits."""
     if not rho:
         return Budget(0)
     epsilon = Decimal(epsilon_of(rho, delta))
     return Budget(Context(prec=DIGITS, rounding=rounding).plus(epsilon), delta)
 
 
-# Bytes of the beginning and of the end of a file that its fingerprint covers: a lake may have many large files.
-SAMPLE = 1 << 16
+SAMPLE = 1 << 16  # bytes at the start and end of a file that its fingerprint covers: a lake may have many large files
 
-Place = tuple[int, int]  # the device and the inode of a file, which all its names share while it is there
+Place = tuple[int, int]  # device and inode of a file, shared by all its links
 
 
 def known(files: Iterable[str], tables: Iterable[exp.Table] = ()) -> tuple[KnownSource, ...]:
-    """Return what a ledger keeps of tables and files: their names, and fingerprints of files.
+    """Return the names that a ledger keeps of tables and files, with fingerprints of files.
 
-    A table has the same name in every database, so that a copy of a database makes no other data set of it.
+    A table has one name in every database, so that a copy of a database has the same accounts.
     """
     names = sorted({dataset_of_table(table.db, table.name) for table in tables})
     paths = map(dataset_of_files, files)
@@ -173,11 +169,11 @@ def known(files: Iterable[str], tables: Iterable[exp.Table] = ()) -> tuple[Known
 
 
 def owners(entries: Sequence[Entry], sources: Sequence[KnownSource]) -> list[str]:
-    """Find the data sets to which tables and files belong.
+    """Find the data sets that own tables and files.
 
     A table or file belongs to the data set whose charges or caps name it, or that has its name. A file also belongs to
-    the one that has another name of it (a link), or a file of the same content; else to the one whose name is a folder
-    or glob that it lies in, for a lake grows.
+    the owner of a link to it, or of a file with the same content; else to a data set that is a folder or glob it lies
+    in, because a lake grows.
     """
     if not sources:
         return []
@@ -187,7 +183,7 @@ def owners(entries: Sequence[Entry], sources: Sequence[KnownSource]) -> list[str
 
 # guarded: tests/unit/test_guarded_ledger.py::TestFingerprints
 def with_keyed_fingerprints(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
-    """Key the fingerprints of files by the secret of their ledger: without it, nobody can try contents."""
+    """Key the fingerprints of files by the ledger's secret, so that nobody without it can try contents."""
     key = secret([*before, *rows])
 
     def keyed(source: dict[str, str | None]) -> dict[str, str | None]:
@@ -198,7 +194,6 @@ def with_keyed_fingerprints(rows: Sequence[Entry], before: Sequence[Entry]) -> l
 
 
 def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Entry]:
-    """Leave out of rows the sources that their data sets are known to have."""
     seen = {(entry.dataset, *source.values()) for entry in before for source in entry.sources or ()}
     trimmed = []
     for row in rows:
@@ -233,7 +228,7 @@ def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
         return (
             by_name.get(source.name)
             or (by_content.get(_keyed_fingerprint(fingerprint, key)) if fingerprint else None)
-            or by_content.get(fingerprint)  # rows of versions before keys have it as it is
+            or by_content.get(fingerprint)  # earlier versions stored fingerprints without a key
             or (None if place is None else by_place.get(place))
             or (source.name if source.name in names else None)
             or next((name for name in names if lies_in(source.name, name)), None)
@@ -253,7 +248,7 @@ def _place(path: str) -> Place | None:
 
 
 def _fingerprint(path: Path) -> str | None:
-    """Return a hash over the size, the beginning and the end of a file; None if it is not one of this machine."""
+    """Hash the size, the start and the end of a file, if this machine can read it."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -268,7 +263,7 @@ def _fingerprint(path: Path) -> str | None:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
-    """Refuse rows whose tables, files or data sets belong to other data sets, as another run may have said just now."""
+    """Refuse rows that name what another data set owns by now: another run may have just claimed it."""
     for row in rows:
         sources = [KnownSource(str(source["name"]), source["fingerprint"]) for source in row.sources or ()]
         others = [name for name in owners(before, [KnownSource(row.dataset), *sources]) if name != row.dataset]
@@ -277,7 +272,7 @@ def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> 
 
 
 def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
-    """Make the error for tables or files that belong to several data sets, or to others than the charged one."""
+    """Make the error for tables or files that belong to several data sets, or to an uncharged one."""
     return PolicyError(
         f"tables or files of {source} belong to other data sets of the ledger, and one run is charged to one of them; "
         "release what belongs to each on its own:",
@@ -286,7 +281,7 @@ def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
 
 
 def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
-    """Make the error for a query that reads what belongs to other data sets than the one that it names."""
+    """Make the error for a query that reads other data sets than the one it names."""
     what_next = "name that one with dataset=" if len(others) == 1 else "release what belongs to each on its own"
     return PolicyError(
         f'{source} is to be charged to "{named}", and reads tables or files that have other accounts in the ledger, so '
@@ -307,7 +302,6 @@ def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iterator[str]:
-    """Yield a line if a data set cannot be charged or capped in the unit of the new rows."""
     about, known = unit(rows, dataset), unit(before, dataset)
     if known is None or about is None or known.adds_up_with(about):
         return
@@ -322,24 +316,22 @@ def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iter
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_uncapped(before: Sequence[Entry], datasets: Iterable[str]) -> None:
-    """Refuse charges to data sets without a cap, with a BudgetError."""
     problems = [f'"{name}"' for name in dict.fromkeys(datasets) if account(before, name).cap is None]
     if problems:
         raise BudgetError(
-            "with ledger_mode=capped the ledger takes no data set without a cap; have the custodian of the data set "
-            "one (`sqlanon ledger cap` or session.ledger.cap):",
+            "ledger_mode=capped refuses data sets without a cap; ask the custodian of the data to set one (`sqlanon "
+            "ledger cap` or session.ledger.cap):",
             problems,
         )
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
-    """Refuse charges that together are more than their data sets have left, with a BudgetError."""
     datasets = dict.fromkeys(row.dataset for row in rows if row.kind == "charge")
     problems = [problem for dataset in datasets for problem in shortfalls(dataset, account(before, dataset), rows)]
     if problems:
         raise BudgetError(
-            "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
+            "the ledger has less left than the run needs; ask for less, or ask the custodian of the data to raise the "
             "cap (`sqlanon ledger cap` or session.ledger.cap):",
             problems,
         )

@@ -1,4 +1,4 @@
-"""The ledger and the account that are charged for a source."""
+"""The ledger and the account to charge for a source."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.ledger_table import START, Entry
 from sqlanon.model.names import KnownSource, dataset_named, possible
 
-# What is left to do for releases whose ledger is lost, and without the ledger of a warehouse.
+# Ways out if the ledger of a release, or of a warehouse, is lost.
 IF_RELEASED_BEFORE = "If it is lost, so is what was spent, and COMMENT ON TABLE ... IS NULL has the release miss none"
 IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """The data set that is charged."""
+    """The data set to charge."""
 
     name: str  # of the account
-    sources: tuple[KnownSource, ...] = ()  # the tables and files that are read of it
-    public: tuple[KnownSource, ...] = ()  # the tables and files that are read besides, and were declared public
-    has_frames: bool = False  # whether frames of Python are read, which have no names
-    once_public: tuple[KnownSource, ...] = ()  # its tables and files that were declared public for earlier charges
-    is_new: bool = False  # whether the ledger has no row of the account yet
+    sources: tuple[KnownSource, ...] = ()  # its tables and files that are read
+    public: tuple[KnownSource, ...] = ()  # other tables and files that are read, declared public
+    has_frames: bool = False  # Python frames are read, which have no names
+    once_public: tuple[KnownSource, ...] = ()  # its tables and files that earlier charges declared public
+    is_new: bool = False  # the ledger has no row of the account yet
 
 
 def charged(
@@ -39,14 +39,14 @@ def charged(
 ) -> DataSet:
     """Find the data set that a release of a source is charged to.
 
-    ``given`` names it for a source that has no name of its own, and ``public`` the tables and files that a query reads,
-    and that are no secret.
+    Args:
+        given: names the data set of a source without a name of its own.
+        public: tables and files that a query reads and that are no secret.
 
     Raises:
-        PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or what the source reads
-            belongs to other data sets, or to several, or cannot be seen; or what is declared public is not read, or has
-            an account.
-        BudgetError: it has no cap, and must have one.
+        PolicyError: as :func:`dataset_of`; the given name is undeclared; the source reads what belongs to other data
+            sets or cannot be seen; or a public table or file is not read, or has an account.
+        BudgetError: it needs a cap and has none.
         EngineError: the ledger cannot be read, or was tampered with.
     """
     entries = ledger.entries()
@@ -73,7 +73,7 @@ def charged(
 def _of_query(
     engine: Engine, entries: Sequence[Entry], source: ResolvedSource, name: str, public: Sequence[str]
 ) -> DataSet:
-    """Charge a query, a view or a frame to a data set to which all that it reads belongs, unless it is public."""
+    """Charge a query, a view or a frame to the data set that owns all it reads, except what is public."""
     origins = engine.origins(source)
     if origins.unseen is not None:
         raise PolicyError(
@@ -111,7 +111,7 @@ def _public(
 
 
 def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
-    """Return what a ledger keeps of a table, or of files; their data set where they cannot be listed."""
+    """Return what a ledger keeps of a table or files; their data set if the files cannot be listed."""
     relation = source.relation
     if isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier):
         return known((), [relation])
@@ -119,10 +119,10 @@ def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
 
 
 def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:
-    """Find the name under which the ledger knows the rows of a source: its own, or one ``given`` if it has none.
+    """Return the ledger's name for the rows of a source: its own, or ``given`` if it has none.
 
-    Refused is a source without either, whose rows could be had under another name; a name that is given to what has
-    one, under which it would get a fresh budget; and the name of a view, which has no account.
+    Refuse a source without either, whose rows would get a budget under every name; another name for a named source,
+    for the same reason; and the name of a view, which has no account.
     """
     if given is not None:
         known = known_dataset(engine, given)
@@ -140,9 +140,9 @@ def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str
 
 
 def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSource], source: str) -> str:
-    """Find the data set that a source, in words, belongs to by what the ledger knows of it; a PolicyError of several.
+    """Find the data set that owns a source, described by ``source``; refuse several owners.
 
-    Its name stands for its table or files where ``sources`` lacks them, since they are not here.
+    Without ``sources``, because its tables or files are not here, its name stands for them.
     """
     found = owners(entries, sources or [KnownSource(name)])
     others = [other for other in found if other != name]
@@ -153,19 +153,19 @@ def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSourc
 
 
 def refuse_undeclared(engine: Engine, entries: Sequence[Entry], given: str, name: str) -> None:
-    """Refuse a name that a user gives to what has none of its own, if it may be a slip: its budget would be fresh."""
+    """Refuse a name that may be a slip: neither a source here nor in the ledger, it would have a fresh budget."""
     if resolved(engine, given) is None and all(entry.dataset != name for entry in entries):
         raise PolicyError(
             f'nobody has declared the data set "{name}": it is not a table or file here, and not in the ledger. '
-            "If it is spelled right, have the custodian of the data declare it by a cap (`sqlanon ledger cap` or "
+            "If it is spelled right, ask the custodian of the data to declare it by a cap (`sqlanon ledger cap` or "
             "session.ledger.cap)"
         )
 
 
 def known_dataset(engine: Engine, name: str) -> str:
-    """Find the name under which the ledger knows what a user names: a table, Parquet files, or any other name.
+    """Return the ledger's name for what a user names: a table, Parquet files, or any other name.
 
-    The name of a view is refused: its releases are charged to the data set that they are given.
+    Refuse a view: its releases are charged to the data set that they are given.
     """
     elsewhere = dataset_named(name)
     source = resolved(engine, name)
@@ -179,7 +179,6 @@ def known_dataset(engine: Engine, name: str) -> str:
 
 
 def resolved(engine: Engine, name: str) -> ResolvedSource | None:
-    """Find the table or the files of a name; None if this session can read none."""
     try:
         return engine.resolve(name)
     except EngineError:
@@ -187,18 +186,18 @@ def resolved(engine: Engine, name: str) -> ResolvedSource | None:
 
 
 def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet:
-    """Find the data set that a user names, by the account that it has; refused if its files belong to several."""
+    """Find the account of a data set that a user names; refuse files of several accounts."""
     called, source = known_dataset(engine, name), resolved(engine, name)
     sources = () if source is None else known_source(source)
     return DataSet(account_of(ledger.entries(), called, sources, f'"{name}"'), sources)
 
 
 def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
-    """Open the ledger that a private release is charged to: a file, made if it is not there, or the warehouse itself.
+    """Open the ledger to charge: a file, which is created if missing, or the warehouse itself.
 
     Raises:
-        EngineError: as :func:`read_ledger`; or no path is given, and the warehouse is read-only; or it has noted no
-            ledger, as it is open read-only though its file may be written.
+        EngineError: as :func:`read_ledger`; or there is no path and the warehouse is read-only; or a writable file is
+            open as a read-only warehouse that has noted no ledger.
     """
     if path is None and engine.warehouse.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
@@ -215,10 +214,10 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
 
 
 def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
-    """Open a ledger to look at; nothing is made.
+    """Open a ledger for reading; nothing is created.
 
     Raises:
-        EngineError: no path is given, and the warehouse is not a DuckDB file; or the warehouse has another ledger; or
+        EngineError: there is no path and the warehouse is not a DuckDB file; or the warehouse has another ledger; or
             the ledger lacks rows whose hashes releases in the warehouse carry.
     """
     given, file = ledger_file(path), engine.warehouse.file
@@ -234,9 +233,9 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
 
 
 # guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
-# no mutants of table.is_there(engine, table.ledger_of(engine)): a ledger that is not there has the hash of none
+# no mutants of table.is_there(engine, table.ledger_of(engine)): a missing ledger has the hash of an empty one
 def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
-    """Refuse another ledger than the one of the warehouse, or an old copy: what was spent so far would not count."""
+    """Refuse a ledger that is not the warehouse's, or an old copy: earlier spending would not count."""
     noted = table.notes(engine)
     if found.is_own:
         path = noted[-1].path if noted else ""
@@ -258,7 +257,7 @@ def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
 
 # guarded: tests/unit/test_guarded_warehouse.py::TestWhichLedger
 def _refuse_shortened(found: WarehouseLedger, releases: Mapping[str, str]) -> None:
-    """Refuse a ledger without rows that were there when releases in the warehouse were charged."""
+    """Refuse a ledger that lacks rows which releases in the warehouse vouch for."""
     if not releases:
         return  # no mutants: a shortcut
     hashes = {entry.sha256 for entry in found.entries()}
@@ -271,7 +270,6 @@ def _refuse_shortened(found: WarehouseLedger, releases: Mapping[str, str]) -> No
 
 
 def ledger_file(path: str | Path | None) -> Path | None:
-    """Return the absolute path of the file of a ledger; refuse ``:memory:`` with an EngineError."""
     if path is None:
         return None
     if str(path).startswith(":memory:"):

@@ -1,4 +1,4 @@
-"""The ledger of a warehouse: what was spent of the privacy of each data set, and what may be."""
+"""The ledger of a warehouse: the privacy budget that each data set has spent and may spend."""
 
 from __future__ import annotations
 
@@ -31,37 +31,36 @@ from sqlanon.model.budget import Budget, Unit, spelled
 from sqlanon.model.names import KnownSource, dataset_named
 from sqlanon.publish.files import flush
 
-# Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone.
+# Held while this process has a ledger's file open: DuckDB's file locks keep out only other processes.
 _open_files = threading.Lock()
 
 
 class WarehouseLedger:
-    """The table ``anon.ledger`` of a warehouse, or of a file beside it.
+    """The table ``anon.ledger`` of a warehouse, or of a separate file.
 
-    Every call reads all of it, and refuses it if a row was changed. What is written is on the disk when the call
-    returns, whatever becomes of the transaction that the run itself is in. If ``must_be_capped``, it takes no charge of
-    a data set without a cap.
+    Every call reads all rows, and refuses the ledger if any was changed. Writes are durable when a call returns,
+    whatever becomes of the run's own transaction. If ``must_be_capped``, data sets without a cap cannot be charged.
 
-    All calls raise an EngineError if the ledger cannot be read or written, was tampered with, or is in use for long.
+    All calls raise an EngineError if the ledger cannot be read or written, was tampered with, or stays locked for long.
     """
 
     def __init__(self, engine: Engine, file: Path | None) -> None:
         self._engine = engine
-        self.file = file  # where the table is; None for the warehouse itself
+        self.file = file  # None for the warehouse itself
         self.must_be_capped = False
         self._head: str | None = None
 
     def commit(self, expenses: Sequence[Expense]) -> list[int]:
-        """Write expenses down, all or none of them, if their data sets have that much left.
+        """Write all expenses, or none, if their data sets have enough left.
 
         Returns:
-            their positions, once they are safe on the disk.
+            the positions of the rows, which are durable.
 
         Raises:
-            BudgetError: a data set has less left, its δ would reach 1, or it has no cap and must have one; nothing was
+            BudgetError: a data set has too little left, its δ would reach 1, or it lacks a required cap; nothing was
                 written.
-            PolicyError: the losses of a data set were about another unit of privacy so far, or its tables or files
-                belong to another data set; nothing was written.
+            PolicyError: a data set was charged for another unit of privacy before, or its tables or files belong to
+                another data set; nothing was written.
         """
         rows = [
             new_entry(
@@ -89,23 +88,21 @@ class WarehouseLedger:
         *,
         in_rho: bool = False,
     ) -> None:
-        """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
+        """Cap the total spending of a data set from now on; None lifts the cap. Either is a row of the ledger.
 
-        Unit and sources are given as far as they are known. ``in_rho`` bounds the sum of ρ (see :class:`Account`).
+        Unit and sources are given if known. ``in_rho`` caps the sum of ρ (see :class:`Account`).
 
         Raises:
-            BudgetError: the bound is in ρ, and its ε or δ is 0.
+            BudgetError: the cap is in ρ, and its ε or δ is 0.
             PolicyError: as :meth:`commit`.
         """
         rho = rho_of(budget) if in_rho and budget is not None else None
         self._append([new_entry("cap", dataset, budget, unit=unit, sources=sources, rho=rho)])
 
     def account(self, dataset: str) -> Account:
-        """Add up what a data set has spent, and may spend."""
         return account(self.entries(), dataset_named(dataset))
 
     def entries(self) -> list[Entry]:
-        """Read all rows, in their order."""
         if self.file is not None and not self.file.exists():
             return []
         with self._opened() as engine:
@@ -113,18 +110,18 @@ class WarehouseLedger:
 
     # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def head(self) -> str:
-        """Return the hash of the last row that was written here; without one, of the newest row in the ledger.
+        """Return the hash of the last row written here, or else of the newest row in the ledger.
 
-        A release that carries it can show later that the ledger still has all rows up to it.
+        A release that carries it can show later whether the ledger still has all rows up to it.
         """
         return self._head or head(self.entries())
 
     # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def verify(self, noted: str | None = None) -> str:
-        """Check every row against the hashes, and return that of the newest.
+        """Check every row against its hash, and return the hash of the newest.
 
-        An EngineError names the first row that was changed, removed, moved or put in. That the newest rows were
-        removed, or all from one on written anew, cannot be seen without a hash that was ``noted``, as releases carry.
+        An EngineError names the first row that was changed, removed, moved or inserted. Removing the newest rows, or
+        rewriting all rows from one on, only shows against a hash ``noted`` elsewhere, such as in a release.
         """
         entries = self.entries()
         if noted is not None and noted not in {entry.sha256 for entry in entries} | {head([])}:
@@ -134,21 +131,20 @@ class WarehouseLedger:
 
     # guarded: tests/unit/test_guarded_warehouse.py::TestWriting
     def _append(self, rows: Sequence[Entry]) -> list[Entry]:
-        """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
         self.note_in_warehouse()
         written = retry_while_locked(lambda: self._attempt(rows), OVERTAKEN)
         self._head = head(written)
-        with suppress(EngineError):  # what was charged is safe, and the next run notes it
+        with suppress(EngineError):  # the charge is safe, and the next run writes the note
             self._note(self._head)
         return written
 
     def note_in_warehouse(self) -> None:
-        """Have the warehouse know its ledger, if it knows none, before the first row is written."""
+        """Make the warehouse remember its ledger before the first row is written."""
         if not table.notes(self._engine):
             self._note(START)
 
     def _note(self, sha256: str) -> None:
-        """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
+        """Note in the warehouse that it is charged to this file, which has a row with that hash."""
         file, engine = self.file, self._engine
         if file is not None and engine.warehouse.file is not None and not engine.warehouse.is_read_only:
             retry_while_locked(lambda: table.write_note(engine, str(file), sha256), OVERTAKEN)
@@ -174,7 +170,7 @@ class WarehouseLedger:
                 if error.step == "ledger":
                     raise
                 raise error.reworded(f"{self.name} cannot be written: {error}", "ledger") from None
-            # The names of new files must be on the disk, too: the database itself waits for their content alone.
+            # The database syncs the content of a new file, but not its name in the folder.
             assert engine.warehouse.file is not None
             try:
                 flush(engine.warehouse.file.absolute().parent)
@@ -201,7 +197,7 @@ class WarehouseLedger:
         return entries
 
     def _refuse_altered(self, engine: Engine) -> None:
-        """Refuse a table with triggers, and a copy, in which simultaneous runs would overspend together."""
+        """Refuse a table with triggers, and a copy without its key, where simultaneous runs overspend."""
         if not table.is_there(engine, table.ledger_of(engine)):
             return
         if table.has_triggers(engine):
@@ -212,7 +208,6 @@ class WarehouseLedger:
 
     @contextmanager
     def _opened(self) -> Iterator[Engine]:
-        """Open a connection of its own, for the time of one call."""
         file = self.file
         if file is None:
             with self._engine.beside() as engine:
@@ -251,7 +246,6 @@ class WarehouseLedger:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the table of the warehouse itself."""
         return self.file is None
 
     @property
@@ -270,7 +264,6 @@ def new_entry(
     public: Sequence[KnownSource] = (),
     rho: Fraction | None = None,
 ) -> Entry:
-    """Make a row that has no position yet."""
     method, purpose, policy_sha256 = spent_by or (None, None, None)
     return Entry(
         position=0,

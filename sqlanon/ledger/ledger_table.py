@@ -1,7 +1,7 @@
-"""The rows of a ledger, each sealed with a hash over itself and the row before, so that no row changes unseen.
+"""Rows of a ledger, each sealed by a hash over itself and the row before, so that any change shows.
 
-They are in ``anon.ledger``. A warehouse that is charged to another file has ``anon.ledger_note``, whose notes keep any
-other ledger from taking the place of that file unseen.
+They are in ``anon.ledger``. A warehouse that is charged to another file has ``anon.ledger_note``, whose notes reveal a
+ledger that takes the place of that file.
 """
 
 from __future__ import annotations
@@ -30,40 +30,39 @@ if TYPE_CHECKING:
 
 Kind = Literal["charge", "cap"]
 
-START = "0" * 64  # what stands for the hash of the row before the first
+START = "0" * 64  # the hash before the first row
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a ledger: an expense, or a cap on what a data set may spend. Numbers are exact texts."""
+    """A row of a ledger: an expense, or a cap on a data set's spending. Numbers are exact texts."""
 
     position: int  # 0, 1, 2 …
     kind: Kind  # a cap holds until the next one of its data set
     dataset: str
-    method: str | None  # the mechanism that spent; None in a cap
-    purpose: str | None  # the step that it was for; None in a cap
-    epsilon: str | None  # None in a cap that lifts those before
+    method: str | None  # the mechanism; None in a cap
+    purpose: str | None  # the step of the mechanism; None in a cap
+    epsilon: str | None  # None in a cap that lifts the cap before
     delta: str | None  # likewise
     spent_at: datetime  # in UTC
-    policy_sha256: str | None  # the hash of the policy that asked for it; None in a cap
-    previous_sha256: str = START  # the hash of the row before
-    sha256: str = ""  # the hash of all others
-    unit: UnitName | None = None  # what the neighbours of the loss differ by; None in caps that do not say it
+    policy_sha256: str | None  # None in a cap
+    previous_sha256: str = START  # hash of the row before
+    sha256: str = ""  # hash of all other values
+    unit: UnitName | None = None  # by which neighbours differ; None in caps without one
     individual: str | None = None  # the column that identifies the owner of a row; None if the unit is rows
-    rows_per_individual: int | None = None  # how many rows of one are counted at most; None likewise, and in caps
-    # Tables and files that the data set is known to have from here on, each with ``name`` and ``fingerprint``.
+    rows_per_individual: int | None = None  # the most that are counted; None if the unit is rows, and in caps
+    # Tables and files that belong to the data set from here on, each with ``name`` and ``fingerprint``.
     sources: list[dict[str, str | None]] | None = None
-    public: list[str] | None = None  # names of tables and files that were read besides, and declared public
-    # In a charge, the ρ of zero-concentrated privacy that it is about; None if it has none. In a cap, what the sum of
-    # these may be; None in a cap on (ε, δ).
+    public: list[str] | None = None  # names of other tables and files that were read, declared public
+    # In a charge, its ρ of zero-concentrated privacy, if any; in a cap, the bound on their sum, or None if on (ε, δ).
     rho: str | None = None
-    # A random text that nobody else sees: a release carries the hash of a row, and who guesses the other values could
-    # otherwise see that they are the right ones. None in rows of versions before it.
+    # Secret random text: a release carries the hash of a row, by which a guess of the other values could otherwise be
+    # confirmed. None in rows of earlier versions.
     nonce: str | None = None
 
     # guarded: tests/unit/test_guarded_ledger.py::TestChains
     def seal(self) -> str:
-        """Return the hash that the row should have. Rows without ρ or a nonce have that of a ledger which knew none."""
+        """Compute the hash of the row. Without ρ or a nonce, it is as earlier versions computed it."""
         left_out = {"sha256", *(name for name in ("rho", "nonce") if getattr(self, name) is None)}
         values = {name: value for name, value in vars(self).items() if name not in left_out}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
@@ -71,18 +70,17 @@ class Entry:
 
     @property
     def budget(self) -> Budget | None:
-        """The budget that was spent, or may be; None in a cap that lifts those before."""
+        """The budget that was spent, or may be; None in a cap that lifts the cap before."""
         return None if self.epsilon is None or self.delta is None else Budget(self.epsilon, self.delta)
 
     @property
     def about(self) -> Unit | None:
-        """The unit by which neighbours differ; None if it was not written down."""
         return None if self.unit is None else Unit(self.individual, self.rows_per_individual)
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
-    """Rows in their places after those before, sealed."""
+    """Place and seal rows after those before."""
     position, previous = len(before), head(before)
     for row in rows:
         placed = replace(row, position=position, previous_sha256=previous)
@@ -93,21 +91,21 @@ def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def head(entries: Sequence[Entry]) -> str:
-    """Return the hash of the newest row, which vouches for all of them."""
+    """Return the hash of the newest row, which vouches for all rows."""
     return entries[-1].sha256 if entries else START
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def secret(entries: Iterable[Entry]) -> str | None:
-    """Return the secret of a ledger, which keys the fingerprints of files: the first nonce; None if no row has one."""
+    """Return the first nonce, which keys the fingerprints of files; None if no row has one."""
     return next((entry.nonce for entry in entries if entry.nonce is not None), None)
 
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def first_broken(entries: Iterable[Entry]) -> int | None:
-    """The position of the first row that was changed, removed, moved or put in; None if all is as it was written.
+    """Return the position of the first row that was changed, removed, moved or inserted; None if there is none.
 
-    Newest rows that were removed are not missed: that takes a hash which was noted elsewhere.
+    Removed newest rows do not show: that takes a hash noted elsewhere.
     """
     previous = START
     for position, entry in enumerate(entries):
@@ -120,7 +118,7 @@ def first_broken(entries: Iterable[Entry]) -> int | None:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestChains
 def _is_sound(entry: Entry) -> bool:
-    """Return whether its numbers can be read, as those of a row that was sealed by someone else may not."""
+    """Return whether its numbers parse: a row that somebody else sealed may hold anything."""
     try:
         if (entry.unit == "individual") != (entry.individual is not None):
             return False
@@ -135,12 +133,12 @@ def _is_sound(entry: Entry) -> bool:
 
 NEW = Relation("anon_new_entries", "count")
 NEW_NOTE = Relation("anon_new_note", "count")
-LATER = ("rho", "nonce")  # columns that ledgers of earlier versions lack, in the order in which they came
+LATER = ("rho", "nonce")  # columns that ledgers of earlier versions lack, oldest first
 
 
 @dataclass(frozen=True)
 class Note:
-    """A note that a file was charged, and has a row of that hash since."""
+    """A note that a file was charged, and has a row of that hash."""
 
     path: str
     sha256: str
@@ -151,7 +149,7 @@ def ledger_of(engine: Engine) -> exp.Table:
 
 
 def is_there(engine: Engine, table: exp.Table) -> bool:
-    """Whether a table of a ledger is there; a view, whose query would be executed, is refused with an EngineError."""
+    """Return whether a table of a ledger exists; refuse a view, whose query would be executed."""
     found = engine.find(table)
     if found is not None and found.is_view:
         reason = f"anon.{table.name} is a view, and not the table that sqlanon made; it was not read"
@@ -160,7 +158,6 @@ def is_there(engine: Engine, table: exp.Table) -> bool:
 
 
 def has_triggers(engine: Engine) -> bool:
-    """Return whether something would be executed with each new row of the ledger."""
     query = Queries("ledger").query("ledger_triggers", catalog=string(engine.warehouse.name))
     return bool(engine.fetch(query, "the ledger")[0]["triggers"])
 
@@ -170,7 +167,6 @@ def rows(engine: Engine) -> exp.Select:
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
-    """Write rows as a table with the columns of ``anon.ledger``; times in UTC."""
     import pyarrow as pa  # here, because most runs charge nothing
 
     types = {
@@ -185,7 +181,7 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 
 
 def append(engine: Engine, entries: Sequence[Entry]) -> None:
-    """Write rows to the ledger, whose table is made with the first one, and gets the columns that it lacks."""
+    """Append rows, creating the table and columns of later versions if missing."""
     table = ledger_of(engine)
     names = [each.name for each in engine.describe(table)] if is_there(engine, table) else LATER
     for name in LATER:
@@ -195,14 +191,14 @@ def append(engine: Engine, entries: Sequence[Entry]) -> None:
 
 
 def notes(engine: Engine) -> list[Note]:
-    """Read what the warehouse notes of its ledger, the newest note last; none if it keeps its own, or has none."""
+    """Read the warehouse's notes of its ledger, newest last; none if it keeps its own, or has none."""
     if not is_there(engine, _notes_of(engine)):
         return []
     return [Note(row["path"], row["sha256"]) for row in engine.fetch(_located(engine, "ledger_notes"), "the ledger")]
 
 
 def releases(engine: Engine) -> dict[str, str]:
-    """Read the hashes that releases in the warehouse carry of its ledger, by the data sets of their tables."""
+    """Read the ledger hashes that releases in the warehouse carry, by data set."""
     found = engine.fetch(Queries("ledger").query("releases_with_ledger"), "the releases in the warehouse")
     hashes = {
         dataset_of_table(row["schema_name"], row["table_name"]): facts_of(row["comment"]).get("ledger_sha256")
@@ -215,7 +211,7 @@ def releases(engine: Engine) -> dict[str, str]:
 def could_be_noted(engine: Engine) -> bool:
     """Return whether the warehouse has noted no ledger only because it is open read-only.
 
-    Where the file itself may not be written by who runs this, nothing can be noted, and any ledger has to be taken.
+    If the user may not write the file itself, no ledger can be noted, and any has to be accepted.
     """
     file = engine.warehouse.file
     if file is None or not engine.warehouse.is_read_only or notes(engine):
@@ -224,7 +220,6 @@ def could_be_noted(engine: Engine) -> bool:
 
 
 def write_note(engine: Engine, path: str, sha256: str) -> None:
-    """Add a note, in a transaction of its own."""
     import pyarrow as pa  # here, because most runs write no note
 
     row = {"path": path, "sha256": sha256, "noted_at": datetime.now(UTC).replace(tzinfo=None)}
@@ -238,7 +233,6 @@ def _notes_of(engine: Engine) -> exp.Table:
 
 
 def _insert(engine: Engine, made_by: str, new: Relation, given: pa.Table, table: exp.Table, purpose: str) -> None:
-    """Add rows to a table of schema ``anon``; both are made where they are missing."""
     schema = ledger_of(engine)
     schema.set("this", None)
     engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")

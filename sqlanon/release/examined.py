@@ -1,4 +1,4 @@
-"""Findings: what a policy leaves open on the data of a run; see :class:`sqlanon.model.release.Findings`."""
+"""Findings: privacy risks that a policy leaves open on the data of a run."""
 
 from __future__ import annotations
 
@@ -31,21 +31,18 @@ from sqlanon.release.kept_columns import (
 )
 from sqlanon.release.publishing import GroupedRows, PublishedNode
 
-MAX_GROUPS = 20  # labels that the level has at most at which a quasi-identifier is looked at
-MIN_GROUP_ROWS = 30  # rows of a label, at least: the share of fewer says little
+MAX_GROUPS = 20  # most labels of a level at which suppression is compared
+MIN_GROUP_ROWS = 30  # fewest rows of a label: the share of fewer says little
 
 
 @dataclass(frozen=True)
 class Examined:
-    """Findings of a publication, and notes on them."""
-
-    findings: Findings  # what the policy leaves open
-    notes: tuple[str, ...]  # on columns that are nearly unique
-    before: Exposure | None  # how exposed the rows of the source are; None if that was not counted
+    findings: Findings
+    notes: tuple[str, ...]  # on nearly unique columns
+    before: Exposure | None  # exposure of the source's rows; None if it was not counted
 
 
 def examine(engine: Compute, groups: GroupedRows) -> Examined:
-    """Find what the policy of a run leaves open on its published rows."""
     node, bound = groups.node, groups.bound
     kept = released_values(engine, bound.policy, bound.traits, groups.relation)
     released = examine_kept(engine, kept)
@@ -59,7 +56,7 @@ def examine(engine: Compute, groups: GroupedRows) -> Examined:
         "unexamined_columns": tuple(columns_left),
     }
     table, before = groups.table, None
-    # Unless cells do not have all rows of the source as they are.
+    # Cells without suppressed rows, or at minimum levels, would understate the exposure of the source.
     if table is not None and not table.unknown.suppressed and not any(bound.policy.minimum_levels.values()):
         counts = engine.fetch(queries.exposure(table.encoding), "the classes of the source")[0]
         before = Exposure(**counts) if counts["k"] else None
@@ -67,7 +64,7 @@ def examine(engine: Compute, groups: GroupedRows) -> Examined:
 
 
 def examine_kept(engine: Compute, kept: KeptValues) -> Examined:
-    """Find what the released values of kept columns show by themselves: any reader of the release can count it."""
+    """Find what kept columns reveal without their class: any reader of the release can count it."""
     pairs, pairs_left, pairs_left_count = identifying_pairs(engine, kept)
     findings = Findings(
         identifying_pairs=tuple(pairs),
@@ -78,7 +75,6 @@ def examine_kept(engine: Compute, kept: KeptValues) -> Examined:
 
 
 def with_findings(report: Report, examined: Examined) -> Report:
-    """Return a report with what was found."""
     few = () if report.joint is None else report.joint.few_in_common
     findings = examined.findings.model_copy(update={"few_in_common": few})
     return report.model_copy(update={"findings": findings, "before": examined.before})
@@ -107,7 +103,7 @@ def _repeated_identifiers(engine: Compute, groups: GroupedRows) -> Iterator[Repe
 
 
 def _identifier_counts(engine: Compute, groups: GroupedRows) -> Mapping[str, int]:
-    """Count identifiers (``queries.identifier_counts``) by a scan of the source; Spark unnests one list at once."""
+    """Count identifiers like ``queries.identifier_counts``; Spark cannot unnest several lists at once."""
     bound, names, one_in = groups.bound, groups.counted_identifiers, groups.one_in
     if engine.is_far(bound.source):
         counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
@@ -134,7 +130,7 @@ def _homogeneous_columns(engine: Compute, groups: GroupedRows) -> Iterator[Homog
     for place, name in enumerate(names):
         model = {"model": "distinct-l-diversity", "column": name, "l": 2}
         models = [*(each.model_dump(mode="json") for each in policy.privacy), model]
-        # A string of JSON is one of TOML.
+        # JSON strings are valid TOML strings.
         lines = [f"{setting} = {json.dumps(value, ensure_ascii=False)}" for setting, value in model.items()]
         yield HomogeneousColumn(
             column=name,
@@ -145,7 +141,7 @@ def _homogeneous_columns(engine: Compute, groups: GroupedRows) -> Iterator[Homog
 
 
 def is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
-    """Return whether a policy takes other fields."""
+    """Return whether a policy stays valid with changed fields."""
     try:
         Policy(**{**policy.model_dump(mode="json"), **changes})
     except PolicyError:
@@ -154,12 +150,12 @@ def is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
 
 
 def suppression(engine: Compute, published: PublishedNode) -> Iterator[Suppression]:
-    """By quasi-identifier, the labels with the largest and the smallest share of rows that a node suppresses.
+    """Yield the labels with the largest and the smallest share of suppressed rows, per quasi-identifier.
 
-    They are those of the finest level with at most ``MAX_GROUPS`` labels, whatever level is published.
+    They are labels of the finest level with at most ``MAX_GROUPS`` labels, not of the published level.
     """
     table, node = published.table, published.summary
-    depths: dict[int, int] = {}  # by position, the finest level with few labels, if it has any to compare
+    depths: dict[int, int] = {}  # by position, the finest level with 2 to MAX_GROUPS labels
     for position, labels in enumerate(table.context.losses.distinct_labels):
         level = next((level for level, count in enumerate(labels) if 2 <= count <= MAX_GROUPS), None)
         if level is not None:
@@ -176,7 +172,7 @@ def suppression(engine: Compute, published: PublishedNode) -> Iterator[Suppressi
         )
         if len(groups) > 1:
             shape = table.bound.shapes[position]
-            # A value that was read off the data stays there unless the user wants to see values.
+            # A label that was read off the data is a value of the source: show it only on demand.
             is_named = level > 0 or shape.domain != "observed" or engine.shows_values
             yield Suppression(
                 quasi_identifier=table.bound.policy.quasi_identifiers[position],

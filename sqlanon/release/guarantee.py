@@ -1,4 +1,4 @@
-"""Guarantees: the promises of a release, in sentences that are all true of it."""
+"""Guarantees: the promises of a release, as sentences that hold for it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ CHOSEN_CLASSES = (
     "for example, that no finer one which holds its values met the privacy models (minimality)"
 )
 
-REMOVING = {DELTA: "VACUUM", ICEBERG: "expire_snapshots"}
-"""What removes the versions that a table of a lake keeps, by what names of such tables begin with."""
+REMOVING = {
+    DELTA: "VACUUM",
+    ICEBERG: "expire_snapshots",
+}  # commands that drop old versions
 
 
 def guarantee(policy: Policy, report: Report) -> Guarantee:
-    """Return the claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
     claims = [*_claims(policy, f"of the release {_over(policy)}"), *_joint_claims(policy)]
     claims += [
         f"each value of {in_quotes(name)} is published as its HMAC-SHA-256, in one row at most, which does not reveal "
@@ -46,10 +47,7 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
 
 
 def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Guarantee:
-    """The claims of a partition's release, which are about all partitions that were published with its fit by now.
-
-    One of them may have ``replaced`` another.
-    """
+    """Return the claims about all partitions published with a fit; ``replaced``: one was replaced."""
     policy = fit.policy
     together = "of the one partition published with this fit"
     if partitions > 1:
@@ -78,7 +76,7 @@ def _over(policy: Policy) -> str:
 
 
 def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
-    """Add the condition that its claims rest on if numbers were coded before anything else."""
+    """Add the condition that bounds of top and bottom coding are public, if there are any."""
     if not promised.claims or not policy.coded_columns:
         return promised
     columns = ", ".join(in_quotes(name) for name in policy.coded_columns)
@@ -87,7 +85,6 @@ def with_coding(promised: Guarantee, policy: Policy) -> Guarantee:
 
 
 def with_earlier_versions(promised: Guarantee, into: str) -> Guarantee:
-    """Add that a table of a lake keeps its earlier versions besides the release that goes ``into`` it."""
     removing = next((command for kind, command in REMOVING.items() if into.startswith(kind)), None)
     if removing is None:
         return promised

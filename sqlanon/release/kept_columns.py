@@ -1,9 +1,8 @@
-"""The columns that are released as they are: which single rows out, and which show more of a quasi-identifier.
+"""Columns that are released unchanged: values that single rows out, and values that refine a quasi-identifier.
 
-Two dependencies are looked for. A kept column *depends* on a quasi-identifier if each value of this has one value of
-it (every age is ``older`` or not): it shows more than the published label where rows of one label differ in it. It
-*determines* a label if each of its values has one label that is finer than the published one (every town is in one
-region).
+A kept column *depends* on a quasi-identifier if each value of the latter has a single value of it (every age is
+``older`` or not): it refines the published label where rows of one label differ in it. It *determines* a label if each
+of its values has a single label that is finer than the published one (every town is in one region).
 """
 
 from __future__ import annotations
@@ -25,67 +24,50 @@ from sqlanon.queries import exposures as queries
 from sqlanon.queries.source import Traits
 from sqlanon.release.publishing import PublishedNode
 
-NEARLY_UNIQUE = 0.5  # columns are nearly unique if this share of the rows, or more, have values that few rows have
+NEARLY_UNIQUE = 0.5  # a column is nearly unique if at least this share of the rows has rare values
+MAX_RARE_ROWS = 10  # caps k for rarity: with a large k, columns of few values would count as nearly unique
+COUNTED_ROWS = 1_000_000  # beyond it a sample is counted: grouping ten million values takes seconds
+ESTIMATE_ERROR = 2  # factor by which an estimated number of values may be off
+SIEVED_ROWS = 50_000  # sampled rows that rule out most pairs of columns
+SIEVE_ERROR = 0.1  # tolerance for the share of rare rows in that sample: twenty standard errors
+MAX_PAIRS = 100  # most pairs of columns that are examined
+MAX_LISTED_PAIRS = 100  # most unexamined pairs that are named
+MAX_PAIR_ROWS = 20_000_000  # most rows read over all pairs: a tenth of the time of a run of a million rows
+FEW_ROWS = 5_000  # rows of the source, enough to refute most dependencies
+MIN_SUPPORT = 10  # least support of a dependency (macro ``dependency``): by chance, probability at most 2 ** -20
 
-MAX_RARE_ROWS = 10
-"""A value that as many rows have is not rare, whatever the k: else short lists of values were nearly unique, too."""
-
-COUNTED_ROWS = 1_000_000
-"""Up to this number of rows all values are counted, beyond it a sample: to group ten million values takes seconds."""
-
-ESTIMATE_ERROR = 2  # the factor by which an estimated number of values may be off
-
-SIEVED_ROWS = 50_000
-"""Rows whose pairs of values are counted, of all rows, to see whether a pair of columns can be nearly unique."""
-
-SIEVE_ERROR = 0.1  # how far the share of rare rows may be off there: twenty times its standard error
-MAX_PAIRS = 100  # the most pairs of columns that are looked at
-MAX_LISTED_PAIRS = 100  # the most pairs that are named of those that are not looked at
-
-MAX_PAIR_ROWS = 20_000_000
-"""The most rows that are read for them, over all pairs: a tenth of what a run of a million rows takes."""
-
-FEW_ROWS = 5_000  # rows of the source by which most dependencies are refuted
-
-MIN_SUPPORT = 10
-"""The least support of a dependency (macro ``dependency``): chance brings about one of 10 with at most 2 ** -20."""
-
+# Least mean rows per value of a quasi-identifier on which columns may depend: all columns of an event depend on its
+# time, which its rows share, and reveal next to nothing about them.
 MIN_ROWS_PER_VALUE = 2
-"""Mean rows of a value, at least, of a quasi-identifier on which columns may depend: on times of an event, which its
-rows share, all columns of the event depend, and reveal next to nothing of them."""
 
-MAX_COLUMNS = 100
-"""The most kept columns that are looked at, those of the fewest values: to refute takes a GROUP BY each."""
-
-MAX_COUNTED = 20  # the most pairs of columns, not refuted by few rows, that are counted in all of them
+MAX_COLUMNS = 100  # most kept columns examined, fewest values first: refuting takes a GROUP BY each
+MAX_COUNTED = 20  # most pairs of columns counted in all rows, after few rows did not refute them
 
 
 @dataclass(frozen=True)
 class KeptValues:
-    """The values of kept columns."""
-
-    groups: exp.Expr  # the published rows in groups of equal ones
-    traits: Mapping[str, Traits]  # the types of the columns of the source, by name
-    row_count: int  # how many published rows there are
-    estimates: dict[str, int]  # by column, about how many values it has
+    groups: exp.Expr  # the published rows, equal ones grouped
+    traits: Mapping[str, Traits]  # types of the source's columns, by name
+    row_count: int  # published rows
+    estimates: dict[str, int]  # by column, the estimated number of values
     fewer_than: int  # a value is rare if fewer rows have it
-    rare_shares: dict[str, float]  # by column that is nearly unique, the share of rows with a rare value
+    rare_shares: dict[str, float]  # by nearly unique column, the share of rows with a rare value
 
     @property
     def one_in(self) -> int:
-        """One value in how many is counted."""
+        """The sampling rate: one value in this many is counted."""
         return max(self.row_count // COUNTED_ROWS, 1)
 
     @property
     def least_values(self) -> float:
-        """Bound the values of nearly unique columns from below: every rare one has fewer rows than that."""
+        """The fewest values of a nearly unique column: each rare value has fewer than ``fewer_than`` rows."""
         return max(NEARLY_UNIQUE * self.row_count / (self.fewer_than - 1), 1)
 
 
 def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits], groups: exp.Expr) -> KeptValues:
-    """Return the values of the published rows, which are in ``groups`` of equal ones, with columns of some types.
+    """Count the values of kept columns in the published rows, which are in ``groups`` of equal ones.
 
-    A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value.
+    A value is rare if fewer rows have it than a class has: the class then protects nobody who is known by the value.
     """
     names, fewer_than = [*policy.sensitive, *policy.insensitive], min(max(policy.criteria.k, 2), MAX_RARE_ROWS)
     if not names:
@@ -94,7 +76,7 @@ def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits
     estimates = {name: int(found[f"values_{place}"]) for place, name in enumerate(names)}
     kept = KeptValues(groups, traits, int(found["rows"]), estimates, fewer_than, {})
     many = [name for name, values in estimates.items() if values >= max(kept.least_values / ESTIMATE_ERROR, 1)]
-    # A server of Spark does not unnest two lists side by side.
+    # Spark cannot unnest two lists side by side.
     at_once = 1 if engine.is_far(groups) else max(COUNTED_ROWS // max(kept.row_count, 1), 1)
     for start in range(0, len(many), at_once):
         some = many[start : start + at_once]
@@ -110,7 +92,6 @@ def released_values(engine: Compute, policy: Policy, traits: Mapping[str, Traits
 
 
 def nearly_unique_columns(kept: KeptValues) -> tuple[str, ...]:
-    """Return a note on each column that is nearly unique in the published rows."""
     about = "about " if kept.one_in > 1 else ""
     few = "no other row has" if kept.fewer_than == 2 else f"fewer than {kept.fewer_than:,} rows have"
     return tuple(
@@ -122,10 +103,10 @@ def nearly_unique_columns(kept: KeptValues) -> tuple[str, ...]:
 
 
 def identifying_pairs(engine: Compute, kept: KeptValues) -> tuple[list[IdentifyingPair], list[tuple[str, str]], int]:
-    """The pairs of columns that are nearly unique together; of those not looked at, the first ones and their number.
+    """Return pairs of columns that are nearly unique together, then some unexamined pairs and the number of all these.
 
-    Reported numbers are counts, estimates beyond ``COUNTED_ROWS``. A sieve leaves out pairs with too few values, and
-    pairs with far too few rare rows among one pair of values in several.
+    Reported numbers are counts, or estimates beyond ``COUNTED_ROWS``. Pairs with too few values are skipped, and pairs
+    with far too few rare rows in a sample.
     """
     possible, count = _possible_pairs(kept)
     looked_at = min(MAX_PAIRS, max(MAX_PAIR_ROWS // max(kept.row_count, 1), 1))
@@ -150,9 +131,9 @@ def identifying_pairs(engine: Compute, kept: KeptValues) -> tuple[list[Identifyi
 
 
 def _possible_pairs(kept: KeptValues) -> tuple[list[tuple[str, str]], int]:
-    """The pairs of other columns that can have as many values as nearly unique ones have, and how many there are.
+    """Return the pairs of columns with enough values to be nearly unique, most values first, and their full number.
 
-    Of these pairs, those with the most values are enough; they are pairs of as many columns with the most values.
+    Only the first pairs are returned; they consist of the columns with the most values.
     """
     values = {name: estimate for name, estimate in kept.estimates.items() if name not in kept.rare_shares}
     least = max(kept.least_values / ESTIMATE_ERROR**2, 2)
@@ -164,14 +145,14 @@ def _possible_pairs(kept: KeptValues) -> tuple[list[tuple[str, str]], int]:
     }
     possible = (pair for pair in sorted(products, key=lambda pair: -products[pair]) if products[pair] >= least)
     ascending = sorted(values.values())
-    # With each value, those that are large enough; each pair of two columns stands twice there.
+    # Count the partners of each column whose product is large enough; this counts each pair twice.
     large = sum(len(ascending) - bisect_left(ascending, least, key=value.__mul__) for value in ascending)
     own = sum(value * value >= least for value in ascending)
     return [*possible], (large - own) // 2
 
 
 def _rare_shares(engine: Compute, kept: KeptValues, pairs: Sequence[tuple[str, str]], one_in: int) -> list[float]:
-    """Of each pair, the share of all rows that have a rare pair of values; it errs if not all values are counted."""
+    """Return the share of rows with a rare pair of values per pair of columns, an estimate if sampled."""
     if not pairs:
         return []
     query = queries.rare_rows_of_pairs(kept.groups, kept.traits, pairs, kept.fewer_than, one_in)
@@ -181,7 +162,7 @@ def _rare_shares(engine: Compute, kept: KeptValues, pairs: Sequence[tuple[str, s
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kept column and a quasi-identifier, by its position, that may depend on one another."""
+    """A kept column and a quasi-identifier, by position, between which a dependency may hold."""
 
     column: str
     position: int
@@ -190,17 +171,16 @@ class Candidate:
 
     @property
     def pair(self) -> tuple[int, str]:
-        """Its quasi-identifier, by the position, and its column."""
         return self.position, self.column
 
 
 def revealing_columns(
     engine: Compute, node: PublishedNode, kept: KeptValues
 ) -> tuple[list[RevealingColumn], list[str]]:
-    """Return the columns that show more of a quasi-identifier than a node does, and those that were not looked at."""
+    """Return the columns that refine a published quasi-identifier, and the columns not examined."""
     table, levels = node.table, node.summary.levels
     positions = [position for position, level in enumerate(levels) if level > 0]
-    # What is nearly unique determines all, and says so elsewhere; a constant shows nothing.
+    # Nearly unique columns determine everything and have their own finding; constants reveal nothing.
     by_values = sorted(kept.estimates, key=lambda name: kept.estimates[name])
     names = [name for name in by_values if name not in kept.rare_shares and kept.estimates[name] > 1]
     looked_at, others = names[:MAX_COLUMNS], names[MAX_COLUMNS:]
@@ -216,7 +196,6 @@ def revealing_columns(
 def _candidates(
     engine: Compute, table: EncodedTable, levels: Levels, positions: Sequence[int], names: Sequence[str]
 ) -> list[Candidate]:
-    """Return the pairs of a kept column and a quasi-identifier that a few rows do not refute."""
     finer = {position: levels[position] - 1 for position in positions}
     engine.run(queries.few_rows(table.encoding, finer, names, FEW_ROWS))
     depend = engine.fetch(queries.kept_that_may_depend(positions, len(names)), "dependent columns")
@@ -237,7 +216,7 @@ def _candidates(
 
 
 def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidate: Candidate) -> bool:
-    """Return whether there are values enough for a dependency, and rows enough for its support."""
+    """Return whether there are enough values for a dependency, and enough rows for its support."""
     labels = table.context.losses.distinct_labels[candidate.position]
     values, rows = kept.estimates[candidate.column], table.context.row_count
     finer = labels[levels[candidate.position] - 1]
@@ -247,7 +226,6 @@ def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidat
 
 
 def _counted(engine: Compute, node: PublishedNode, candidates: Sequence[Candidate]) -> Iterator[RevealingColumn]:
-    """Count candidates in all rows: the finest label that each determines, or whether it depends on others."""
     table = node.table
     counts = queries.PairCounts(table.encoding, [each.pair for each in candidates])
     engine.run(counts.step())
@@ -269,7 +247,7 @@ def _counted(engine: Compute, node: PublishedNode, candidates: Sequence[Candidat
 def _revealed(
     engine: Compute, counts: queries.PairCounts, candidate: Candidate, published: int
 ) -> tuple[int | None, int]:
-    """The finest label that is determined, if any is, and the rows in which more than the published one is shown."""
+    """Return the finest level that is determined, if any, and the rows that reveal more than the published label."""
 
     def undetermined(determinant: queries.Side, dependent: queries.Side, support: int = 0) -> int | None:
         """Return the rows that are not determined; None if the support is too small."""

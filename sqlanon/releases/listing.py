@@ -1,6 +1,6 @@
-"""The list of releases as it is read, with what is found at each target, which others may have removed since.
+"""The list of releases, with the state of each target, which others may have removed or replaced.
 
-Releases of the same files that lie beside a target are found by their records: no list has to have them.
+Releases of the same files beside a target are found by their records even if no list has them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from sqlanon.releases.release_table import Row, row_of
 from sqlanon.releases.target_names import comparable, comparables, have_common, in_folders, place, table_called
 
 SUFFIXES = (".csv", ".parquet")
-MAX_FILES = 100  # files of a folder whose records are looked at: the latest
+MAX_FILES = 100  # most files of a folder whose records are read, latest first
 
 
 def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: bool = False) -> ReleaseList:
-    """Return the releases of a warehouse, also those that were forgotten if these are wanted.
+    """Return the releases of a warehouse, or only those of ``datasets``.
 
-    They are those of some data sets, as :func:`~.target_names.datasets_of` names them; None stands for all.
+    Args:
+        datasets: names as :func:`~.target_names.datasets_of` returns them; None stands for all.
+        forgotten: whether to include forgotten releases.
     """
     rows = _latest_of_fits(known_rows(engine))
     wanted = [
@@ -47,9 +49,9 @@ def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: 
 def latest(
     engine: Engine, datasets: Sequence[str], most: int, is_other: Callable[[Row], bool]
 ) -> tuple[list[ListedRelease], int]:
-    """The latest releases of data sets that may be at their targets still, and how many older targets are listed.
+    """Return up to ``most`` releases of data sets that may still be at their targets, and the number of older targets.
 
-    At most ``most`` are wanted, of rows that are another release. No file is looked at once these are found.
+    Rows that are not ``is_other`` are skipped. Targets are read latest first, until enough releases are found.
     """
     by_target = _by_target(_latest_of_fits(known_rows(engine)))
     wanted = {
@@ -65,7 +67,7 @@ def latest(
     while left and len(found) < most:
         rows = left.pop()
         for row, state in zip(rows, _states(engine, rows, stored), strict=True):
-            # Of a fit, partitions before the last one may be out.
+            # Even if the last partition of a fit is unconfirmed, earlier ones may be published.
             is_out = state in ("there", "unseen") or (state == "unconfirmed" and row.fit_sha256 is not None)
             if id(row) in wanted and is_out:
                 found.append(shown(row, state))
@@ -73,12 +75,12 @@ def latest(
 
 
 def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
-    """Mark all releases of a target as forgotten that are not, and return them.
+    """Mark all releases of a target as forgotten and return them.
 
-    Refused are a blank reason, a release that the list lacks or has as forgotten, and a warehouse open read-only.
+    Refuse a blank reason, a release that is not listed or already forgotten, and a read-only warehouse.
     """
     if not isinstance(reason, str) or not reason.strip():
-        raise _refused("say with a reason why the release is to be forgotten: an auditor reads it on the list")
+        raise _refused("give a reason why the release is to be forgotten: an auditor reads it on the list")
     rows = known_rows(engine)
     by_name = {called: [row for row in rows if comparable(row.target) == called] for called in comparables(name)}
     own = next(filter(None, by_name.values()), [])
@@ -98,7 +100,7 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
 
 
 def known_rows(engine: Engine) -> list[Row]:
-    """All rows of the list, in the order in which the releases were made, with those that wait beside the warehouse."""
+    """Return all rows of the list, oldest first, with those that wait beside the warehouse."""
     known = {(row.target, row.made_at): row for row in table.rows(engine)}
     for row in table.waiting_rows(engine):
         before = known.get((row.target, row.made_at))
@@ -112,7 +114,7 @@ def _refused(reason: str) -> PolicyError:
 
 
 def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows, with one in place of those of all partitions of a fit: the last, which counts all their rows."""
+    """Return the rows, one for all partitions of a fit: the last, which counts the rows of all."""
     latest = {row.fit_sha256: row for row in rows if row.fit_sha256 is not None}
     read: dict[str, list[str]] = {fit: [] for fit in latest}
     for row in rows:
@@ -125,7 +127,6 @@ def _latest_of_fits(rows: Sequence[Row]) -> list[Row]:
 
 
 def _looked_up(engine: Engine, rows: Sequence[Row], wanted: Sequence[Row]) -> ReleaseList:
-    """Some of all rows, with what is found at their targets; no other target is looked at."""
     chosen = set(map(id, wanted))
     targets = [own for own in _by_target(rows).values() if not chosen.isdisjoint(map(id, own))]
     stored = _stored_at(engine, targets)
@@ -135,7 +136,6 @@ def _looked_up(engine: Engine, rows: Sequence[Row], wanted: Sequence[Row]) -> Re
 
 
 def _by_target(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each target, however it is spelled."""
     names = {target: comparable(target) for target in {row.target for row in rows}}
     by_target: dict[str, list[Row]] = {}
     for row in rows:
@@ -144,7 +144,7 @@ def _by_target(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _stored_at(engine: Engine, targets: Iterable[Sequence[Row]]) -> dict[str, Stored | None]:
-    """Look up the targets that are tables of attached databases by one query, by their names."""
+    """Look up in one query the targets that are tables of attached databases."""
     called = {rows[-1].target: table_called(rows[-1].target, engine.warehouse.name) for rows in targets}
     if not called:
         return {}
@@ -158,9 +158,9 @@ def shown(row: Row, state: State) -> ListedRelease:
 
 
 def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Iterator[State]:
-    """Find the states of the releases of one target, in the order in which they were made.
+    """Yield the states of the releases of one target, oldest first.
 
-    The one that is there need not be the last: a run can have been killed before it published another one.
+    The one that is there need not be the last: a run may have been killed before it published a later one.
     """
     otherwise: State = "gone"
     try:
@@ -178,7 +178,7 @@ def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | N
 
 
 def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Row | None:
-    """Return the release that a target holds, of those that were published there; None if it holds none of them."""
+    """Return the release that a target holds, if it is one of these."""
     last = rows[-1]
     if last.fit_sha256 is not None:
         return last if last.record_sha256 is not None and Path(last.target).exists() else None
@@ -186,7 +186,7 @@ def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | No
     if found is None:
         return None
     hashes = [row.record_sha256 for row in rows]
-    # The hash is missing where a run was killed right after it had published.
+    # A run that was killed right after publishing left no hash.
     wanted = found.record_sha256 if found.record_sha256 in hashes else None
     same = [row for row in rows if (row.record_sha256, row.policy_sha256) == (wanted, found.policy_sha256)]
     return same[-1] if same else None
@@ -203,10 +203,9 @@ def _note_at(engine: Engine, target: str, stored: Mapping[str, Stored | None]) -
 
 
 def rows_beside(engine: Engine, target: Path, files_sha256: str | None, datasets: Sequence[str]) -> list[Row]:
-    """Return a row for each release in the folder of a target that was made from the same files, the latest last.
+    """Return a row per release in the folder of a target that was made from the same files, latest last.
 
-    The files are called ``datasets``, and known by a hash, if at all. Releases that the list has, also as forgotten,
-    are left out; so are folders and tables.
+    Releases on the list are left out, also forgotten ones; so are folders and tables.
     """
     if files_sha256 is None:
         return []
@@ -221,7 +220,6 @@ def rows_beside(engine: Engine, target: Path, files_sha256: str | None, datasets
 
 
 def _latest_files(target: Path) -> list[tuple[float, Path]]:
-    """Return the files beside a target that may be releases, with the times of their last change, in their order."""
     try:
         with os.scandir(target.parent) as entries:
             files = [
@@ -235,7 +233,7 @@ def _latest_files(target: Path) -> list[tuple[float, Path]]:
 
 
 def _record_at(engine: Engine, path: Path, files_sha256: str) -> Record | None:
-    """The record of a file that is a release of some files; a CSV is hashed only if its note is of such a release."""
+    """Return the record of a file released from given files; a CSV is hashed only if its note names them."""
     with suppress(EngineError):
         if is_csv(path) and not any(_is_of(Found(each).note, files_sha256) for each in read_note(path).values()):
             return None

@@ -1,9 +1,9 @@
-"""Runs write down what they publish before it is there, so that none is missing from the list if a run is killed.
+"""Runs register a release before they publish it, so that a killed run leaves no release off the list.
 
-A table of the warehouse is noted in the transaction that makes it, but for the first release, which makes the list. Any
-other target is noted right before it is published, and a private release before its data set is charged. Such a row has
-no hash of a record until the release is published: the hash confirms it. A run that fails takes its row back, and one
-that is killed leaves a row that is not confirmed, which the list shows.
+A table of the warehouse is registered in the transaction that makes it, except for the first release, which creates the
+list. Any other target is registered right before publication, and a private release before its data set is charged.
+Until the release is published, its row has no hash of a record. A failed run takes its row back; a killed one leaves
+an unconfirmed row, which the list shows.
 """
 
 from __future__ import annotations
@@ -41,30 +41,28 @@ NOT_LISTED = (
 
 @dataclass(frozen=True)
 class FitOfRelease:
-    """The fit whose partition is published."""
-
-    sidecar: Path  # its file, by which the list calls all that was published with it
-    sha256: str  # the hash of its document
+    sidecar: Path  # the name on the list of all partitions of the fit
+    sha256: str  # of its document
 
 
 @dataclass
 class Noting:
     """The entry of a run in the list of releases."""
 
-    engine: Engine  # the database
-    datasets: Sequence[str]  # what the release is made from
-    into: Destination  # where it is published
-    fit: FitOfRelease | None  # None unless it is a partition of a fit
-    record: Record | None = None  # its record, once it is there
-    sha256: str | None = None  # the hash of the record as it is published; None until it is known
-    row: Row | None = None  # what was noted
+    engine: Engine
+    datasets: Sequence[str]  # the sources of the release
+    into: Destination
+    fit: FitOfRelease | None  # set for a partition of a fit
+    record: Record | None = None
+    sha256: str | None = None  # of the record as published, once known
+    row: Row | None = None  # the registered row
 
     def reported(self, report: Reported) -> Reported:
-        """Return a report that says where the release is not listed; its record, which recipients read, does not."""
+        """Add a note to a report if the release is not listed; its record, which recipients read, has none."""
         return with_notes(report, notes_of(self.engine))
 
     def announce(self, target: str, policy: Policy) -> None:
-        """Write the row of a release whose data set is about to be charged; if that fails, nothing is spent."""
+        """Register a release before its data set is charged; on failure, nothing is spent."""
         self.row = Row(
             target=target,
             datasets=self.datasets,
@@ -80,14 +78,14 @@ class Noting:
         _add(self.engine, self.row)
 
     def note(self, target: Target, record: Record, content: ContentRecord) -> None:
-        """Write the row of a target that has got its record; if that fails, nothing is published."""
+        """Register a release whose target has its record; on failure, nothing is published."""
         announced, self.record = self.row, record
-        if content != ContentRecord():  # that of a folder is known when it is published
+        if content != ContentRecord():  # a folder's content is known only once it is published
             self.sha256 = record.sealed(content).record_sha256
         name = _name(self.engine, self.into, table_of(target), self.fit)
         fit_sha256 = None if self.fit is None else self.fit.sha256
         self.row = row_of(name, self.datasets, record, fit_sha256, _now() if announced is None else announced.made_at)
-        # The transaction of the run can write the row if it sees the table, and writes to no other database.
+        # A transaction writes to one database, and needs to see the table.
         warehouse = self.engine.warehouse
         is_elsewhere = isinstance(target, TableTarget) and target.table.catalog not in ("temp", warehouse.name)
         if warehouse.is_read_only or is_elsewhere or self.engine.find(table.table_of(self.engine)) is None:
@@ -95,12 +93,11 @@ class Noting:
             return
         if announced is not None:
             table.take_back(self.engine, announced)
-        if isinstance(target, TableTarget):  # which is there with its row, or not at all
+        if isinstance(target, TableTarget):  # committed together with its row
             self.row = replace(self.row, record_sha256=self.sha256)
         table.add(self.engine, self.row)
 
     def finish(self) -> None:
-        """Confirm that the release was published, by the hash of its record."""
         if self.row is None or self.row.record_sha256 is not None:
             return
         with suppress(EngineError):  # the release is on the list
@@ -108,10 +105,10 @@ class Noting:
             _confirm(self.engine, self.row, self.sha256 if found is None else found.record_sha256)
 
     def take_back(self) -> None:
-        """Remove the row, unless the release was published for all that, which is confirmed then."""
+        """Remove the row of a failed run, or confirm it if the release was published all the same."""
         if self.row is None:
             return
-        with suppress(EngineError):  # rather on the list, and not there, than the other way round
+        with suppress(EngineError):  # a listed release that is missing is better than an unlisted one
             found = self._published()
             if found is not None:
                 _confirm(self.engine, self.row, found.record_sha256)
@@ -121,7 +118,7 @@ class Noting:
                 table.take_back(self.engine, self.row)
 
     def _published(self) -> Record | None:
-        """Return the record of the release as it is at the target; None if another one is there, or none."""
+        """Return the record of this release at the target; None if it holds another release or none."""
         if self.record is None:
             return None
         found = readable_record(target_at(self.engine, self.into).held_note())
@@ -132,11 +129,11 @@ class Noting:
 def noting(
     engine: Engine, source: ResolvedSource, into: Destination, fit: FitOfRelease | None = None
 ) -> Iterator[Noting]:
-    """Note the release of the run in a block; the row goes if the block fails and the release is not there."""
+    """Register the release of a run; if the block fails and published nothing, its row goes."""
     table.is_there(engine)
     if not engine.warehouse.is_read_only:
         table.take_up(engine)
-    # Before the transaction of the run: the origins of a query take settings of the connection.
+    # Before the run's transaction: finding the origins of a query changes settings of the connection.
     noted = Noting(engine, datasets_of(engine, source), into, fit)
     try:
         yield noted
@@ -149,10 +146,7 @@ def noting(
 def note_unchanged(
     engine: Engine, source: ResolvedSource, into: Destination, fit: FitOfRelease | None = None
 ) -> tuple[str, ...]:
-    """Write the row of the release that a target holds, if it is missing from the list, or was not confirmed.
-
-    Return what a reader of its report should know.
-    """
+    """List an unchanged release if it is missing or unconfirmed, and return notes for its report."""
     found = readable_record(target_at(engine, into).held_note())
     if found is not None and found.record_sha256 is not None:
         stored = engine.find(into.name) if into.kind == "table" else None
@@ -168,12 +162,11 @@ def note_unchanged(
 
 
 def notes_of(engine: Engine) -> tuple[str, ...]:
-    """Write the note of a report on the list of releases, if the release is not on it."""
+    """Return the note that the release is not listed, if it cannot be."""
     return (NOT_LISTED,) if engine.warehouse.is_read_only and not table.can_wait(engine) else ()
 
 
 def _as_announced(row: Row) -> tuple[object, ...]:
-    """Make the row of a release before it is made."""
     return (tuple(row.datasets), row.method, row.policy_sha256, row.record_sha256, row.fit_sha256)
 
 
@@ -182,7 +175,7 @@ def _now() -> datetime:
 
 
 def _add(engine: Engine, row: Row) -> None:
-    """Write a row at once, whatever becomes of the transaction of the run; of a warehouse open read-only beside it."""
+    """Write a row at once, outside the run's transaction; a read-only warehouse gets it beside its file."""
     if not engine.warehouse.is_read_only:
         with engine.beside() as beside:
             table.make(beside)
@@ -192,7 +185,6 @@ def _add(engine: Engine, row: Row) -> None:
 
 
 def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
-    """Write the hash of its record into the row of a release that was published."""
     if record_sha256 is None:
         return
     if not engine.warehouse.is_read_only:
@@ -202,7 +194,6 @@ def _confirm(engine: Engine, row: Row, record_sha256: str | None) -> None:
 
 
 def _name(engine: Engine, into: Destination, table: exp.Table | None, fit: FitOfRelease | None) -> str:
-    """Name a target as the list does, or all that was published with a fit."""
     return target_name(engine, into, table) if fit is None else dataset_of_files(str(fit.sidecar))
 
 

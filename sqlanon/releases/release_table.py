@@ -1,8 +1,8 @@
-"""The table ``anon.releases`` of a warehouse, in which its sessions write down what they publish, and rows that wait.
+"""The table ``anon.releases`` of a warehouse, and rows that wait to be written into it.
 
-A run that publishes a file has its warehouse open read-only, so that others can read it, and must not publish before
-its release is noted. Its row is a file of a hidden folder beside the warehouse until somebody who may write takes it
-up. The list has all of them.
+A run that publishes a file opens its warehouse read-only, so that others can read it, and must not publish an
+unregistered release. Its row is a file in a hidden folder beside the warehouse until a session with write access takes
+it up. The list includes such rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import identifier
 
 SQL = Queries("releases")
-SUFFIX, STAGED = ".row", ".staged"  # of the file of a row that waits, and of one that is being written
+SUFFIX, STAGED = ".row", ".staged"  # file suffixes of a waiting row, and of one being written
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Row:
 
 
 def row_of(name: str, datasets: Sequence[str], record: Record, fit_sha256: str | None, made_at: datetime) -> Row:
-    """Return the row of a release that is not confirmed; of partitions with the counts of all of them together."""
+    """Return the row of an unconfirmed release; a partition's counts include all partitions of its fit."""
     assert record.policy is not None
     assert record.policy_sha256 is not None
     labels, report = record.labels, record.report
@@ -77,23 +77,21 @@ def table_of(engine: Engine) -> exp.Table:
 
 
 def is_there(engine: Engine) -> bool:
-    """Return whether the table is there; an EngineError if another table or view has that name."""
+    """Return whether the table exists; refuse another table or view of that name."""
     table = table_of(engine)
     found = engine.find(table)
     if found is None:
         return False
     if found.is_view or [each.name for each in engine.describe(table)] != [field.name for field in fields(Row)]:
         raise EngineError(
-            "the releases of this warehouse are listed in anon.releases, and there is another table or view of that "
-            "name: rename it (ALTER TABLE anon.releases RENAME TO releases_before), and run again",
+            "sqlanon lists releases in anon.releases, but another table or view has that name: rename it (ALTER TABLE "
+            "anon.releases RENAME TO releases_before), and run again",
             step="releases",
         )
     return True
 
 
 def make(engine: Engine) -> None:
-    """Make the table, unless it is there."""
-
     def attempt() -> None:
         schema = table_of(engine)
         schema.set("this", None)
@@ -105,7 +103,6 @@ def make(engine: Engine) -> None:
 
 
 def rows(engine: Engine) -> list[Row]:
-    """Return all rows, in the order in which the releases were made; none without the table."""
     if not is_there(engine):
         return []
     found = engine.fetch(_statement(engine, "release_rows"), "the list of releases")
@@ -119,17 +116,14 @@ def add(engine: Engine, row: Row) -> None:
 
 
 def note_record(engine: Engine, row: Row, record_sha256: str) -> None:
-    """Write the hash of a record into the row of its release."""
     _run(engine, "note_record", [record_sha256, row.target, row.made_at])
 
 
 def take_back(engine: Engine, row: Row) -> None:
-    """Remove the row of a release that was not published."""
     _run(engine, "take_back_release", [row.target, row.made_at])
 
 
 def forget(engine: Engine, targets: Sequence[str], at: datetime, reason: str) -> None:
-    """Mark the releases of some targets as forgotten that are not."""
     _run(engine, "forget_releases", [list(targets), at, reason])
 
 
@@ -138,7 +132,7 @@ def _run(engine: Engine, name: str, values: Sequence[object]) -> None:
 
 
 def _statement(engine: Engine, name: str) -> exp.Select:
-    """Return a statement on the table of an engine, whatever the connection takes for its own."""
+    """Return a statement on the warehouse's table, whatever the connection's current database is."""
     statement = SQL.query(name)
     for table in statement.find_all(exp.Table):
         table.set("catalog", identifier(engine.warehouse.name))
@@ -146,13 +140,12 @@ def _statement(engine: Engine, name: str) -> exp.Select:
 
 
 def waiting_folder(file: Path) -> Path:
-    """Return the folder of the rows of a database, which is there as long as a row waits."""
     place = Path(os.path.realpath(file))
     return place.with_name(f".{place.name}.releases")
 
 
 def can_wait(engine: Engine) -> bool:
-    """Return whether a row may wait beside the warehouse: sqlanon has tables in its file, which this user may write."""
+    """Return whether a row may wait beside the warehouse: its file is writable and has tables of sqlanon."""
     file = engine.warehouse.file
     if file is None or not (os.access(file, os.W_OK) and os.access(waiting_folder(file).parent, os.W_OK)):
         return False
@@ -164,7 +157,7 @@ def waiting_rows(engine: Engine) -> list[Row]:
 
 
 def write_waiting(engine: Engine, row: Row) -> None:
-    """Have a row wait, on the disk when this returns; in place of the one before of the same release."""
+    """Store a waiting row durably, replacing an earlier one of the same release."""
     file = engine.warehouse.file
     assert file is not None
     path = _waiting_file(file, row)
@@ -172,7 +165,7 @@ def write_waiting(engine: Engine, row: Row) -> None:
     with cannot_be_written(path, "releases"):
         if not path.parent.exists():
             path.parent.mkdir(exist_ok=True)
-            # Whoever may write the warehouse may take up rows, and whoever may read it may read them.
+            # The permissions of the warehouse apply to its waiting rows.
             path.parent.chmod(path.parent.parent.stat().st_mode & 0o777)
             flush(path.parent.parent)
         staged.write_text(json.dumps({**vars(row), "made_at": row.made_at.isoformat()}), encoding="utf-8")
@@ -183,16 +176,14 @@ def write_waiting(engine: Engine, row: Row) -> None:
 
 
 def remove_waiting(engine: Engine, row: Row) -> None:
-    """Remove a row that waits, if it is there, as far as the file system lets it."""
     file = engine.warehouse.file
     if file is not None:
         with suppress(OSError):
             _waiting_file(file, row).unlink()
-            waiting_folder(file).rmdir()  # unless others wait there
+            waiting_folder(file).rmdir()  # fails while other rows wait
 
 
 def take_up(engine: Engine) -> None:
-    """Write all rows that wait into the table of a warehouse that is open to be written."""
     found = waiting_rows(engine)
 
     def attempt() -> None:
@@ -208,7 +199,7 @@ def take_up(engine: Engine) -> None:
     if found:
         make(engine)
         retry_while_locked(attempt, OVERTAKEN)
-    for path in _waiting_files(engine, STAGED):  # of runs that were killed while they wrote it
+    for path in _waiting_files(engine, STAGED):  # left by runs killed while writing
         with suppress(OSError):
             path.unlink()
     for row in found:
@@ -229,5 +220,5 @@ def _read_waiting(path: Path) -> Row:
         found = json.loads(path.read_text(encoding="utf-8"))
         return replace(Row(**found), made_at=datetime.fromisoformat(found["made_at"]))
     except (OSError, ValueError, TypeError, KeyError) as error:
-        reason = "is not the note of a release, or cannot be read: the list is not complete without it"
+        reason = "is not a release's row, or cannot be read: the list would be incomplete without it"
         raise EngineError(f"the file {path} {reason}", step="releases", original=error) from None

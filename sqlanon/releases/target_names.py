@@ -29,9 +29,9 @@ WEB = ("http://", "https://")
 
 
 def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> str:
-    """Name a target for any session, folder or schema: by its table, a path or an address."""
+    """Name a target independently of session, folder and schema: by its table, a path or an address."""
     if table is not None:
-        # Without the warehouse, so that a copy of it, or one whose file has another name, has tables of the same names.
+        # Without the warehouse's name, so that names hold in a copy or a renamed file.
         if table.catalog != engine.warehouse.name:
             return table_named([table.catalog, table.db, table.name])
         return table_named([table.name] if table.db == MAIN else [table.db, table.name])
@@ -45,7 +45,7 @@ def target_name(engine: Engine, into: Destination, table: exp.Table | None) -> s
 
 
 def table_called(target: str, warehouse: str) -> exp.Table | None:
-    """Return the fully qualified table that a target is; None if it is not a table."""
+    """Return the qualified table of a target, or None."""
     if not TABLE.fullmatch(target):
         return None
     match parts_of(target):
@@ -58,7 +58,7 @@ def table_called(target: str, warehouse: str) -> exp.Table | None:
 
 
 def comparable(target: str) -> str:
-    """A target of the list as all its spellings are: a table without regard to case, a path without links to it."""
+    """Normalize a target: a table without regard to case, a path with links resolved."""
     if TABLE.fullmatch(target):
         return dataset_named(target)
     return target if target.startswith(ICEBERG) or "://" in target else place(Path(target.removeprefix(DELTA)))
@@ -70,12 +70,12 @@ def comparables(name: str) -> tuple[str, ...]:
 
 
 def place(path: Path) -> str:
-    """A path with the links to its folder followed, but not the path itself: a link that is a target is replaced."""
+    """Resolve links in a path's folder but not the path itself: a release replaces a link."""
     return str(Path(dataset_of_files(str(path.parent)), path.name))
 
 
 def datasets_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
-    """Return the tables and files that a source reads, by the names that a ledger has for them; none for frames."""
+    """Return the names in a ledger of the tables and files that a source reads; none for frames."""
     if source.dataset is not None:
         return tuple(_without_values([source.dataset]))
     origins = engine.origins(source)
@@ -85,7 +85,7 @@ def datasets_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
 
 
 def datasets_called(engine: Engine, source: Source, resolve: Callable[[Source], ResolvedSource]) -> tuple[str, ...]:
-    """The data sets of what a user names, which may not be here any more; refused if it can be no name either."""
+    """Return the data sets that a user names, which may be gone by now; refuse an impossible name."""
     try:
         return datasets_of(engine, resolve(source))
     except EngineError:
@@ -96,19 +96,19 @@ def datasets_called(engine: Engine, source: Source, resolve: Callable[[Source], 
 
 # guarded: tests/unit/test_guarded_warehouse.py::test_names_of_data_sets
 def have_common(datasets: Iterable[str], others: Sequence[str]) -> bool:
-    """Return whether data sets have a table or files in common: equal ones, or files in a folder or a glob."""
+    """Return whether two lists share a table or files: equal names, or files in a folder or a glob."""
     return any(one == other or lies_in(one, other) or lies_in(other, one) for one in datasets for other in others)
 
 
 def _without_values(paths: Iterable[str]) -> list[str]:
-    """Paths without what can be a value or a secret, each once."""
+    """Strip what may be a value or a secret from paths, and drop duplicates."""
     return list(dict.fromkeys(map(_without_value, paths)))
 
 
 def _without_value(path: str) -> str:
-    """Return a path up to its first folder ``column=value``, and an address of the web up to the question mark.
+    """Cut a path at its first folder ``column=value``, and a web address at its question mark.
 
-    The name of such a folder is a value of the rows, and behind a question mark there can be a signature.
+    The former holds a value of the rows, and a query string may hold a signature.
     """
     if not FILE.match(path):
         return path
@@ -119,12 +119,11 @@ def _without_value(path: str) -> str:
 
 
 def in_folders(names: Sequence[str]) -> list[str]:
-    """Data sets, each once; where several are files in one folder, that folder: a query can read thousands."""
+    """Replace several files of one folder by the folder, and drop duplicates: a query may read thousands."""
     found = list(dict.fromkeys(names))
     counts = Counter(map(_folder_of, found))
     return list(dict.fromkeys(_folder_of(name) if counts[_folder_of(name)] > 1 else name for name in found))
 
 
 def _folder_of(name: str) -> str:
-    """Return the folder of a file; of a table its name."""
     return name.rpartition("/")[0] if FILE.match(name) else name

@@ -1,4 +1,4 @@
-"""Releases that were published earlier, as they are found, and how they differ from what was written."""
+"""Published releases as they are found, and how they differ from what was written."""
 
 from __future__ import annotations
 
@@ -36,22 +36,19 @@ CHANGED = {
     "rows_sha256": "its rows are not those that were written",
     "file_sha256": "its file was changed since it was written",
     "form_sha256": "the note beside its file has other types of its columns than were written",
-}
-"""What it means that a hash of the content is another one."""
+}  # by hash of the content that differs
 
 
 @dataclass(frozen=True)
 class FoundRelease:
-    """A release as it is found."""
-
     source: ResolvedSource
-    columns: tuple[str, ...]  # all that its table or its files have
-    record: Record | None = None  # of all of its parts together; None if there is nothing to compare
-    policies: frozenset[str] = frozenset()  # the hashes of the policies that it was made by
-    shortfalls: tuple[str, ...] = ()  # how it is not the release that was written
-    notes: tuple[str, ...] = ()  # why it is compared with no provenance, or with that of a part
-    record_sha256: str | None = None  # computed anew; None if it has no record, or several
-    is_of_fit: bool = False  # whether it is partitions of a fit, whose source is that of the fit, not of their rows
+    columns: tuple[str, ...]  # of its table or files
+    record: Record | None = None  # joined over its parts; None if there is nothing to compare
+    policies: frozenset[str] = frozenset()  # hashes of its policies
+    shortfalls: tuple[str, ...] = ()  # differences from the release that was written
+    notes: tuple[str, ...] = ()  # why provenance is not compared, or only in part
+    record_sha256: str | None = None  # computed anew; None without a single record
+    is_of_fit: bool = False  # partitions of a fit: the recorded source is the fit's, not theirs
 
 
 def find_release(
@@ -62,10 +59,12 @@ def find_release(
     without_provenance: bool = False,
     hashes_rows: bool = True,
 ) -> FoundRelease:
-    """Find a release by what the user calls it, whatever was done to it since it was written.
+    """Find a release by the name that the user gives, whatever happened to it since it was written.
 
-    ``resolve`` finds all that is not a folder of ours. ``without_provenance`` takes a table or file without a record,
-    and ``hashes_rows`` compares the rows of a table with their hash, which takes a scan.
+    Args:
+        resolve: finds any source that is not a folder written by sqlanon.
+        without_provenance: accept a table or file without a record.
+        hashes_rows: compare the rows of a table with their hash, which takes a scan.
     """
     if not is_frame(release):
         bring_back(str(release))
@@ -82,14 +81,14 @@ def find_release(
 
 
 def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
-    """List the columns of a source; those of a file alone, without what the folders that it is in may be called."""
+    """List the columns of a source; of a single file without those that its folders' names imply."""
     is_file = len(source.files) == 1 and source.files[0].lower().endswith(PARQUET_SUFFIXES)
     relation = engine.read_files(Files(source.files)) if is_file else source.relation
     return tuple(column.name for column in engine.describe(relation))
 
 
 def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
-    """Read the notes that travel with a table, or with each file of a source; none with a query."""
+    """Read the notes that travel with a table, or with each file of a source; a query has none."""
     if source.files:
         return [
             note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
@@ -102,10 +101,7 @@ def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
 
 
 def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) -> str | None:
-    """Read the provenance that travels with a source that was published at a place; None without one.
-
-    Refused is what cannot hold a release, such as a view.
-    """
+    """Read the provenance of a published source; refuse what cannot hold a release, such as a view."""
     if place.kind != "table":
         return target_at(engine, place).found_note()
     notes = [] if source.files else notes_of(engine, source)
@@ -122,7 +118,6 @@ def _recorded(
     *,
     without_provenance: bool,
 ) -> FoundRelease:
-    """Read what the notes of a release record; ``changes`` say how its content is not what was written."""
     changes = (*changes, *dict.fromkeys(change for note in notes for change in _changes_of_record(note)))
     try:
         parsed = [Record.parse(note) for note in notes]
@@ -133,7 +128,7 @@ def _recorded(
     record = _together(records) if records and len(records) == len(notes) else None
     shortfalls, missing = changes, tuple(_without(records, len(notes)))
     if repeated := len(records) - len({each.sha256 for each in records}):
-        # Every part has a provenance of its own, with what its run took or with an identity.
+        # Provenances are unique, by the duration of the run or by an identity.
         there = f"{repeated:,} of its files have the provenance of another one"
         shortfalls = (*shortfalls, f"a part is there more than once: {there}")
     if missing and not without_provenance:
@@ -146,7 +141,7 @@ def _recorded(
 
 
 def _together(records: Sequence[Record]) -> Record | None:
-    """Join the records of several parts; None if they have other labels, or of other taxonomies."""
+    """Join the records of several parts; None if their labels or taxonomies differ."""
     first, *others = records
     if not others:
         return first
@@ -161,7 +156,7 @@ def _together(records: Sequence[Record]) -> Record | None:
     parts = [part.rows for part in records if part.rows is not None]
     rows = RowsRecord(released=sum(part.released for part in parts), masked=sum(part.masked for part in parts))
     is_complete = len(parts) == len(records)
-    # What each promises is of its own rows.
+    # A promise is about the rows of one part.
     found = {"labels": of_parts[0], "rows": rows if is_complete else None, "promise": None, "report": None, "fit": None}
     return first.model_copy(update=found)
 
@@ -174,7 +169,7 @@ def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
 
 
 def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
-    """Say what is not known of a release though each of its parts has a provenance."""
+    """Yield what stays unknown of a release though each of its parts has a provenance."""
     if record is None and len(records) == parts > 0:
         yield f"its parts are at several nodes, or of several taxonomies: {NOT_COMPARED}"
     fits = [part.fit for part in records if part.fit is not None]
@@ -187,7 +182,7 @@ def _missing(records: Sequence[Record], record: Record | None, parts: int) -> It
 
 
 def _changes_of_record(note: str | None) -> Iterator[str]:
-    """Say how a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
+    """Yield how a record differs from what sqlanon wrote; nothing for a foreign note."""
     try:
         record = Record.parse(note)
     except RecordError as error:
@@ -199,7 +194,7 @@ def _changes_of_record(note: str | None) -> Iterator[str]:
         yield "its provenance was written anew since: it is not spelled as sqlanon spells it"
     if record.record_sha256 != record.sha256:
         yield "its provenance was changed since it was written: its hash is another one"
-    # Paths of files are left out of the policy in the record, so that only the others can be hashed again.
+    # Records omit file paths, so a policy with files cannot be hashed again.
     if record.policy is not None and not record.policy_files:
         try:
             digest = Policy(**record.policy.as_json).sha256()
@@ -210,7 +205,6 @@ def _changes_of_record(note: str | None) -> Iterator[str]:
 
 
 def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
-    """Say how a table, or files, with notes of ours are not what was written, a sentence each."""
     if not source.files:
         for record in filter(None, map(readable_record, notes)):
             assert isinstance(source.relation, exp.Table)
@@ -232,10 +226,9 @@ def _changes_of_table(engine: Engine, table: exp.Table, written: ContentRecord |
 
 
 def _changes_beside_release(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
-    """Say how the tables that were published beside a release are not those that were written."""
     record = readable_record(note)
     for what, written in () if record is None else record.tables.items():
-        # In the schema of the release, or else wherever its name leads.
+        # Prefer the schema of the release.
         places: list[str | exp.Table] = [written.table]
         if isinstance(release, exp.Table):
             beside = release.copy()

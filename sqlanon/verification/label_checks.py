@@ -1,4 +1,4 @@
-"""The labels of a release, held against those that its provenance records: of a node, or of a cut."""
+"""Comparison of a release's labels with its provenance: the levels of a node, or a cut."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LISTED = Relation("anon_listed_classes", "class")
 
 
 def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
-    """Find labels that are none of the recorded ones, as shortfalls; and note those that cannot be compared."""
+    """Find labels that the record does not have, as shortfalls, and note columns that cannot be compared."""
     names = policy.quasi_identifiers
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     labels = record.labels
@@ -43,7 +43,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     check = LabelsCheck(engine, labels, roots)
     masked = 0 if record.rows is None else record.rows.masked
     shortfalls = [*listed, *(_other_masks(check, relation, names, masked) if masked else ())]
-    # A private method shows what was left out as masked rows, and does not record their number.
+    # A private method masks what it leaves out, and does not record the number of masked rows.
     if masked or policy.has_private_method:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
     shortfalls += [
@@ -56,7 +56,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
 
 # guarded: tests/unit/test_guarded_verification.py
 def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecord) -> Iterator[str]:
-    """Find combinations of labels that the record does not list, and those of another number of rows."""
+    """Find combinations of labels that the record lacks, or lists with another number of rows."""
     import pyarrow as pa
 
     names = recorded.columns
@@ -80,14 +80,14 @@ def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecor
 
 @dataclass(frozen=True)
 class LabelsCheck:
-    """Holds the labels of a table against the levels of a node, or against cuts."""
+    """Compares the labels of a table with the levels of a node, or with cuts."""
 
     engine: Engine
     labels: NodeRecord | CutRecord
-    roots: Mapping[str, str]  # of a node, the labels that unknown values have by the policy, by column
+    roots: Mapping[str, str]  # for a node, the labels that the policy gives unknown values, by column
 
     def mismatch(self, column: str) -> str:
-        """Return the words between "labels that" and "of the release" about labels that are not recorded."""
+        """Return the words between "labels that" and "of the release" for a column with foreign labels."""
         if isinstance(self.labels, NodeRecord):
             return f"its taxonomy does not have at level {self.labels.levels[column]}, that"
         if column in self.labels.intervals:
@@ -95,7 +95,7 @@ class LabelsCheck:
         return "its taxonomy does not have in the cut"
 
     def foreign_in_rows(self, relation: exp.Expr) -> list[dict[str, Any]]:
-        """Do as :meth:`foreign`, which is asked about the classes first: they are few, and have every label of rows."""
+        """Do as :meth:`foreign`, but ask the few classes first: they have every label of the rows."""
         self.engine.run(
             Step(CLASSES, queries.distinct_labels(relation, self.labels.columns), "the classes of a release")
         )
@@ -107,7 +107,7 @@ class LabelsCheck:
         return self.foreign(relation)
 
     def foreign(self, relation: exp.Expr) -> list[dict[str, Any]]:
-        """Fetch attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
+        """Fetch attribute, foreign_labels and foreign_rows of every column with foreign labels."""
         at_the_bottom = [name for name, level in self.labels.used_levels if level == 0]
         relation = with_whole_numbers(relation, at_the_bottom, self.engine.taxonomy)
         found = (self.engine.fetch(query, "verify labels") for query in self._queries(relation))
@@ -130,14 +130,13 @@ class LabelsCheck:
 
 
 def _labels_of_top(engine: Engine, policy: Policy, node: NodeRecord) -> dict[str, str]:
-    """Return the label that unknown values have by the policy, by column."""
     names = [name for name in policy.columns_with("top") if name in node.levels]
     found = engine.fetch(taxonomies.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
     return {row["attribute"]: row["root"] for row in found}
 
 
 def _other_masks(check: LabelsCheck, relation: exp.Expr, names: tuple[str, ...], masked: int) -> Iterator[str]:
-    """Find more or fewer masked rows than were released, unless the mask is a label: then they are a class."""
+    """Find a wrong number of masked rows, unless the mask is itself a label of a class."""
     rows = subquery(queries.masked_rows(relation, names), "anon_masked")
     count = int(check.engine.fetch(counted_rows(rows), "masked rows")[0]["rows"])
     if count != masked and (count == 0 or check.foreign(rows)):
@@ -145,7 +144,6 @@ def _other_masks(check: LabelsCheck, relation: exp.Expr, names: tuple[str, ...],
 
 
 def pseudonym_problems(engine: Compute, relation: exp.Expr, columns: Sequence[str]) -> Iterator[str]:
-    """Say what is wrong with the columns of pseudonyms of a table, a sentence each."""
     if not columns:
         return
     query = table_call("pseudonym_problems", relation.copy(), names(list(columns)))

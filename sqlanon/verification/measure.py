@@ -1,4 +1,4 @@
-"""Measuring a table as it is, with the public macros over a fresh read."""
+"""Measures of a table as it is, by the public macros over a fresh read."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 class Beside:
     """The reference that a release is measured against."""
 
-    source: exp.Expr | None = None  # the table that it was made from, with which some models compare its classes
-    population: exp.Expr | None = None  # of the policy, its quasi-identifiers spelled as in the release
+    source: exp.Expr | None = None  # for models that compare classes with the source
+    population: exp.Expr | None = None  # its quasi-identifiers spelled as in the release
     labelled_source: exp.Expr | None = None  # the source with labels of the release, for models of a population
     with_individuals: exp.Expr | None = None  # the rows with the column of individuals, which the release lacks
     enums: Mapping[str, str] = field(default_factory=dict)  # the source's ENUM types, which order its values
@@ -46,7 +46,7 @@ class Beside:
 def beside_release(
     engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
 ) -> Beside:
-    """Find what a release that was published earlier is measured with, by its node and its source if known."""
+    """Find the reference of a published release, from its node and its source if known."""
     policy = spelled_like_taxonomies(engine, policy)
     if node is not None:
         node = respelled(dict(node), policy.quasi_identifiers)
@@ -79,7 +79,6 @@ def measured_beside(
     columns: Sequence[SourceColumn],
     population: exp.Expr | None,
 ) -> Beside:
-    """Return what a release at a node is measured with, from its source with its columns and its population."""
     labelled = None if source is None or population is None else generalized(source, node, taxonomy)
     people = None if population is None else generalized(population, node, taxonomy)
     enums = {
@@ -91,18 +90,15 @@ def measured_beside(
 
 
 def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
-    """Measure what a table gives away as it is, by the taxonomies of a policy where it has some."""
     with own_taxonomies(engine, source, policy, policy.sensitive_taxonomies):
         return measure(engine, source, spelled_like_taxonomies(engine, policy))
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
-    """Measure what a table gives away as it is, by a policy that is spelled like the taxonomies.
+    """Measure a table by a policy that is spelled like the taxonomies.
 
-    ``beside`` is what a release is measured with; None for a table that is its own source.
-
-    Raises:
-        PolicyError: the table lacks a quasi-identifier or a protected sensitive column, or the population one.
+    Args:
+        beside: the reference of a release; None for a table that is its own source.
     """
     refuse_method(policy, "measure")
     is_release, beside = beside is not None, beside or Beside()
@@ -157,24 +153,24 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
 
 
 def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurement:
-    """Count the rows and classes of a private release: no measure of its rows says what its mechanism promises."""
+    """Count the rows and classes of a private release, whose rows do not show what its mechanism promises."""
     release, _ = _spelled(engine, release, policy)
     found = engine.fetch(queries.risks(release.relation, policy.quasi_identifiers), "count the rows")[0]
     return Measurement(source=release.description, row_count=found["row_count"], class_count=found["class_count"])
 
 
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
-    """Return why what a release attains says nothing of whether it meets a bound; None if it does."""
+    """Return why an attained value does not show whether a release meets a bound; None if it does."""
     if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):
         return WITHOUT_SOURCE
-    # Of rows there are as many as of individuals at least, and as many values.
+    # A class has at least as many rows as individuals, and the same distinct values.
     if counts_rows and bound.measure != CLASS_SIZE and bound.measure.name != DISTINCT_DIVERSITY:
         return WITHOUT_INDIVIDUALS
     return None
 
 
 def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
-    """Spell the columns of a table as the policy does, and list their names; all that is measured is among them."""
+    """Spell the columns of a table as the policy does, and return their names; refuse missing ones."""
     relation, columns = spelled(table.relation, engine.describe(table.relation), policy.columns)
     names = [column.name for column in columns]
     missing = [*unknown_names((*policy.quasi_identifiers, *policy.protected_columns), names)]

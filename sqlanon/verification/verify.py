@@ -1,4 +1,4 @@
-"""Verifying a release: held against its policy, and against what was recorded of it when it was written."""
+"""Verification of a release against its policy and its provenance."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sqlanon.verification.measure import Beside, beside_release, counted, measur
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
-OTHER_POLICY = "it was made by another policy than the one that it is held against here"
+OTHER_POLICY = "it was made by a policy other than the one it is verified against"
 
 NOT_COVERED = (
     "whether the sensitive and insensitive values are true: the privacy models and the provenance are checked, and "
@@ -46,7 +46,7 @@ NOT_SIGNED = (
 
 
 def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
-    """Hold a release against its policy: the privacy models, and the columns that must and must not be there."""
+    """Verify a release against its policy: the privacy models, and columns that must or must not be present."""
     return verify_published(engine, FoundRelease(release, columns_of(engine, release)), policy, beside)
 
 
@@ -59,12 +59,10 @@ def verify_published(
     has_source: bool = False,
     expected_record: str | None = None,
 ) -> Verification:
-    """Hold a release against its policy and against what its provenance records.
+    """Verify a release against its policy and its provenance.
 
-    If it ``has_source``, its values are looked up in the source that it is measured with.
-
-    Raises:
-        PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
+    Args:
+        has_source: look up its values in the source that it is measured with.
     """
     is_private, as_given = policy.has_private_method, policy.sha256()
     policy = spelled_like_taxonomies(engine, policy)
@@ -112,7 +110,7 @@ def verify_published(
     )
 
 
-# More than six parameters: what is found under a name, and what a user asks of it.
+# More than six parameters: they are options of :meth:`sqlanon.Session.verify`.
 def verify_release(
     engine: Engine,
     release: Source,
@@ -123,7 +121,7 @@ def verify_release(
     without_provenance: bool,
     record_sha256: str | None,
 ) -> Verification:
-    """Verify what is published under a name; see :meth:`sqlanon.Session.verify`."""
+    """Verify a release by name; see :meth:`sqlanon.Session.verify`."""
     found = find_release(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:
         engine.read_as(found.record.policy.csv)
@@ -137,7 +135,6 @@ def verify_found(
     original: ResolvedSource | None,
     record_sha256: str | None = None,
 ) -> Verification:
-    """Verify a release as it was found, beside the source that it was made from, if that is given."""
     if original is not None and not policy.has_private_method:
         _refuse_other_source(engine, original, policy)
     labels = None if found.record is None else found.record.labels
@@ -150,7 +147,6 @@ def verify_found(
 
 
 def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Policy) -> None:
-    """Refuse a source that lacks columns whose values the release shows, with a PolicyError that lists them."""
     columns = [column.name for column in engine.describe(original.relation)]
     there = set(map(folded, columns))
     shown = (*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive)
@@ -164,9 +160,9 @@ def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Polic
 
 # guarded: tests/unit/test_guarded_verification.py
 def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] = ()) -> None:
-    """Refuse a release that was just written if it falls short, or has not the number of rows that were released.
+    """Refuse a release that was just written if it falls short or has a wrong number of rows.
 
-    ``others`` is what its method has found besides, a sentence each; a VerificationError lists all of it.
+    ``others`` are shortfalls that its method found, a sentence each.
     """
     shortfalls, row_count = [*found.shortfalls], found.measurement.row_count
     if row_count != released:
@@ -181,7 +177,7 @@ def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] 
 
 # guarded: tests/unit/test_guarded_verification.py
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
-    """Find columns that the policy does not release, and those that it does and that are not there."""
+    """Find columns that the policy does not release, and columns that it releases but are missing."""
     released = {folded(name) for name in (*policy.released_columns, *policy.method.added_columns)}
     identifiers = {folded(name): name for name in policy.identifiers}
     there = {folded(name) for name in columns}
@@ -196,7 +192,6 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
 
 
 def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: exp.Expr) -> Iterator[str]:
-    """Find values that the release has more often than the source that it was made from."""
     there = {folded(name) for name in found.columns}
     columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
     if not columns:
@@ -209,11 +204,10 @@ def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: e
 
 # guarded: tests/unit/test_guarded_verification.py
 def other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
-    """Find numbers of rows and of classes that are not those of the record."""
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
     if record.report is not None:
-        # Of a private method: a group of equal rows that it has drawn is one row where a column counts them.
+        # A private method that adds a column of counts writes a group of equal rows as one row.
         drawn = record.report.released_groups if policy.method.added_columns else record.report.released_rows
         if drawn is not None and drawn != measurement.row_count:
             yield f"it has {measurement.row_count:,} rows where {drawn:,} were released"
@@ -228,7 +222,6 @@ def other_counts(record: Record, policy: Policy, measurement: Measurement) -> It
 
 # guarded: tests/unit/test_guarded_verification.py
 def other_levels(record: Record, policy: Policy) -> Iterator[str]:
-    """Find levels that the policy does not allow."""
     for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:

@@ -446,7 +446,7 @@ class TestNewAccounts:
     def test_a_capped_ledger_takes_no_data_set_without_a_cap(self, session: sa.Session) -> None:
         session.close()
         with sa.connect("w.duckdb", ledger_mode="capped") as capped:
-            with pytest.raises(sa.BudgetError, match=r"takes no data set without a cap.*sqlanon ledger cap") as error:
+            with pytest.raises(sa.BudgetError, match=r"refuses data sets without a cap.*ledger cap") as error:
                 capped.anonymize("people", POLICY, "first")
             assert error.value.problems == ('"people"',)
             assert capped.ledger.entries().num_rows == 0

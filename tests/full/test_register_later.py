@@ -105,7 +105,7 @@ class TestWaiting:
             (row,) = tmp_path.glob(".w.duckdb.releases/*")
             for text in ("{", "[]", "{}", '{"made_at": 1}'):
                 row.write_text(text)
-                with pytest.raises(sa.EngineError, match=r"\.row is not the note of a release"):
+                with pytest.raises(sa.EngineError, match=r"\.row is not a release's row"):
                     session.releases.list()
 
 

@@ -1,4 +1,4 @@
-"""A release as a CSV file, with a note beside it that is right whenever a run is cut short."""
+"""Releases as CSV files, each with a note beside it that stays correct if a run is killed."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ QUOTED = (
 
 
 class CsvFile(FileTarget):
-    """A CSV file; it is verified as readers see it who know its note."""
+    """A CSV file, verified as readers see it who use its note."""
 
     format = "CSV"
-    columns: dict[str, str]  # the types of its columns, by name
-    quoted: tuple[str, ...] = ()  # the columns whose formulas have an apostrophe before them
-    note: str  # its provenance, as JSON
+    columns: dict[str, str]  # types by name
+    quoted: tuple[str, ...] = ()  # columns whose formulas have an apostrophe before them
+    note: str  # provenance, as JSON
 
     @contextmanager
     def staged(self) -> Iterator[None]:
@@ -49,7 +49,7 @@ class CsvFile(FileTarget):
             self._refuse_note()
         with hidden(self.final, "staged") as self.path:
             yield
-            # No other run may come between the file and its note, which are replaced one after the other.
+            # The file and its note are replaced one after the other: keep out other runs.
             with cannot_be_written(self.final, "publish"), held_folder(self.final.parent):
                 self._refuse_note()
                 self._publish()
@@ -73,8 +73,8 @@ class CsvFile(FileTarget):
         return self.engine.read_files(Files(str(self.path), "CSV", self.columns, quoted=self.quoted))
 
     def _safe(self, query: exp.Query, columns: Sequence[SourceColumn]) -> tuple[exp.Query, Sequence[SourceColumn]]:
-        """Return the query as it is to be written, with its columns."""
-        cells: dict[str, int] = {}  # the columns of texts that have formulas, each with their number
+        """Return the query to write, with formulas quoted if the user wants it, and its columns."""
+        cells: dict[str, int] = {}  # by text column, its number of formulas
         if texts := [found.name for found in columns if found.traits.is_text]:
             rows = self.engine.fetch(formula_counts(query, texts), "formulas of a spreadsheet")
             cells = {texts[place]: count for place, count in sorted((row["place"], row["count"]) for row in rows)}
@@ -103,7 +103,7 @@ class CsvFile(FileTarget):
         return content
 
     def _refuse_note(self) -> None:
-        """Refuse a target with a file of somebody else's in place of its note."""
+        """Refuse a target if somebody else's file is in place of its note."""
         place = note_path(self.final)
         if place.is_dir() or is_special(place):
             raise EngineError(
@@ -123,7 +123,7 @@ class CsvFile(FileTarget):
             ) from None
 
     def _publish(self) -> None:
-        """Replace the note by one about both files, then the file, then the note by one about the new file alone."""
+        """Write a note about both files, replace the file, then write a note about the new file only."""
         target = self.final
         if not self.replace and os.path.lexists(target):
             raise taken(target)
@@ -145,7 +145,7 @@ class CsvFile(FileTarget):
                 _bring_back_note(target, note)
             raise
         if before:
-            # It is right as it is, and the next run tries again.
+            # A note about both files is correct, and the next run tries again.
             with suppress(EngineError):
                 write_note(target, new)
 
@@ -156,7 +156,7 @@ class CsvFile(FileTarget):
         return look_at(self.final).is_changed
 
     def settle(self) -> None:
-        """Reduce the note to the file alone, after a run was killed right after publishing it."""
+        """Reduce the note to the current file, after a run was killed right after publishing it."""
         target = self.final
         tidy_csv(target)
         with held_folder(target.parent):
@@ -166,18 +166,16 @@ class CsvFile(FileTarget):
 
 
 def content_of_csv(file_sha256: str, form: Sequence[Any]) -> ContentRecord:
-    """Return the hashes of a CSV file, and of the form in which its columns are to be read."""
     return ContentRecord(file_sha256=file_sha256, form_sha256=sha256_of_json(form))
 
 
 def tidy_csv(target: Path) -> None:
-    """Remove the hidden files that runs to the same target left behind when they were killed."""
+    """Remove hidden files that killed runs to this target left behind."""
     tidy(target)
     tidy(note_path(target))
 
 
 def _standing(target: Path) -> Entries:
-    """Return the entries of the file that is there until it is replaced."""
     digest = sha256_of(target) if target.is_file() else None
     if digest is None:
         return {}
@@ -190,13 +188,11 @@ def _standing(target: Path) -> Entries:
 
 
 def write_note(target: Path, entries: Entries) -> None:
-    """Replace the note of a file."""
     with staged_file(note_path(target), replace=True) as staged:
         staged.write_text(note_text(entries), encoding="utf-8")
 
 
 def _bring_back_note(target: Path, note: bytes | None) -> None:
-    """Put the note back that was there, if there was any, where its file was not replaced."""
     with suppress(OSError, EngineError):
         if note is None:
             note_path(target).unlink()

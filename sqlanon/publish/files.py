@@ -1,4 +1,4 @@
-"""Publishing files: staged beside the target under a hidden name, made durable, then renamed in one step."""
+"""Publication of files: staged beside the target under a hidden name, synced, then renamed in one step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sqlanon.model.whole_files import is_special
 
 AMONG = "{} lies among the files of the {}, {}, so that the next run would read it. Write to another folder"
 
-PREVIOUS = ".previous"  # the end of the hidden name of a target that was moved away
+PREVIOUS = ".previous"  # suffix of the hidden name of a target that was moved away
 
 NOT_OURS = '{} was not written by sqlanon. Choose another name, or pass replace="anything" to overwrite it'
 
@@ -32,7 +32,7 @@ CHANGED = '{} was changed since sqlanon wrote it. Choose another name, or pass r
 
 @contextmanager
 def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
-    """Hand out a path to write to; it becomes ``target`` when the block ends, and is removed when the block fails."""
+    """Yield a path to write to, which becomes ``target`` at the end of the block, or is removed if it fails."""
     with cannot_be_written(target, "target"):
         tidy(target)
         refuse_file(target, replace=replace)
@@ -45,7 +45,7 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
 def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]:
     """Hold a hidden name beside the target, which other runs leave alone.
 
-    What is there when the block ends is removed, unless it is all that there is.
+    At the end, the file or folder there is removed, unless it is the only copy of the target.
     """
     with cannot_be_written(target, "target"):
         held = hold(target.parent, f".{target.name}.run.", f".{state}")
@@ -59,7 +59,6 @@ def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]
 
 @contextmanager
 def cannot_be_written(target: Path, step: str) -> Iterator[None]:
-    """Raise what the file system refuses inside the block as our error."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -69,9 +68,9 @@ def cannot_be_written(target: Path, step: str) -> Iterator[None]:
 
 
 def tidy(target: Path) -> None:
-    """Put right what runs to the same target left behind when they were killed.
+    """Clean up after killed runs to this target.
 
-    A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
+    A target that was moved away comes back if nothing has taken its place; all other hidden files go.
     """
     for path in left_behind(target):
         if path.suffix == PREVIOUS and os.path.lexists(path) and not os.path.lexists(target):
@@ -82,7 +81,7 @@ def tidy(target: Path) -> None:
 
 
 def left_behind(target: Path) -> Iterator[Path]:
-    """Find the hidden files and folders of runs that were killed, each held until the next one is asked for."""
+    """Yield hidden files and folders of killed runs, each held until the next."""
     for path in _hidden_beside(target):
         held = acquire_stale(path)
         if held is not None:
@@ -93,7 +92,7 @@ def left_behind(target: Path) -> Iterator[Path]:
 
 
 def bring_back(source: str) -> None:
-    """Tidy for a folder that is to be read; nothing happens if it is there, or never was."""
+    """Tidy for a folder that is to be read; do nothing if it exists, or never did."""
     try:
         target = Path(os.path.abspath(source))  # noqa: PTH100
         if is_glob(source) or not target.name or os.path.lexists(target):
@@ -105,7 +104,6 @@ def bring_back(source: str) -> None:
 
 
 def _hidden_beside(target: Path) -> list[Path]:
-    """Return the hidden names of a target, whether anybody holds them or not; a lock may have been left alone."""
     if not target.parent.is_dir():
         return []
     stages = filter(None, (STAGE.fullmatch(path.name) for path in target.parent.iterdir()))
@@ -114,7 +112,6 @@ def _hidden_beside(target: Path) -> list[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, as far as the file system lets it."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -134,12 +131,10 @@ def refuse_file(target: Path, *, replace: bool) -> None:
 
 
 def taken(target: Path) -> TargetError:
-    """Return the error of a target that exists and may not be replaced."""
     return TargetError(f"the file {target} exists; give another name, or replace=True", step="target")
 
 
 def refuse_place(target: Path) -> None:
-    """Refuse a target whose folder is missing or read-only."""
     if "\0" in str(target):
         raise EngineError("a file name cannot hold a NUL character", step="target")
     if not target.parent.is_dir():
@@ -151,9 +146,9 @@ def refuse_place(target: Path) -> None:
 def refuse_own_source(
     target: Path, source: ResolvedSource, role: str, origins: Sequence[str] = (), *, folder: bool = False
 ) -> None:
-    """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is.
+    """Refuse a target that is, or would be, among the files of the source, or of another input with a role.
 
-    ``origins`` are the files under a source that is a query, a view or a frame.
+    ``origins`` are the files under a query, a view or a frame.
     """
     tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
@@ -166,7 +161,7 @@ def refuse_own_source(
 
 
 def refuse_within(target: str, folder: str, role: str) -> None:
-    """Refuse a target in a folder that is read by a server, with all that is in it; both can be in a store."""
+    """Refuse a target inside a folder that a server reads as a whole; both may be in an object store."""
     if "://" in target or "://" in folder:
         is_within = in_arrow(target).startswith(f"{in_arrow(folder).rstrip('/')}/")
     else:
@@ -206,13 +201,13 @@ def publish(staged: Path, target: Path, *, replace: bool) -> None:
 
 
 def _rename_without_replacing(staged: Path, target: Path) -> None:
-    """A link fails where a rename would overwrite what another program has put there meanwhile."""
+    """Link, which fails where a rename would overwrite a file that appeared meanwhile."""
     try:
         os.link(staged, target)
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
             raise
-        # A file system without links: the best that is left is to look again, right before the rename.
+        # A file system without links: check again right before the rename.
         if target.exists():
             raise FileExistsError from None
         staged.rename(target)
@@ -229,15 +224,12 @@ def flush(path: Path) -> None:
 
 HERE = -100  # AT_FDCWD: paths are relative to the working folder
 SWAP = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
+# Codes for an exchange that the kernel or the file system (such as NFS) does not support.
 UNSUPPORTED = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM))
-"""How a kernel or a file system (NFS, for one) says that it cannot."""
 
 
 def exchange(first: Path, second: Path) -> bool:
-    """Let two files or folders trade names, so that at every moment both names are there.
-
-    Return whether it was done; false, with nothing changed, where the system or the file system cannot.
-    """
+    """Swap the names of two files or folders atomically; return False, with nothing changed, if unsupported."""
     names = os.fsencode(first), os.fsencode(second)
     try:
         library = ctypes.CDLL(None, use_errno=True)

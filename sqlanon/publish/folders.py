@@ -1,6 +1,6 @@
-"""A release as a folder of Parquet files: staged under a hidden name, then swapped with its target in one step.
+"""Releases as folders of Parquet files, staged under a hidden name and swapped with the target in one step.
 
-Its record lists the files, so that others, and changes of them, can be seen.
+The record lists the files, so that added and changed ones show.
 """
 
 from __future__ import annotations
@@ -36,22 +36,20 @@ from sqlanon.queries import layout as partitions
 from sqlanon.queries.kit.nodes import Relation, Step, column, counted_rows, select, subquery
 from sqlanon.queries.source import SourceColumn
 
-STAGED_SUFFIX = ".staged"
-"""What data files end in until they are published: a glob of ``**/*.parquet`` enters hidden folders as well."""
-
-WRITTEN = Relation("anon_written", "row")  # the rows of a release with their numbers; each file has a piece of them
+STAGED_SUFFIX = ".staged"  # of unpublished data files, as a glob ``**/*.parquet`` enters hidden folders, too
+WRITTEN = Relation("anon_written", "row")  # numbered rows of a release, a range of them per file
 
 
 class FolderTarget(StagedTarget):
     """A folder of Parquet files, verified as its readers will read it.
 
-    The database writes it, or a server that has the rows and sees the folder under the same path.
+    It is written by the database, or by a server that has the rows and sees the folder under the same path.
     """
 
     is_folder = True
     takes_far_rows = True
-    columns: dict[str, str]  # the types of its columns, by name
-    far: exp.Table | None = None  # the rows that a server has written
+    columns: dict[str, str]  # types by name
+    far: exp.Table | None = None  # rows written by a server
     record: Record | None = None
 
     @contextmanager
@@ -70,7 +68,6 @@ class FolderTarget(StagedTarget):
 
     @property
     def described(self) -> str:
-        """Describe it with its name."""
         return f"Parquet folder {self.name}"
 
     def held_note(self) -> str | None:
@@ -81,7 +78,7 @@ class FolderTarget(StagedTarget):
         return note_of(self.final)
 
     def standing(self) -> Standing | None:
-        """Return the release in the folder: all of its files are looked at, whatever its marker says of them."""
+        """Return the release in the folder, read from all of its files, listed in its marker or not."""
         folder, pattern = Path(self.name), pattern_below(self.name)
         layout = marked(folder)
         if layout is None:
@@ -100,11 +97,10 @@ class FolderTarget(StagedTarget):
 
     @property
     def place(self) -> str:
-        """The folder that a server writes to."""
         return str(self.path / "written")
 
     def collected(self) -> list[str]:
-        """Give the files of a server numbers for names, as the files that are written here have them."""
+        """Rename a server's files to numbered names, as in a folder that is written here."""
         written = Path(self.place)
         found = sorted(written.glob(f"*{FILE_SUFFIX}"))
         if not found:
@@ -148,14 +144,14 @@ class FolderTarget(StagedTarget):
         return ResolvedSource(written, self.described)
 
     def with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
-        """Return the rows as they are written, with their columns; refused are those that the files cannot have."""
+        """Return the rows as written, and their columns; refuse columns that the files cannot have."""
         return query, self.engine.parquet_columns(query)
 
     def refuse_types(self, columns: Sequence[SourceColumn]) -> None:
-        """Refuse columns that a server has written, and other readers of the files cannot have."""
+        """Refuse columns written by a server that readers of the files cannot have."""
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
-        # Through a table, where rows have numbers: what DuckDB itself splits holds to no bound.
+        # Number the rows in a table: files that DuckDB splits exceed the limit.
         names = [found.name for found in columns]
         self.engine.run(Step(WRITTEN, partitions.numbered(query), "lay out the release"))
         rows = self.engine.fetch(counted_rows(WRITTEN.table), "lay out the release")[0]["rows"]
@@ -173,7 +169,7 @@ class FolderTarget(StagedTarget):
         number_files(self.path, partitions.PIECE)
         if any(files_below(self.path)):
             return
-        # No partition, no rows: readers find the columns in a file without any.
+        # Without a row there is no partition: write an empty file for its columns.
         place = self.path.joinpath(*(f"{name}={NO_VALUE}" for name in self.into.partition_by))
         place.mkdir(parents=True)
         kept = [found for found in columns if found.name not in self.into.partition_by]
@@ -181,17 +177,15 @@ class FolderTarget(StagedTarget):
         self.engine.write_parquet(part(place, 0), rows, kept)
 
     def add_record(self, record: Record) -> ContentRecord:
-        """Keep the record; the hashes of files are taken when they have their names."""
+        """Keep the record; hashes follow once the files have their names."""
         self.record = record
         return ContentRecord()
 
     def sealed(self, layout: FolderRecord) -> str:
-        """Return the text of the record with the files that were written."""
         assert self.record is not None
         return self.record.sealed(layout).text
 
     def finished(self) -> FolderRecord:
-        """Give the data its final names, wait until all of it is on the disk, and return the list of files."""
         for path in list(files_below(self.path)):
             flush(path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX)))
         for place, _, _ in os.walk(self.path, topdown=False):
@@ -211,13 +205,13 @@ class FolderTarget(StagedTarget):
 
     def forget(self) -> None:
         if self.far is not None and self.engine.far is not None:
-            with suppress(EngineError):  # the session removes it at its end
+            with suppress(EngineError):  # the session drops it at its end
                 self.engine.far.drop(self.far)
 
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Make a folder to write to under a hidden name beside its target, which is removed when the block ends."""
+    """Make a folder under a hidden name beside its target, and remove it when the block ends."""
     with hidden(target, "staged") as path:
         with cannot_be_written(target, "target"):
             path.mkdir()
@@ -225,7 +219,7 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 
 def refuse_folder(target: Path, *, replace: bool) -> None:
-    """Refuse a folder that holds anything but a release of ours as it was written, and any that may not be replaced."""
+    """Refuse a folder with anything but an unchanged release of ours, or one that may not be replaced."""
     refuse_place(target)
     if target.is_symlink():
         raise EngineError(f"{target} is a symbolic link; give the folder that it leads to", step="target")
@@ -241,29 +235,27 @@ def refuse_folder(target: Path, *, replace: bool) -> None:
 
 
 def _refuse_changed(folder: Path, target: Path) -> None:
-    """Refuse to replace a target, which is at ``folder`` by now, that is anything but a release as it was written."""
+    """Refuse to replace a target, now at ``folder``, that is not an unchanged release."""
     if not is_whole(folder):
         raise EngineError(
-            f"the folder {target} holds files that are not of a release, or a release that was changed since; it is "
-            "not replaced: give another name, or empty it yourself",
+            f"the folder {target} holds other files than a release, or a release that was changed since, and is not "
+            "replaced: give another name, or empty it yourself",
             step="target",
         )
 
 
 def is_empty(folder: Path) -> bool:
-    """Return whether a folder is missing or empty."""
     return not folder.exists() or not any(folder.iterdir())
 
 
 def part(folder: Path, number: int) -> Path:
-    """Return the file of a folder that is being written with a number, from 0."""
     return folder / f"part-{number:05}{STAGED_SUFFIX}"
 
 
 def number_files(folder: Path, piece: str) -> None:
-    """Number the files in each folder of partitions, whatever the database has called them.
+    """Number the files in each folder of partitions, whatever the database called them.
 
-    Folders ``<piece>=<number>`` number the order of the files of a partition, and are taken away.
+    Folders ``<piece>=<number>`` give the order of the files of a partition, and are removed.
     """
     prefix = f"{piece}="
     found: dict[Path, list[tuple[int, str, Path]]] = {}
@@ -276,13 +268,12 @@ def number_files(folder: Path, piece: str) -> None:
         for number, (_, _, path) in enumerate(sorted(files)):
             path.rename(part(place, number))
             if path.parent != place:
-                with suppress(OSError):  # there are more files in it
+                with suppress(OSError):  # not empty yet
                     path.parent.rmdir()
 
 
 def publish(staged: Path, target: Path, *, replace: bool) -> None:
-    """Give a folder that is written its name, if the target may be replaced."""
-    # A folder takes the place of an empty one, and of nothing else.
+    # Renaming replaces an empty folder, and nothing else.
     if is_empty(target):
         try:
             staged.rename(target)
@@ -295,7 +286,7 @@ def publish(staged: Path, target: Path, *, replace: bool) -> None:
         refuse_folder(target, replace=replace)
         if exchange(staged, target):
             try:
-                _refuse_changed(staged, target)  # once more, when nobody can reach it any longer
+                _refuse_changed(staged, target)  # again, now that nobody can reach it
             except EngineError:
                 exchange(staged, target)
                 raise
@@ -305,9 +296,10 @@ def publish(staged: Path, target: Path, *, replace: bool) -> None:
 
 
 def _swap_in_two_steps(staged: Path, target: Path) -> None:
-    """Move the old folder away, and the new one in: between the two, a run that is killed leaves neither in place.
+    """Move the old folder away, then the new one in.
 
-    The old one then waits under its hidden name for the next run or reader to bring it back.
+    A run that is killed in between leaves neither in place; the next run or reader brings back the old one, which waits
+    under its hidden name.
     """
     with hidden(target, "previous") as previous:
         try:
@@ -322,7 +314,6 @@ def _swap_in_two_steps(staged: Path, target: Path) -> None:
 
 @contextmanager
 def readable(reason: str, changes: Sequence[str]) -> Iterator[None]:
-    """Raise what cannot be read of a release with a reason, and with how its files have changed."""
     try:
         yield
     except EngineError as error:

@@ -1,8 +1,7 @@
-"""A release as a Parquet file, whose note is put into its footer once the file is written and measured.
+"""Releases as Parquet files. The note is patched into the footer once the file is written and measured.
 
-Writing the file once more with its note cost 0 to 24 % of the CPU time of a run (1 M rows, without and with three
-columns of many values that are published as they are; 8 pairs of runs each), and would publish another file than the
-one that was measured.
+Writing the file again with its note took 0 to 24 % more CPU time (1 M rows, without and with three kept columns of many
+values; 8 pairs of runs each), and would publish another file than the one measured.
 """
 
 from __future__ import annotations
@@ -24,18 +23,14 @@ from sqlanon.publish.files import cannot_be_written, staged_file
 from sqlanon.publish.targets import FileTarget, Written
 from sqlanon.queries.source import SourceColumn
 
-UNKNOWN = "null"  # a note that says nothing yet, as JSON
+UNKNOWN = "null"  # placeholder of a note, as JSON
 TAIL = struct.Struct("<I4s")  # the end of a file: the length of its footer, and the letters PAR1
-
-# How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift.
-BINARY_NEXT = b"\x18"
-PIECE_BYTES = 1 << 20  # the bytes of a file that are hashed at a time
-MORE = 0x80  # in a byte of a length, which holds seven bits: more bytes follow
+BINARY_NEXT = b"\x18"  # Thrift's compact protocol: a field of bytes, numbered one after the last field
+PIECE_BYTES = 1 << 20  # bytes hashed at a time
+MORE = 0x80  # flag in a byte of a varint: more bytes follow
 
 
 class ParquetFile(FileTarget):
-    """A Parquet file."""
-
     format = "Parquet"
 
     @contextmanager
@@ -67,7 +62,7 @@ class ParquetFile(FileTarget):
 
 
 def replace_note(path: Path, old: str, new: str) -> None:
-    """Put a note in place of another in the footer of a Parquet file; its pages, before that, stay where they are."""
+    """Replace a note in the footer of a Parquet file; its pages, before the footer, stay in place."""
     with path.open("r+b") as file:
         start, footer, letters = _footer(file, old, new)
         file.seek(start)
@@ -76,7 +71,7 @@ def replace_note(path: Path, old: str, new: str) -> None:
 
 
 def content_of_parquet(path: Path, note: str) -> ContentRecord:
-    """Return the hash of a Parquet file, of its pages and its footer, with :data:`UNKNOWN` in place of its note.
+    """Return the hash of a Parquet file with :data:`UNKNOWN` in place of its note.
 
     A ValueError if the note is not in its footer.
     """
@@ -92,13 +87,12 @@ def content_of_parquet(path: Path, note: str) -> ContentRecord:
 
 
 def _footer(file: BinaryIO, old: str, new: str) -> tuple[int, bytes, bytes]:
-    """Return where the footer of a file begins, the footer with another note, and the letters behind it."""
     size = file.seek(-TAIL.size, os.SEEK_END)
     length, letters = TAIL.unpack(file.read(TAIL.size))
     if length > size:
         raise ValueError(file.name)
     start = file.seek(size - length)
-    # Notes come after all that a footer says of values, among which the same bytes may be.
+    # Take the last match: statistics of values, which may contain the same bytes, come before notes.
     before, found, after = file.read(length).rpartition(_entry(old))
     if not found:
         raise ValueError(file.name)
@@ -106,12 +100,12 @@ def _footer(file: BinaryIO, old: str, new: str) -> tuple[int, bytes, bytes]:
 
 
 def _entry(note: str) -> bytes:
-    """Return a note under its key, as a footer has it: each with its length before it."""
+    """Encode a note under its key as in a footer, both with their lengths before them."""
     spelled = bytearray()
     for text in (NOTE_KEY.encode(), note.encode()):
         spelled += BINARY_NEXT
         length = len(text)
-        while length >= MORE:  # seven bits at a time, the lowest ones first
+        while length >= MORE:  # seven bits at a time, lowest first
             spelled.append(length % MORE | MORE)
             length //= MORE
         spelled.append(length)

@@ -1,7 +1,6 @@
-"""Records of what is made: hashes, counts and thresholds, never a cell value.
+"""Records of releases: hashes, counts and thresholds, never a cell value.
 
-The files that a policy names go by their names and the hashes of their contents: where they lie on the machine of the
-custodian concerns nobody who gets the release.
+Files that a policy names appear by name and hash of their content: recipients need not know the custodian's paths.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from sqlanon.model.release import Guarantee, RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.sql_files import sql_folder
 
-DECIMALS = 12  # the decimals to which measures are computed in floating point
+DECIMALS = 12  # precision of measures in floating point
 
 
 # More than six parameters: the parts of a record.
@@ -52,8 +51,10 @@ def release_record(
 ) -> Record:
     """Return the record of a release.
 
-    ``attained`` is in the order of the bounds of the policy; of a partition it is together with those published before.
-    A partition of a fit has no report, and a run that may make another release from the same is ``made_from`` nothing.
+    Args:
+        attained: in the order of the policy's bounds; for a partition, over all partitions published so far.
+        report: None for a partition of a fit.
+        made_from: None if another run may make another release from the same inputs.
     """
     more = {"report": report, "made_from": made_from, "fit": fit}
     return record_by(
@@ -67,7 +68,7 @@ def release_record(
 
 
 def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[BoundRecord]:
-    """Every bound of a policy beside what is attained of it, rounded to what it is computed to, in their order."""
+    """Pair every bound of a policy with its attained value, rounded to its precision, in policy order."""
     bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
     rounded = (round(v, DECIMALS) if isinstance(v, float) and math.isfinite(v) else v for v in attained)
     return [
@@ -77,10 +78,10 @@ def attained_bounds(policy: Policy, attained: Sequence[float | None]) -> list[Bo
 
 
 def record_by(policy: Policy, **facts: object) -> Record:
-    """Return the record of what was made by a policy: the policy and its hash, and the facts, with no path of a file.
+    """Return the record of what a policy made: the policy, its hash, and the facts, without absolute paths.
 
-    Where the policy has absolute paths, ``policy_files`` lists the names that stand in their place, each with the
-    SHA-256 of its content; None for a glob or a folder, and for a file that is not there.
+    ``policy_files`` lists the names that replace them, each with the SHA-256 of the file's content, or None for a glob,
+    a folder or a missing file.
     """
     record = new_record(policy=policy.as_recorded(), policy_sha256=policy.sha256(), **facts)
     paths = dict.fromkeys(_paths(policy))
@@ -92,12 +93,10 @@ def record_by(policy: Policy, **facts: object) -> Record:
 
 
 def companion_record(policy: Policy, name: str, release: str) -> Record:
-    """Return the record of a companion table: what it is, and the table that the rows of the release are in."""
     return record_by(policy, companion=CompanionRecord(name=name, release=release))
 
 
 def new_record(**facts: Any) -> Record:
-    """Return the record of a table or file of ours, by the fields of :class:`Record`."""
     return Record.model_validate(
         {"format": FORMAT, "version": installed_version(), "code_sha256": code_sha256(), **facts}
     )
@@ -105,7 +104,6 @@ def new_record(**facts: Any) -> Record:
 
 @cache
 def code_sha256() -> str:
-    """Return a hash of every SQL and Python file of this package."""
     digest = hashlib.sha256()
     for folder, pattern in ((sql_folder(), "**/*.sql"), (Path(__file__).parents[1], "**/*.py")):
         for path in sorted(folder.glob(pattern)):
@@ -114,18 +112,17 @@ def code_sha256() -> str:
     return digest.hexdigest()
 
 
-ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)  # how an absolute path begins
+ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)  # start of an absolute path
 QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)  # such a path in a query
 
 
 def promise_of(policy: Policy, guarantee: Guarantee) -> PromiseRecord:
-    """Make the record of a guarantee, with names of files in place of paths."""
     facts = guarantee.model_dump(mode="json", include=set(PromiseRecord.model_fields))
     return PromiseRecord.model_validate(_named(facts, sorted(_paths(policy), key=len, reverse=True)))
 
 
 def _paths(policy: Policy) -> Iterator[str]:
-    """Yield the absolute paths that a policy has, in queries too; relative ones reveal nothing about the machine."""
+    """Yield the absolute paths in a policy, also in queries; relative ones reveal nothing about the machine."""
     for rule in policy.taxonomies.values():
         if isinstance(rule, FileOfTaxonomy) and ABSOLUTE.match(rule.file):
             yield rule.file
@@ -139,7 +136,6 @@ def _paths(policy: Policy) -> Iterator[str]:
 
 
 def without_place(name: str) -> str:
-    """Name a release for a record: by the last part of an absolute path."""
     return _name(name) if ABSOLUTE.match(name) else name
 
 
@@ -162,7 +158,6 @@ def _name(path: str) -> str:
 
 
 def _sha256(path: str) -> str | None:
-    """Return the hash of a file; None of a glob, a folder, or no file of this machine."""
-    with suppress(RuntimeError):  # nobody has that home
+    with suppress(RuntimeError):  # unknown home folder
         return sha256_of(Path(path.removeprefix("file:")).expanduser())
     return None

@@ -1,4 +1,4 @@
-"""A file with the statements that are sent, in their order, for people to read and to run again."""
+"""A log file of the statements that are sent, in order, to read and to run again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sqlanon.errors import EngineError
 from sqlanon.publish.files import cannot_be_written, refuse_place
 from sqlanon.queries.kit.nodes import DIALECT
 
-QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")  # how statements begin that hold queries
+QUERIES = ("SELECT ", "WITH ", "CREATE TEMPORARY TABLE ", "INSERT INTO ")  # starts of statements with a query
 
 
 class StatementFile(StatementLog):
-    """Writes each statement once the next one is sent: by then its result has been read."""
+    """Writes each statement when the next one is sent, because its result has been read by then."""
 
     def __init__(self, file: TextIO, path: Path) -> None:
         self._file = file
@@ -31,7 +31,7 @@ class StatementFile(StatementLog):
 
     @contextmanager
     def sending(self, sql: str, purpose: str) -> Iterator[None]:
-        """A statement that begins; its time is that of the block, and of those in which its result is read."""
+        """Log a statement; its time is that of this block and of the blocks that read its result."""
         self.write()
         self._last, self._seconds = (sql, purpose), 0.0
         with self.reading():
@@ -39,7 +39,6 @@ class StatementFile(StatementLog):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Add the time of a block to that of the last statement."""
         start = perf_counter()
         try:
             yield
@@ -47,7 +46,6 @@ class StatementFile(StatementLog):
             self._seconds += perf_counter() - start
 
     def write(self) -> None:
-        """Write the last statement, if it is not written."""
         if self._last is None:
             return
         (sql, purpose), self._last = self._last, None
@@ -59,7 +57,7 @@ class StatementFile(StatementLog):
 
 @contextmanager
 def statements_to(engine: Compute, given: str | Path | None) -> Iterator[None]:
-    """Write the statements of a block to a new file, if one is given; it stays as far as it was written."""
+    """Write the statements of a block to a new file, if one is given; on failure, it keeps those sent so far."""
     if given is None:
         yield
         return
@@ -79,7 +77,7 @@ def statements_to(engine: Compute, given: str | Path | None) -> Iterator[None]:
 
 
 def _pretty(sql: str) -> str:
-    """Return a query in lines; another statement, and one whose form the parser does not know, as it was sent."""
+    """Format a query; return any other statement, and one that the parser does not know, as sent."""
     sent = sql.strip().removesuffix(";")
     if not sent.startswith(QUERIES):
         return sent

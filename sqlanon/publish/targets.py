@@ -1,6 +1,6 @@
-"""The places that a release goes to: it is written and verified there or beside them, then put there in one step.
+"""Targets of releases: written and verified in or beside their place, then published in one step.
 
-A format of files is one class, in one file, and a line in :data:`sqlanon.model.destination.FORMATS`.
+A file format is one class, in one file, and a line in :data:`sqlanon.model.destination.FORMATS`.
 """
 
 from __future__ import annotations
@@ -26,55 +26,53 @@ from sqlanon.satellites import imported, offered
 
 Written = exp.Table | exp.Subquery  # the rows of a file as a relation
 
+# Classes of targets other than files; satellites offer more.
 KINDS = {
     "table": "sqlanon.publish.warehouse_tables:TableTarget",
     "folder": "sqlanon.publish.folders:FolderTarget",
 }
-"""The classes of targets that are no files; satellites offer others."""
 
 
 class Target:
-    """A place for one release."""
-
-    notes: tuple[str, ...] = ()  # facts about the files that were written, for readers of the report
+    notes: tuple[str, ...] = ()  # on the written files, for the report
 
     def __init__(self, name: str) -> None:
         self.name = name  # as the user gave it
 
     def takes_enums(self, name: str) -> bool:
-        """Return whether a column may be of an ENUM type: it is text all the same to readers of the release."""
+        """Return whether a column may have an ENUM type, which readers of the release see as text."""
         return False
 
     def refuse_columns(self, query: exp.Query) -> None:
-        """Refuse columns that the target cannot have, or may refuse a cell of, before a private method pays."""
+        """Refuse columns that the target cannot have, or may fail on later, before a private method pays."""
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        """Write the rows of a query, to be followed by a record, and return them as a source to verify.
+        """Write the rows of a query, and return them as a source to verify; a record follows.
 
-        ``streamed`` says that they come in their order without a sort.
+        ``streamed`` means that they come in order without a sort.
         """
         raise NotImplementedError
 
     def add_record(self, record: Record) -> ContentRecord:
-        """Seal the record that travels with the rows, once, and return their hashes; those of a folder come later."""
+        """Seal the record that travels with the rows, and return the content's hashes; a folder's come later."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A release as it is found in its place, whatever was done to its files since."""
+    """A release as found in its place, changed or not."""
 
     source: ResolvedSource
-    columns: tuple[str, ...]  # all that its files have
+    columns: tuple[str, ...]  # of its files
     note: str | None
-    changes: Sequence[str]  # how its files are not those that were written, a sentence each
-    may_be_of_others: bool = False  # whether other programs make such tables, which have no note of ours
+    changes: Sequence[str]  # differences from the files that were written, a sentence each
+    may_be_of_others: bool = False  # other programs write such tables, too, without a note of ours
 
 
 class PlacedTarget(Target):
     """A target in its place, which may hold an earlier release."""
 
-    takes_far_rows: ClassVar[bool] = False  # whether a server that has the rows can write it
+    takes_far_rows: ClassVar[bool] = False  # a server with the rows can write it
 
     def __init__(self, engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], replace: Replace) -> None:
         super().__init__(into.name)
@@ -85,31 +83,31 @@ class PlacedTarget(Target):
 
     @cached_property
     def is_far(self) -> bool:
-        """Whether rows are released that are not in the database; they are written where they are."""
+        """Whether rows on a server are released, which writes them itself."""
         return any(self.engine.is_far(source.relation) for source in self.read.values())
 
     def opened(self) -> AbstractContextManager[None]:
-        """Open the target; the release gets its place when the block ends, and is removed when the block fails."""
+        """Open the target: publish at the end of the block, and leave nothing if it fails."""
         raise NotImplementedError
 
     def held_note(self) -> str | None:
-        """Return the note of the release that is in the place, if it is whole: as JSON, or a text of the user's own."""
+        """Return the note of an intact release in the place: JSON, or a user's own text."""
         raise NotImplementedError
 
     def found_note(self) -> str | None:
-        """Return the note that is in the place, whatever else is there; an EngineError if it cannot be read."""
+        """Return the note in the place, whatever else is there; an EngineError if it cannot be read."""
         return self.held_note()
 
     def standing(self) -> Standing | None:
-        """Return the release that is in the place; None if that is read as any other source."""
+        """Return the release in the place; None if it is read like any other source."""
         return None
 
     def uncompared(self) -> exp.Expr | None:
-        """Return the rows in the place; None where the held note was compared with them."""
+        """Return the rows in the place; None if the held note was compared with them."""
         return None
 
     def settle(self) -> None:
-        """Remove what runs to the same target left behind when they were killed."""
+        """Clean up after killed runs to this target."""
 
     def _refuse_changed_sources(self) -> None:
         for source in self.read.values():
@@ -123,12 +121,12 @@ def target_for(
 ) -> Iterator[PlacedTarget]:
     """Open the target of a name.
 
-    A file or a folder appears under its name when the block ends and not at all when the block fails; a table is
-    written within the transaction that the block opens. What is ``read``, by role, the release may not replace.
+    A file or folder appears under its name only when the block succeeds; a table is written in the transaction that the
+    block opens. ``read`` are the inputs, by role, which the release may not replace.
 
     Raises:
-        EngineError: the name is taken, also by what may not be replaced because it is not ours; is that of something
-            that is read; or of a place that cannot be written.
+        EngineError: the name is taken, or taken by something not written by sqlanon; it belongs to an input; or the
+            place is not writable.
     """
     target = target_at(engine, into, read, replace)
     if target.is_far and not target.takes_far_rows:
@@ -150,7 +148,7 @@ def target_for(
 def target_at(
     engine: Engine, into: Destination, read: Mapping[str, ResolvedSource] | None = None, replace: Replace = False
 ) -> PlacedTarget:
-    """Return the target of a name, which is not opened; a file is Parquet unless it ends otherwise."""
+    """Return the target of a name, unopened; a file is Parquet unless its suffix says otherwise."""
     if into.kind == "file":
         known = (FORMATS[suffix] for suffix in FORMATS if into.name.lower().endswith(suffix))
         kind = imported(next(known, FORMATS[FILE_SUFFIX]))
@@ -161,13 +159,13 @@ def target_at(
 
 
 def standing_at(engine: Engine, name: str) -> Standing | None:
-    """Return the release in a folder, a lake or a store; None if what has the name is read as any other source."""
+    """Return the release in a folder, a lake or a store; None if the name is read like any other source."""
     kind = kind_elsewhere(name) or ("folder" if is_folder(name) and engine.find(name) is None else None)
     return None if kind is None else target_at(engine, Destination(name, kind)).standing()
 
 
 def note_of_file(engine: Engine, file: str | Path) -> str | None:
-    """Return the provenance of a file, as JSON; None without one, or if it is about another content of a CSV.
+    """Return the provenance of a file, as JSON; None without one, or if a CSV has changed since.
 
     An EngineError if it is neither a Parquet file nor named as a CSV, or the file beside a CSV is not a note.
     """
@@ -177,19 +175,18 @@ def note_of_file(engine: Engine, file: str | Path) -> str | None:
 
 
 class StagedTarget(PlacedTarget):
-    """A target outside of the warehouse, written under a hidden name beside its place."""
+    """A target outside the warehouse, written under a hidden name beside its place."""
 
     path: Path  # the hidden file or folder, while the target is staged
     is_folder: ClassVar[bool] = False
 
     @property
     def final(self) -> Path:
-        """The place of the file or the folder."""
         return self.into.path
 
     @property
     def address(self) -> str:
-        """The place as a server spells it."""
+        """The place, as spelled by a server."""
         return str(self.final)
 
     @contextmanager
@@ -203,11 +200,10 @@ class StagedTarget(PlacedTarget):
                 self.forget()
 
     def staged(self) -> AbstractContextManager[None]:
-        """Write under a hidden name within a block, and publish at its end; nothing is left when the block fails."""
+        """Write under a hidden name in a block, and publish at its end; a failed block leaves nothing."""
         raise NotImplementedError
 
     def refuse_place(self) -> None:
-        """Refuse a place that is, or would be, among the files that are read."""
         for role, source in self.read.items():
             files = () if source.files else self.engine.origins(source).files
             refuse_own_source(self.final, source, role, files, folder=self.is_folder)
@@ -215,15 +211,15 @@ class StagedTarget(PlacedTarget):
                 refuse_within(self.address, source.relation.name.removeprefix(DELTA), role)
 
     def refuse_changed(self) -> None:
-        """Refuse to publish rows of a source, or in a place, that has changed since."""
+        """Refuse to publish if a source or the place has changed during the run."""
         self._refuse_changed_sources()
 
     def forget(self) -> None:
-        """Remove all that is kept of the release elsewhere than in its place."""
+        """Remove what is kept of the release outside its place."""
 
 
 class FileTarget(StagedTarget):
-    """A file, written beside its place and verified there. A format overrides the verbs that raise."""
+    """A file, written and verified beside its place. A format overrides the methods that raise."""
 
     format: ClassVar[str]
 
@@ -240,7 +236,7 @@ class FileTarget(StagedTarget):
         return ResolvedSource(written, f"{self.format} {self.name}")
 
     def columns_of(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as the file has them; refused are values that the format has no form for."""
+        """Return a query's columns as the file has them; refuse values that the format cannot represent."""
         return self.engine.written_columns(query)
 
     def write_file(self, query: exp.Query, columns: Sequence[SourceColumn], *, streamed: bool) -> Written:
@@ -248,20 +244,20 @@ class FileTarget(StagedTarget):
         raise NotImplementedError
 
     def refuse_altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
-        """Read back what was written of a query, and refuse values that have another text now.
+        """Read back the written rows, and refuse values whose text has changed.
 
-        Where the types of its columns prove that nothing has changed, nothing is read.
+        Nothing is read if the column types rule out a change.
         """
 
     def note_of(self, file: str | Path) -> str | None:
-        """Return the provenance of a file of this format, as JSON; None without one, or if it is about another content.
+        """Return the provenance of a file of this format, as JSON; None without one, or if the content has changed.
 
         A file of another format is an EngineError.
         """
         raise NotImplementedError
 
     def is_changed(self) -> bool:
-        """Return whether the provenance of the file that is there is about another content."""
+        """Return whether the file's provenance is about another content."""
         return False
 
     def found_note(self) -> str | None:
@@ -271,7 +267,7 @@ class FileTarget(StagedTarget):
         try:
             return self.note_of(self.final) if self.final.is_file() else None
         except (EngineError, OSError, ValueError):
-            return None  # neither a Parquet file nor a CSV with its note: nothing of ours
+            return None  # neither a Parquet file nor a CSV with its note
 
     def settle(self) -> None:
         tidy(self.final)
@@ -294,6 +290,6 @@ class FileTarget(StagedTarget):
         except EngineError as error:
             if error.refusal is not None:
                 raise
-            note = None  # no file of this format
+            note = None  # another format
         if not facts_of(note):
             raise EngineError(NOT_OURS.format(f"the file {self.final}"), step="target")

@@ -1,4 +1,4 @@
-"""A release as a table of the warehouse, and the tables that are published beside it in one step."""
+"""Releases as tables of the warehouse, and companion tables that are published in the same step."""
 
 from __future__ import annotations
 
@@ -17,14 +17,10 @@ from sqlanon.publish.files import NOT_OURS
 from sqlanon.publish.targets import PlacedTarget, Target
 from sqlanon.queries.kit.macros import table_call
 
-ONE_STEP = (
-    "a release of several tables is published in one step, which only a warehouse can do: give the names of tables"
-)
+ONE_STEP = "only a warehouse can publish a release of several tables in one step: give the names of tables"
 
 
 class TableTarget(PlacedTarget):
-    """A table of the warehouse, written and verified inside the transaction of the run."""
-
     @cached_property
     def table(self) -> exp.Table:
         """The table; an EngineError if the release may not go there."""
@@ -36,7 +32,6 @@ class TableTarget(PlacedTarget):
         yield
 
     def refuse_others(self) -> None:
-        """Refuse to replace a table without a note of ours."""
         table = self.table
         if not self.replace or self.replace == "anything":
             return
@@ -45,14 +40,14 @@ class TableTarget(PlacedTarget):
             raise EngineError(NOT_OURS.format(f'the table "{self.name}"'), step="target")
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        # Once more, within the transaction: whoever changes the table from here on is in conflict with it.
+        # Again, in the transaction: a later change by others conflicts with it.
         self.refuse_others()
         with self.engine.in_order():
             self.engine.write_table(self.table, query, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
 
     def add_record(self, record: Record) -> ContentRecord:
-        self._refuse_changed_sources()  # the transaction ends before the target is left
+        self._refuse_changed_sources()  # here, because the transaction ends before the target is closed
         content = content_of_table(self.engine, self.table)
         self.engine.comment_table(self.table, record.sealed(content).text)
         return content
@@ -67,18 +62,16 @@ class TableTarget(PlacedTarget):
 
 
 def content_of_table(engine: Engine, table: exp.Expr) -> ContentRecord:
-    """Return the hashes of a table: of its rows, whatever their order, and of the names and types of its columns."""
+    """Return the hashes of a table: of its rows in any order, and of the names and types of its columns."""
     found = engine.fetch(table_call("content_hash", table.copy()), "the hash of the content")[0]
     return ContentRecord(columns_sha256=columns_sha256(engine, table), rows_sha256=found["content_hash"])
 
 
 def columns_sha256(engine: Engine, table: exp.Expr) -> str:
-    """Return the hash of the names and types of the columns of a table."""
     return sha256_of_json([[column.name, column.type] for column in engine.describe(table)])
 
 
 def table_of(target: Target) -> exp.Table | None:
-    """Return the table of the warehouse that a target is; None of any other target."""
     return target.table if isinstance(target, TableTarget) else None
 
 
@@ -93,8 +86,8 @@ def tables_beside(
 ) -> dict[str, TableTarget]:
     """Return the targets of the tables that are published beside the rows of a release, by their content.
 
-    The user names those that are ``wanted``, the method has all that are ``published``: both have to be the same, and
-    all be tables of the warehouse, each with a name of its own.
+    The user names the ``wanted`` tables, the method has those ``published``: both must agree, and all must be tables of
+    the warehouse with distinct names.
     """
     known = ", ".join(published) or "none"
     problems = [f'"{name}" is not published beside the rows: what is, is {known}' for name in {*wanted} - {*published}]

@@ -1,4 +1,4 @@
-"""Documents on a terminal, by rich. Names go in as plain text, never as markup."""
+"""Documents on a terminal, by rich. Names are printed as plain text, never as markup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sqlanon.report.document import (
 
 STYLES: dict[Tone, str] = {"plain": "", "strong": "bold", "good": "green", "bad": "bold red", "doubtful": "yellow"}
 
-BAR_WIDTH = 30  # of a bar, in characters, where there is room
+BAR_WIDTH = 30  # in characters, where there is room
 
 BAR_SIGNS = ("·", "▒", "█")
 BAR_SIGNS_OF_ASCII = (".", "-", "#")
@@ -37,7 +37,7 @@ BAR_STYLES = ("dim", "yellow", "green")
 
 
 def rendered(document: Document) -> list[RenderableType]:
-    """Make what rich prints of a document, without its title, which the user has just typed."""
+    """Render a document for rich, without its title, which the user has just typed."""
     return _OnConsole().render(document)
 
 

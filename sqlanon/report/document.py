@@ -1,4 +1,4 @@
-"""A document: what is shown of a result, in texts without markup, and the walk that renders it."""
+"""Documents of results: texts, tables and charts without markup, and the base class of renderers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-MAX_ALIKE = 10  # the most sentences that are shown of those that differ in a column and in numbers alone
+MAX_ALIKE = 10  # most sentences shown that differ only in a column's name and numbers
 
 NAME_OR_NUMBER = re.compile(r'("(?:[^"]|"")+")|[0-9][0-9.,]*')
 
@@ -18,37 +18,32 @@ Audience: TypeAlias = Literal["recipient", "custodian"]
 
 @dataclass(frozen=True)
 class Text:
-    """Words, and how they are meant."""
-
     words: str
     tone: Tone = "plain"
 
 
 @dataclass(frozen=True)
 class Bar:
-    """The shares of a bar, from left to right; they add up to 1."""
+    """Shares of a bar, from left to right; they add up to 1."""
 
     shares: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Strip:
-    """A level of a taxonomy."""
-
     name: str
-    pieces: tuple[tuple[float, str], ...]  # its labels: the share of all values, and the text, empty if not shown
-    shown: float  # the share of the release that has labels of this level
+    pieces: tuple[tuple[float, str], ...]  # per label, its share of all values and its text, empty if not shown
+    shown: float  # share of the release with labels of this level
 
 
 @dataclass(frozen=True)
 class Strips:
-    """The levels of a taxonomy, from the top to the values."""
+    """Levels of a taxonomy, from the top to the values."""
 
     strips: tuple[Strip, ...]
 
     @property
     def words(self) -> str:
-        """The levels that are released, with their shares."""
         return ", ".join(f"{strip.name} {percent(strip.shown)}" for strip in self.strips if strip.shown)
 
 
@@ -57,8 +52,6 @@ Cell: TypeAlias = str | Text | Bar | Strips
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Texts in a line."""
-
     texts: tuple[str | Text, ...]
 
 
@@ -68,31 +61,27 @@ class Table:
 
     headings: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
-    numbers: Collection[int] = ()  # the positions of columns that are aligned to the right
+    numbers: Collection[int] = ()  # positions of right-aligned columns
     title: str = ""
-    scale: str = ""  # what its bars stand for, if it has some
-    legend: tuple[str, ...] = ()  # what the parts of a bar are
+    scale: str = ""  # the quantity that bars show
+    legend: tuple[str, ...] = ()  # names of the parts of a bar
 
 
 @dataclass(frozen=True)
 class Notes:
-    """Sentences in a list under a heading."""
-
     heading: str
     sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Code:
-    """Lines to copy."""
-
     text: str
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number before and after, in words; empty where there is none."""
+    """A number before and after, in words; empty if there is none."""
 
     name: str
     before: str
@@ -102,13 +91,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """The few numbers that one looks at first."""
+    """The few numbers to read first."""
 
     figures: tuple[Figure, ...]
 
     @property
     def table(self) -> Table:
-        """The numbers in rows, with their remarks if there are some."""
         width = 4 if any(each.remark for each in self.figures) else 3
         rows = [(each.name, each.before, each.after, each.remark)[:width] for each in self.figures]
         return Table(("", "before", "after", "")[:width], rows, numbers=(1, 2))
@@ -118,32 +106,31 @@ class Figures:
 class Bars:
     """Groups of bars side by side."""
 
-    title: str  # stands for the picture where nobody sees one
+    title: str  # the text alternative
     axis: str
     groups: tuple[str, ...]
-    series: tuple[tuple[str, tuple[float, ...]], ...]  # the name of each, and its share in each group
-    mark: tuple[int, str] | None = None  # the number of groups to the left of a line, and what it stands for
+    series: tuple[tuple[str, tuple[float, ...]], ...]  # names, with a share per group
+    mark: tuple[int, str] | None = None  # the number of groups to the left of a line, and its name
 
     @property
     def table(self) -> Table:
-        """The share of each series in each group."""
         columns = [shares for _, shares in self.series]
         return _shares_table(self, zip(self.groups, *columns, strict=True))
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Shares that fall in steps along a logarithmic axis."""
+    """Shares that fall stepwise along a logarithmic axis."""
 
-    title: str  # stands for the picture where nobody sees one
+    title: str  # the text alternative
     axis: str
-    ticks: tuple[tuple[float, str], ...]  # positions with names, ascending; the first and the last are its ends
-    series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]  # names, with steps: up to a position, the share
-    mark: tuple[float, str] | None = None  # a position, and what it stands for
+    ticks: tuple[tuple[float, str], ...]  # named positions, ascending, from end to end
+    series: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]  # names, with steps (end position, share)
+    mark: tuple[float, str] | None = None  # a position, and its name
 
     @property
     def table(self) -> Table:
-        """The shares at the positions with names."""
+        """The shares at the named positions."""
 
         def at(place: float, steps: Sequence[tuple[float, float]]) -> float:
             return next((share for end, share in steps if place <= end), 0.0)
@@ -155,17 +142,16 @@ class Steps:
 
 @dataclass(frozen=True)
 class Points:
-    """Points by a number, on a logarithmic axis, and a share."""
+    """Points of a number, on a logarithmic axis, and a share."""
 
-    title: str  # stands for the picture where nobody sees one
+    title: str  # the text alternative
     axis: str
-    points: tuple[tuple[float, float, int, bool], ...]  # a number, a share, how many are there, and whether in colour
-    front: tuple[tuple[float, float], ...]  # the points of a line, ascending
-    mark: tuple[float, float, str]  # the point that is marked, and what it stands for
+    points: tuple[tuple[float, float, int, bool], ...]  # number, share, how many coincide, whether coloured
+    front: tuple[tuple[float, float], ...]  # points of a line, ascending
+    mark: tuple[float, float, str]  # a point, and its name
 
     @property
     def table(self) -> Table:
-        """The points of the line."""
         rows = [(f"{number:g}", percent(share)) for number, share in self.front]
         return Table((self.axis, "share"), rows, numbers=(1,), title=self.title)
 
@@ -178,20 +164,16 @@ def _shares_table(chart: Bars | Steps, rows: Iterable[Sequence[Any]]) -> Table:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Columns of parts, each with the tone of what it says."""
-
     columns: tuple[tuple[Tone, tuple[Part, ...]], ...]
 
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a heading."""
-
     heading: str
     parts: tuple[Part, ...]
     remark: str = ""
-    audience: Audience = "recipient"  # what is for the custodian is left out for others
-    is_printed: bool = True  # else it is for the screen alone
+    audience: Audience = "recipient"  # a section for the custodian is left out for others
+    is_printed: bool = True  # False: on the screen only
 
 
 Chart: TypeAlias = Bars | Steps | Points
@@ -200,8 +182,6 @@ Part: TypeAlias = Paragraph | Table | Notes | Code | SideBySide | Section | Figu
 
 @dataclass(frozen=True)
 class Document:
-    """A document: a title, and parts in their order."""
-
     title: str
     parts: tuple[Part, ...]
 
@@ -210,10 +190,9 @@ Shown = TypeVar("Shown")
 
 
 class Renderer(ABC, Generic[Shown]):
-    """A way to show documents: what is made of each kind of part. Figures and charts are tables, if need be."""
+    """A medium for documents. Figures and charts are shown as tables unless it draws them."""
 
     def render(self, document: Document) -> list[Shown]:
-        """Show all parts of a document, in their order."""
         return [*map(self.part, document.parts)]
 
     def part(self, part: Part) -> Shown:
@@ -265,19 +244,17 @@ def paragraph(*texts: str | Text) -> Paragraph:
 
 
 def side_by_side(*parts: Part) -> SideBySide:
-    """Place parts in columns of their own."""
     return SideBySide(tuple(("plain", (part,)) for part in parts))
 
 
 def facts(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
-    """List facts in words, each with its value."""
     return Table((), [(what, in_words(value)) for what, value in rows], numbers=(1,), title=title)
 
 
 def notes(heading: str, sentences: Iterable[str]) -> tuple[Notes, ...]:
-    """List sentences under a heading; nothing without sentences.
+    """Return a list of sentences under a heading; nothing without sentences.
 
-    Of many sentences that differ in a column and in numbers alone, the first names other columns and stands for all.
+    If many sentences differ only in a column's name and numbers, the first stands for all and names other columns.
     """
     listed = tuple(_gathered(dict.fromkeys(sentences)))
     return (Notes(heading, listed),) if listed else ()
@@ -302,7 +279,7 @@ def _first_name(sentence: str) -> str:
 
 
 def _kind(sentence: str) -> str:
-    """Return a sentence about a column without its name and its numbers, and any other as it is."""
+    """Blank the name and the numbers in a sentence about a column; leave any other unchanged."""
     name = _first_name(sentence)
     return NAME_OR_NUMBER.sub(lambda found: found[1] or "0", sentence.replace(name, "_")) if name else sentence
 
@@ -312,27 +289,27 @@ def strong(words: str) -> Text:
 
 
 def count(number: int | None) -> str:
-    """Spell a number as ``12,345``; a dash for nothing."""
+    """Format a number as ``12,345``, and None as a dash."""
     return "–" if number is None else f"{number:,}"
 
 
 def percent(share: float | None) -> str:
-    """Spell a share as ``12.3 %``; a dash for nothing."""
+    """Format a share as ``12.3 %``, and None as a dash."""
     return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def short_percent(share: float) -> str:
-    """Spell a share as ``20 %`` or ``1.33 %``."""
+    """Format a share as ``20 %`` or ``1.33 %``."""
     return f"{100 * share:.3g} %"
 
 
 def figure(number: float | None) -> str:
-    """Spell a loss or an attained measure in six digits."""
+    """Format a loss or an attained measure in six digits."""
     return "–" if number is None else f"{number:,.6g}"
 
 
 def in_words(value: Any) -> str:
-    """Spell a value of JSON in lines: a line per item."""
+    """Format a JSON value, an item per line."""
     match value:
         case None:
             return "–"
@@ -350,5 +327,5 @@ def in_words(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Spell out the control characters of a text: names come from files that others have made."""
+    """Escape control characters: names come from other people's files."""
     return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)

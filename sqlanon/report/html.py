@@ -1,4 +1,4 @@
-"""Documents as HTML: a page without script or request to any other place, or a fragment for a notebook.
+"""Documents as HTML: a page without scripts or external requests, or a fragment for a notebook.
 
 Every text is escaped.
 """
@@ -29,8 +29,9 @@ from sqlanon.report.document import (
     printable,
 )
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # what a browser may load for the page: nothing
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page loads nothing
 
+# Inline styles for a notebook, by class of the page's style sheet; other classes have none.
 LOOKS = {
     "": "text-align:left",
     "number": "text-align:right",
@@ -40,14 +41,12 @@ LOOKS = {
     "bad": "color:#c1121f;font-weight:bold",
     "doubtful": "color:#9a6700",
 }
-"""The styles that a notebook has in place of the classes of a page; other classes have none."""
 
 BAR_COLOURS = ("#c9ccd1", "#e3b341", "#2da44e")
-FRAME_HEIGHT = 900  # pixels: the page of a lattice of eight columns fits in
+FRAME_HEIGHT = 900  # pixels: enough for the page of a lattice of eight columns
 
 
 def page(document: Document) -> str:
-    """Render a document as a page, in UTF-8."""
     title, parts = escaped(document.title), "".join(_OnPage().render(document))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -58,12 +57,11 @@ def page(document: Document) -> str:
 
 
 def fragment(document: Document) -> str:
-    """Render the parts of a document, without its title."""
     return "".join(_InNotebook().render(document))
 
 
 def framed(page: str, title: str) -> str:
-    """Put a whole page in a frame of its own, whose script sees nothing of the notebook."""
+    """Wrap a page in a sandboxed frame, whose script cannot read the notebook."""
     return (
         f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" srcdoc="{html.escape(page)}" '
         f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
@@ -72,19 +70,17 @@ def framed(page: str, title: str) -> str:
 
 @cache
 def style() -> str:
-    """Return the colours and forms of all pages."""
     return "".join(map(svg.asset, ("picture.css", "page.css")))
 
 
 class _OnPage(Renderer[str]):
-    """Parts as elements of a page, which look as its style sheet says."""
+    """Parts as elements with classes of the page's style sheet."""
 
     section_heading = "h2"
     notes_heading = "h3"
     caption = "<caption>"
 
     def look(self, name: str) -> str:
-        """Return the attribute that makes an element look like a class of the style sheet."""
         return f' class="{name}"' if name else ""
 
     def paragraph(self, part: Paragraph) -> str:
@@ -143,7 +139,6 @@ class _OnPage(Renderer[str]):
         return svg.strips(cell, printable(name))
 
     def _row(self, table: Table, row: Sequence[Cell]) -> str:
-        """Render the cells of a row; the first one is its heading."""
         name = row[0].words if isinstance(row[0], Text) else str(row[0])
         cells = []
         for place, cell in enumerate(row):
@@ -171,7 +166,7 @@ class _OnPage(Renderer[str]):
 
 
 class _InNotebook(_OnPage):
-    """Parts with their looks spelled out, as a notebook has no style sheet of ours."""
+    """Parts with inline styles: a notebook lacks our style sheet."""
 
     section_heading = "h4"
     notes_heading = "h5"
@@ -199,5 +194,4 @@ class _InNotebook(_OnPage):
 
 
 def escaped(text: str) -> str:
-    """Escape a text as it stands in a page."""
     return html.escape(printable(text))

@@ -1,4 +1,4 @@
-"""Pictures of a document as SVG: shares as bars and steps, and taxonomies as strips. Every text is escaped."""
+"""SVG pictures: shares as bars and steps, and taxonomies as strips. Every text is escaped."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from importlib.resources import files
 
 from sqlanon.report.document import Bars, Chart, Points, Steps, Strip, Strips, percent
 
-WIDTH, HEIGHT = 620, 190  # of the plot with its axis to the left, in pixels of the picture; the axis below adds some
+WIDTH, HEIGHT = 620, 190  # pixels of the plot with its left axis; the axis below adds to the height
 
 LEFT, RIGHT, BELOW = 44, 14, 38
-LEGEND, SERIES = 16, 2  # the height of a line of the legend, and how many lines there is room for
+LEGEND, SERIES = 16, 2  # height of a legend line, and the number of lines
 GRID = 4  # lines of the grid above the axis
 
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_GAP = 250, 11, 2
-LETTER = 5.2  # the mean width of a letter of a label, in pixels
+LETTER = 5.2  # mean pixels of a label's letter
 MAX_PIECES = 150  # a level of more labels is drawn as one piece
 
 
 def image(picture: str, words: str) -> str:
-    """Make an image of a picture that carries its own style, with the words as its text alternative."""
+    """Return an image of a picture with its style embedded, and ``words`` as the text alternative."""
     start = f'<svg xmlns="http://www.w3.org/2000/svg" style="background:var(--back)" {picture.removeprefix("<svg ")}'
     alone = start.replace(">", f"><style>{asset('picture.css')}</style>", 1)
     data = f"data:image/svg+xml;base64,{base64.b64encode(alone.encode()).decode()}"
@@ -32,12 +32,10 @@ def image(picture: str, words: str) -> str:
 
 @cache
 def asset(name: str) -> str:
-    """Read a style sheet, a script or a template of this package."""
     return files("sqlanon.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def drawn(chart: Chart) -> str:
-    """Draw a chart."""
     match chart:
         case Bars():
             return _bars(chart)
@@ -95,7 +93,7 @@ def _steps(chart: Steps) -> str:
 
 
 def _points(chart: Points) -> str:
-    """Draw a dot for each point, larger the more there are, over a logarithmic axis; and the line of the best ones."""
+    """Draw a dot per point, larger where more coincide, over a logarithmic axis, and the front as a line."""
     most = math.log(max((number for number, *_ in chart.points), default=1)) or 1.0
 
     def at(number: float, share: float) -> tuple[float, float]:
@@ -122,7 +120,6 @@ def _points(chart: Points) -> str:
 
 
 def strips(taxonomy: Strips, name: str) -> str:
-    """Draw a strip for each level, with a piece for each label: in stronger colour where more is released."""
     height = len(taxonomy.strips) * (STRIP_HEIGHT + STRIP_GAP)
     rows = "".join(
         "".join(_pieces(strip, place * (STRIP_HEIGHT + STRIP_GAP))) for place, strip in enumerate(taxonomy.strips)
@@ -135,7 +132,7 @@ def strips(taxonomy: Strips, name: str) -> str:
 
 
 def _pieces(strip: Strip, y: int) -> Iterator[str]:
-    """Draw the pieces of a level: those without a label as one shape, which takes a fifth of the bytes."""
+    """Draw the labels of a level; pieces without text are one path, which takes a fifth of the bytes."""
     pieces = strip.pieces if len(strip.pieces) <= MAX_PIECES else ((1.0, ""),)
     kind, start, unlabelled, labelled = ("on" if strip.shown else "off"), 0.0, "", ""
     opacity = f' style="opacity:{0.35 + 0.65 * strip.shown:.2f}"' if 0 < strip.shown < 1 else ""
@@ -176,7 +173,7 @@ def _grid(top: float) -> Iterator[str]:
 
 
 def _first_colour(series: Sequence[object]) -> int:
-    """Give the last series the colour of what comes after, alone or beside what was before."""
+    """Return the first series' colour such that the last series always has the colour of "after"."""
     return SERIES - len(series)
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 
 def _front(package: str, file: str) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
-    """The public names of a package, as the stub beside a file imports them, and what imports each on its first use.
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package, whose names the stub beside a file imports.
 
-    So ``sqlanon --help`` needs neither DuckDB nor pydantic.
+    Each is imported on first use, so that ``sqlanon --help`` needs neither DuckDB nor pydantic.
     """
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]

@@ -1,4 +1,4 @@
-"""Everything that sqlanon raises on purpose.
+"""Exceptions of sqlanon.
 
 ::
 
@@ -9,11 +9,11 @@
     ├── BudgetError          the ledger has less left than the run needs
     ├── VerificationError    a release does not meet its policy
     └── EngineError          the database or the file system refused a step
-        └── TargetError      the target is not free, cannot have the name of one, or holds the release of something else
+        └── TargetError      the target is not free, has an impossible name, or holds another release
 
-A message says where, what and what next. It names columns and gives counts, never a cell value unless the user has
-asked for those that a taxonomy does not have (``show_values`` of :func:`sqlanon.connect`): the text of a database
-error can quote data, so it is kept in :attr:`EngineError.original` and nowhere else.
+A message says where, what and what next. It names columns and gives counts, never a cell value, unless the user asks
+for values missing from a taxonomy (``show_values`` of :func:`sqlanon.connect`). The text of a database error may quote
+data, so it is kept only in :attr:`EngineError.original`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 
 
 class SqlanonError(Exception):
-    """Base of all errors of this package; catch it to catch them all.
+    """Base of all errors of this package.
 
     Attributes:
         guide: the topic of ``sqlanon guide`` that helps; empty if none does.
@@ -34,24 +34,24 @@ class SqlanonError(Exception):
     guide: str = ""
 
     def with_guide(self, topic: str) -> Self:
-        """Return the error with a topic of the guide that says more than the one of its class."""
+        """Set a more specific topic of the guide, and return the error."""
         self.guide = topic
         return self
 
 
 def reason_of(error: SqlanonError) -> str:
-    """Return the problems of an error in a line; its text if it lists none."""
+    """Return the problems of an error on one line, or its text if it lists none."""
     return "; ".join(getattr(error, "problems", ())) or str(error)
 
 
 def with_spent(error: BaseException, epsilon: str, delta: str) -> None:
-    """Record on an error that a budget was spent before it: in its notes, and as ``error.spent``."""
+    """Record on an error that budget was spent before it, in its notes and as ``error.spent``."""
     error.add_note(f"ε = {epsilon} and δ = {delta} were charged before, and stay so: see the ledger")
     error.spent = {"epsilon": epsilon, "delta": delta}  # type: ignore[attr-defined]
 
 
 class _ProblemsError(SqlanonError):
-    """An error that reports every problem that was found, not just the first."""
+    """An error that lists every problem found, not just the first."""
 
     def __init__(self, heading: str, problems: Sequence[str] = ()) -> None:
         self.heading = heading
@@ -60,22 +60,22 @@ class _ProblemsError(SqlanonError):
 
 
 class PolicyError(_ProblemsError):
-    """The policy is malformed or does not fit the source. ``problems`` lists all of them."""
+    """The policy is malformed or does not fit the source. ``problems`` lists all reasons."""
 
     guide = "policy"
 
 
 class TaxonomyError(_ProblemsError):
-    """A taxonomy is malformed, missing, or does not cover the data. ``problems`` lists all of them."""
+    """A taxonomy is malformed, missing, or does not cover the data. ``problems`` lists all reasons."""
 
     guide = "taxonomies"
 
 
 class Changeable(Protocol):
-    """A value that can be had with changes, as a policy can."""
+    """A value that returns copies with changed fields, such as a policy."""
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
-        """Return the value with other values of some fields, checked."""
+        """Return a validated copy with other values of some fields."""
 
 
 AnyChangeable = TypeVar("AnyChangeable", bound=Changeable)
@@ -93,14 +93,14 @@ class BlockingModel:
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A change of a policy with which a node satisfies it; that was checked.
+    """A change of a policy that makes a node satisfy it, as checked.
 
     Attributes:
-        kind: what is relaxed.
-        changes: the fields of the policy that change, with their new values as in a policy file.
-        smallest: whether it is proven that no smaller change of this field would do, in six digits.
+        kind: the kind of change.
+        changes: the changed fields of the policy, with their new values as in a policy file.
+        smallest: whether no smaller change of this field would do, as proven to six digits.
         node, suppressed_rows: a node that satisfies the relaxed policy, and the rows that it suppresses.
-        sentence: the same in words.
+        sentence: the change in words.
     """
 
     kind: RelaxationKind
@@ -111,7 +111,7 @@ class Relaxation:
     sentence: str
 
     def applied_to(self, policy: AnyChangeable) -> AnyChangeable:
-        """The policy with the change."""
+        """Return the policy with the change."""
         return policy.changed(self.changes)
 
 
@@ -120,11 +120,10 @@ class Explanation:
     """Why no node satisfies a policy.
 
     Attributes:
-        node: the best node that was examined: the one that suppresses the fewest rows.
-        row_count, allowed_rows, suppressed_rows: rows of the source, how many of them may be suppressed, and how many
-            the node suppresses.
-        blocking_models: the privacy models that classes of the node violate, those of most rows first.
-        relaxations: what could be asked for instead, each enough on its own; one of each kind and field.
+        node: the examined node that suppresses the fewest rows. row_count, allowed_rows, suppressed_rows: rows of the
+            source, rows that may be suppressed, and rows that the node suppresses.
+        blocking_models: the privacy models that classes of the node violate, by rows, descending.
+        relaxations: changes of the policy, each enough on its own; one per kind and field.
     """
 
     node: dict[str, int]
@@ -136,11 +135,11 @@ class Explanation:
 
 
 class UnsatisfiableError(_ProblemsError):
-    """No node meets the privacy models within the suppression limit, or none was found before the search was stopped.
+    """No node meets the privacy models within the suppression limit, or a stopped search found none.
 
     Attributes:
-        explanation: what blocks the best node, and the changes of the policy that would do; None if the search was
-            stopped, so that it is not known whether there is a node.
+        explanation: what blocks the best node, and the changes of the policy that would help; None if the search was
+            stopped, because a node may exist.
     """
 
     guide = "when-no-node-meets-the-policy"
@@ -151,19 +150,19 @@ class UnsatisfiableError(_ProblemsError):
 
 
 class BudgetError(_ProblemsError):
-    """A data set has less privacy budget left than a run needs, or a draw would cost more than was paid for it."""
+    """A data set has too little privacy budget left for a run, or a draw would cost more than was paid for it."""
 
     guide = "the-budget"
 
 
 class VerificationError(_ProblemsError):
-    """A release falls short of its policy, as measured."""
+    """A release falls short of its policy."""
 
     guide = "what-verify-compares"
 
 
 class Refusal(Enum):
-    """Why a database refuses a step, where a caller goes on differently then."""
+    """Why a database refuses a step, where callers distinguish reasons."""
 
     LOCKED = "another program has the file open"
     OPEN = "this program has the file open"
@@ -172,7 +171,7 @@ class Refusal(Enum):
     UNFINISHED = "the file is too short to hold anything"
     TAKEN = "another connection has made a table of that name"
     UNLOADED = "it takes an extension of the database that is not loaded"
-    OVERTAKEN = "another connection has written what was to be written"
+    OVERTAKEN = "another connection wrote first"
     LACKING = "there is too little of something, such as memory, disk or open files"
     GONE = "the server of the rows does not answer any more"
 
@@ -181,11 +180,11 @@ class EngineError(SqlanonError):
     """The database or the file system refused a step.
 
     Attributes:
-        step: what was being done, in words.
+        step: the purpose of the step, in words.
         sql: the statement, if there was one.
-        original: the exception of the database; its text may quote data, so do not log it.
+        original: the exception of the database; do not log it, because its text may quote data.
         refusal: why the database refused it, if callers distinguish the reason.
-        holder: the number of the process that has the file open, if the database says it.
+        holder: the ID of the process that has the file open, if known.
     """
 
     def __init__(
@@ -206,14 +205,14 @@ class EngineError(SqlanonError):
         self.holder = holder
 
     def reworded(self, message: str, step: str) -> EngineError:
-        """Return the error in the words of a caller, who knows the purpose of the step."""
+        """Return the error in the words of a caller who knows the purpose of the step."""
         return EngineError(message, step=step, original=self.original, refusal=self.refusal, holder=self.holder)
 
     @property
     def held_by(self) -> str:
-        """The process that has the file open, in brackets after a space; nothing if the database does not say it."""
+        """The process that has the file open, in brackets after a space; empty if unknown."""
         return "" if self.holder is None else f" (process {self.holder})"
 
 
 class TargetError(EngineError):
-    """The target is not free, cannot have the name of a release, or holds one of another source or policy."""
+    """The target is not free, has an impossible name, or holds a release of another source or policy."""

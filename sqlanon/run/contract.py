@@ -1,4 +1,4 @@
-"""Data contracts of releases: their columns, what they promise, and the queries that check them."""
+"""Data contracts of releases: columns, promises, and queries that check them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class ContractColumn(Result):
 
     name: str
     type: str  # in DuckDB
-    role: str  # its role in the policy; empty of a column that the method adds
-    description: str  # what became of it
+    role: str  # in the policy; empty for a column that the method adds
+    description: str  # how it was generalized
 
     @property
     def logical_type(self) -> str:
-        """Its type in the words of the standard."""
+        """The type as the standard names it."""
         if self.type.endswith("]"):
             return "array"
         if self.type.startswith("TIMESTAMP"):
@@ -59,23 +59,23 @@ class ContractCheck(Result):
     """A bound of a privacy model."""
 
     model: str
-    query: str  # makes one row with one number, by the text of the macros, which need not be installed
-    comparison: str  # how the number compares with ``required`` where the model is met
+    query: str  # returns one number, without installed macros
+    comparison: str  # between the number and ``required``, if the model is met
     required: float
 
 
 class Contract(Result):
-    """A data contract: what a release is and promises, by the Open Data Contract Standard.
+    """A data contract of a release, by the Open Data Contract Standard.
 
     Attributes:
-        release: its name, or its path.
+        release: its name or path.
         kind: ``table``, ``view`` or ``file``.
         description: how it was made.
         record_sha256: the hash of its record, which identifies it.
-        policy_sha256: that of its policy.
-        columns: its columns, in their order.
+        policy_sha256: the hash of its policy.
+        columns: its columns, in order.
         checks: the bounds that a query over the release alone can check.
-        claims, conditions, not_covered: what it promises, on what that rests, and what it leaves out.
+        claims, conditions, not_covered: its promises, their conditions, and what they leave out.
     """
 
     release: str
@@ -90,7 +90,7 @@ class Contract(Result):
     not_covered: tuple[str, ...]
 
     def to_odcs(self) -> dict[str, Any]:
-        """Write the contract in the fields of the standard."""
+        """Return the contract as a document of the standard."""
         properties = [
             {
                 "name": each.name,
@@ -137,7 +137,7 @@ class Contract(Result):
         }
 
     def to_yaml(self) -> str:
-        """Write the contract as a file ``*.odcs.yaml``."""
+        """Return the contract as the text of a file ``*.odcs.yaml``."""
         return as_yaml(self.to_odcs())
 
     @property
@@ -179,7 +179,7 @@ def _columns(engine: Engine, found: FoundRelease, record: Record, policy: Policy
 
 
 def _checks(engine: Engine, found: FoundRelease, policy: Policy) -> Iterator[ContractCheck]:
-    """List the bounds that neither the source, nor a population, nor a column that was dropped is needed for."""
+    """Yield the bounds that need neither the source, nor a population, nor a dropped column."""
     if policy.has_private_method or policy.population is not None or policy.individual is not None:
         return
     classes, comparison = MeasuredClasses(policy.quasi_identifiers), Comparison(engine.taxonomy)
@@ -191,12 +191,11 @@ def _checks(engine: Engine, found: FoundRelease, policy: Policy) -> Iterator[Con
 
 
 def as_yaml(value: Mapping[str, Any]) -> str:
-    """Write a mapping, whose keys are words of letters, as YAML 1.2: in blocks, and texts of a line as in JSON."""
+    """Write a mapping with alphabetic keys as YAML 1.2: in blocks, with single-line texts as in JSON."""
     return "".join(f"{line}\n" for line in _lines(value))
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """Write a mapping or a list that is not empty, without indentation."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if _is_block(item):
@@ -219,12 +218,11 @@ def _is_block(value: Any) -> bool:
 
 
 def _is_literal(words: str) -> bool:
-    """Return whether a text of several lines can stand as it is."""
     lines = words.split("\n")
     return len(lines) > 1 and all(line and line.isprintable() and not line[0].isspace() for line in lines)
 
 
 def _scalar(value: Any) -> str:
-    """Write a value as JSON, which YAML reads, with an escape of YAML for signs that it does not take."""
+    """Write a value as JSON, which YAML reads, with YAML's escape for unprintable characters."""
     written = json.dumps(value, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)

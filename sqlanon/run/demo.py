@@ -1,6 +1,6 @@
 """The demonstration: an invented hospital, from raw table to verified release.
 
-Its rows are the only ones that ever reach Python, because nobody is behind them.
+Its rows are the only ones that reach Python: they are about nobody.
 """
 
 from __future__ import annotations
@@ -53,28 +53,25 @@ l = 2
 model = "lm"
 """
 
+# All are declared except ``zip``, whose values are read off the table.
 TAXONOMIES = {
     "age": Taxonomy.intervals([5, 10, 20, 40], minimum=0, maximum=99),
     "sex": Taxonomy.flat(["female", "male"]),
     "zip": Taxonomy.zip_codes(),
     "admission": Taxonomy.dates(first=datetime.date(2025, 1, 1), last=datetime.date(2025, 12, 31)),
 }
-"""All declared but that of ``zip``, whose values are read off the table."""
 
-
-MAX_HEADING = 10  # the most signs of a heading on one line, so that all columns fit on a terminal
+MAX_HEADING = 10  # most characters of a heading on one line, so that all columns fit on a terminal
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A handful of invented rows."""
-
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
 
     @property
     def table(self) -> Table:
-        """The rows; a long name of a column stands on two lines."""
+        """The rows; a long column name takes two lines."""
         numbers = [place for place, value in enumerate(self.rows[0]) if isinstance(value, int)] if self.rows else []
         rows = [["NULL" if value is None else str(value) for value in row] for row in self.rows]
         names = (name if len(name) <= MAX_HEADING else "_\n".join(name.rsplit("_", 1)) for name in self.columns)
@@ -120,7 +117,7 @@ class Demo(Result):
 
 
 def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
-    """Fill an empty warehouse with invented visits and anonymize them; the same seed makes the same visits.
+    """Fill an empty warehouse with invented visits and anonymize them; the seed determines the visits.
 
     It then holds ``visits``, ``visits_k5``, the taxonomies and the macros.
     """
@@ -157,7 +154,7 @@ def invent(engine: Engine, *, rows: int, seed: int) -> None:
 def _sample(engine: Engine, table: str) -> Sample:
     query = Queries("demo").query("demo_sample", table=_table(table))
     sample = subquery(query, "anon_sample")
-    # Around Engine.fetch, which hands out no rows: these are invented.
+    # Engine.fetch hands out no rows; these are invented.
     names = tuple(found.name for found in engine.describe(sample))
     return Sample(names, tuple(engine.hand_out(sample, "fetchall")))
 

@@ -1,4 +1,4 @@
-"""The earlier releases that a policy names, as they are found: each with its policy, its source and its taxonomies."""
+"""Earlier releases that a policy names, each with its policy, its source and its taxonomies."""
 
 from __future__ import annotations
 
@@ -34,29 +34,28 @@ WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local rec
 WITH_AGGREGATES = "aggregates of its classes show more than their labels"
 SEVERAL_ROWS = "its individuals own several rows, and a person is to have one"
 MASKED = "its masked rows show who was suppressed"
+# Some releases generalize a column that others publish otherwise, whatever their source.
 SEVERAL_ROLES = "joint classes do not count all that the releases show together:"
-"""Some releases generalize a column that others publish otherwise, which no source can mend."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """An earlier release that can be held together with others."""
+    """An earlier release that can be compared with others."""
 
     release: FoundRelease
     record: Record
-    policy: Policy  # as it is recorded
-    origin: ResolvedSource  # what it was made from
+    policy: Policy  # as recorded
+    origin: ResolvedSource  # its source
     labels: LabelsRecord  # its node, its cut, or its classes
 
     def columns(self, engine: Engine) -> Sequence[ShownColumn]:
-        """Describe the columns that it has, those among them that its policy does not name."""
         return shown_columns(engine, self.policy, self.origin, self.release.columns)
 
 
 def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Earlier]) -> JointClasses:
-    """Count what releases, in their order, show together of the persons in them; nothing is written.
+    """Count what releases, in order, show together about their persons; nothing is written.
 
-    ``source`` is what those are made from that name no source of their own.
+    ``source`` is the source of those that name none.
     """
     problems = [*key_misfits(named)]
     if len(named) < 2:
@@ -82,7 +81,7 @@ def with_joint_classes(
         if error.heading == SEVERAL_ROLES:
             several = (f"together with {names}: {problem}" for problem in error.problems)
             return found.model_copy(update={"shortfalls": (*found.shortfalls, *several)})
-        # The sources that were given are not the release: a policy that was recorded has no place of them, for one.
+        # A problem of the sources is not one of the release: a recorded policy, for one, has no paths of them.
         note = f"what it shows together with {names}, which cannot be found out: {reason_of(error)}"
         return found.model_copy(update={"not_covered": (*found.not_covered, note)})
     shortfalls = []
@@ -103,12 +102,15 @@ def earlier_releases(
     present: Policy | None = None,
     read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> Iterator[tuple[EarlierRelease, ...]]:
-    """Find releases that are named, such as by the present policy; their taxonomies are there within the block.
+    """Find releases by name, and load their taxonomies for the time of the block.
 
-    ``source`` is the present one, and ``read`` gives what is read of a release or of its source, in place of it.
+    Args:
+        source: the present source.
+        present: the policy that names the releases, if any.
+        read: replaces a release or its source by what is to be read of it.
 
     Raises:
-        PolicyError: lists all that stands in the way.
+        PolicyError: lists all obstacles.
         EngineError: a release cannot be found, or lacks its provenance.
     """
     if not named:
@@ -160,7 +162,7 @@ def earlier_releases(
 
 
 def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
-    """List what is read of earlier releases, by role."""
+    """List the inputs that earlier releases add, by role."""
     roles = ("earlier release", "source of its earlier release")
     return {
         f"{role} {number}": found
@@ -170,15 +172,15 @@ def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
 
 
 def read_as_released(engine: Engine, release: str) -> None:
-    """Read CSV files and times as they were read for a release."""
+    """Configure the reading of CSV files and times as for a release."""
     _, _, policy = recorded_release(engine, release, engine.resolve, hashes_rows=False)
     engine.read_as(policy.csv, policy.timezone)
 
 
 def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:
-    """Find the release of a name; return what stands in the way if it cannot be held together with others."""
-    # No hash of its rows is needed: its classes are counted beside its source, and none of them can be missing
-    # if there are as many rows as were released. Nothing rests on other columns.
+    """Find a release by name, or return why it cannot be compared with others."""
+    # Its rows need no hash: its classes are counted beside its source, and with the released number of rows none of
+    # them can be missing. Other columns are not used.
     release, record, policy = recorded_release(engine, named.release, engine.resolve, hashes_rows=False)
     record = record.spelled_like(policy.quasi_identifiers)
     problems = [*in_the_way(release, record, policy)]
@@ -195,7 +197,6 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
 
 
 def in_the_way(release: FoundRelease, record: Record, policy: Policy) -> Iterator[str]:
-    """Say why a release cannot be compared with others, a sentence each."""
     yield from release.shortfalls
     method = policy.method
     has_classes = isinstance(method, FullDomain | TopDownSpecialization | LocalRecoding) and record.labels is not None
@@ -210,7 +211,7 @@ def in_the_way(release: FoundRelease, record: Record, policy: Policy) -> Iterato
 
 
 def _make_again(labels: LabelsRecord) -> MakeAgain | None:
-    """Return what makes the classes of a release again whose labels do not say which class a row is in."""
+    """Return the function that finds the class of each row again, if its labels do not determine it."""
     if not isinstance(labels, ClassesRecord):
         return None
     from sqlanon.methods.local.local_classes import rows_made_again
@@ -219,13 +220,13 @@ def _make_again(labels: LabelsRecord) -> MakeAgain | None:
 
 
 def _beside(releases: Sequence[Found], place: int) -> tuple[int, ...]:
-    """Find the positions of the releases that one was held together with."""
+    """Return the positions of the releases that this one was compared with."""
     hashes = [each.release.record_sha256 for each in releases[:place]]
     return tuple(hashes.index(each.record_sha256) for each in releases[place].record.earlier)
 
 
 def _missing_before(releases: Sequence[Found], place: int) -> Iterator[str]:
-    """Name the releases that one was held together with, and that do not stand before it."""
+    """Yield the releases that this one was compared with and that do not stand before it."""
     hashes = {each.release.record_sha256 for each in releases[:place]}
     for each in releases[place].record.earlier:
         if each.record_sha256 not in hashes:
@@ -240,12 +241,12 @@ def bound_to(
     found: Found,
     read: Callable[[ResolvedSource], ResolvedSource] = lambda found: found,
 ) -> BoundPolicy:
-    """Bind the policy of a release to its source, with the taxonomies that it was made with; refuse any others."""
+    """Bind the policy of a release to its source with its own taxonomies; refuse any others."""
     own, columns = found.policy, found.policy.taxonomy_columns
     others = _other_taxonomies(engine, found.record, columns)
     present = engine.taxonomy
     if others:
-        # Files of taxonomies are not recorded: those of the present policy may be the same.
+        # Records lack files of taxonomies: those of the present policy may be the right ones.
         present_rules = {name: rule for name, rule in rules.items() if name in columns}
         own = own.model_copy(update={"taxonomies": {**present_rules, **own.taxonomies}})
         stack.enter_context(reading_taxonomies(engine, engine.warehouse.anon("taxonomy")))
@@ -264,15 +265,14 @@ def bound_to(
 
 
 def _other_taxonomies(engine: Engine, record: Record, columns: Sequence[str]) -> list[str]:
-    """Find the columns whose taxonomies are not those that a record has the hashes of."""
     same = stored_taxonomies.unchanged(engine, columns, record.taxonomy_sha256)
     return [name for name in columns if name not in same]
 
 
 def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPolicy]) -> list[tuple[str, ...]]:
-    """Find by release the columns of its source by which persons are found in the others.
+    """Return per release the columns of its source that identify persons in the others.
 
-    Of one unchanged source these are the quasi-identifiers of all policies and the values that these look at, which is
+    For a single unchanged source, these are the quasi-identifiers of all policies and the values they protect, which is
     all that matters of a row.
     """
     names = (name for policy in policies for name in (*policy.quasi_identifiers, *policy.protected_columns))
@@ -281,7 +281,7 @@ def _keys(key: str | None, policies: Sequence[Policy], bounds: Sequence[BoundPol
 
 
 def _other_codings(policies: Sequence[Policy]) -> list[str]:
-    """Find quasi-identifiers that policies code otherwise than each other: their rows are not found again."""
+    """Find quasi-identifiers that policies code differently: their rows cannot be matched."""
     names = dict.fromkeys(folded(name) for policy in policies for name in policy.quasi_identifiers)
     problems = []
     for kind in ("bottom", "top"):
@@ -299,7 +299,7 @@ def _other_codings(policies: Sequence[Policy]) -> list[str]:
 def _are_of_several_types(
     engine: Engine, source: ResolvedSource, keys: Sequence[tuple[str, ...]], bounds: Sequence[BoundPolicy]
 ) -> bool:
-    """Return whether keys are of several types, or of one in which equal values have several texts."""
+    """Return whether keys have several types, or a type in which equal values have several texts."""
     found: dict[str, set[str]] = {}
     for columns in [engine.describe(source.relation), *(bound.columns for bound in bounds)]:
         for each in columns:

@@ -1,8 +1,7 @@
-"""The SQL of a run, for reading: a dry run of the pipeline itself, over a source without rows.
+"""The SQL of a run, for reading: a dry run of the pipeline over a source without rows.
 
-What is shown is what the run sends, since it is sent: every table that the source or the population would fill stays
-empty, which takes no longer for a large table than for a small one. The node is the one that is public or else the
-bottom of the lattice.
+The statements shown are those a run sends. Tables that the source or the population would fill stay empty, so that a
+large table takes no longer. The node is the public one, or else the bottom of the lattice.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from sqlanon.run.pipeline import carry_out
 if TYPE_CHECKING:
     import pyarrow as pa
 
-STANDS_FOR = "stands_for"  # the key under which an empty relation holds the one whose place it takes
+STANDS_FOR = "stands_for"  # metadata key of an empty relation for the relation it replaces
 
 
 @dataclass(frozen=True)
 class ExplainedStep:
-    """One step: what it is for, the temporary table that it makes (if any), and its SQL."""
+    """A step: its purpose, the temporary table that it makes (if any), and its SQL."""
 
     purpose: str
     makes: str | None
@@ -47,7 +46,7 @@ class ExplainedStep:
 
 
 class ExplainedSteps(list[ExplainedStep]):
-    """The steps of a run in order; a notebook shows what each is for, and its SQL where that is asked for."""
+    """The steps of a run in order; a notebook shows each purpose, and its SQL on demand."""
 
     def _repr_html_(self) -> str:
         parts = tuple(Code(step.sql, f"{number}. {step.purpose}") for number, step in enumerate(self, start=1))
@@ -57,13 +56,13 @@ class ExplainedSteps(list[ExplainedStep]):
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> ExplainedSteps:
     """List the steps of a run in order; see :meth:`sqlanon.Session.explain`."""
     dry_run = DryRun(engine)
-    # The taxonomies of the policy are made of the values of the source itself.
+    # The policy's own taxonomies are made from the values of the source, with its rows.
     with (
         own_taxonomies(engine, source, policy, lists_ranges=False),
         earlier_releases(engine, source, policy.held_with, policy, without_rows) as earlier,
     ):
         method = method_of(policy)
-        # A source that is seeded charges no ledger.
+        # A seeded source charges no ledger.
         seeded = SeededSource(0) if method.is_private else None
         request = Request(is_dry_run=True, earlier=earlier, random_source=seeded)
         run = method(cast(Engine, dry_run), without_rows(source), policy, request)
@@ -74,7 +73,6 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
 
 
 def without_rows(source: ResolvedSource) -> ResolvedSource:
-    """Return the source with its columns, and none of its rows."""
     return replace(source, relation=_empty(source.relation))
 
 
@@ -86,7 +84,7 @@ def _empty(relation: exp.Expr) -> exp.Subquery:
 
 
 class DryRun:
-    """An engine that writes down what it is asked to do, and lets no row in; otherwise it is the other one."""
+    """An engine that records statements and lets no row in; it otherwise behaves like the wrapped one."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -100,12 +98,12 @@ class DryRun:
         self._engine.run(step, parameters)
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
-        """List the first two: all others are read as the second is."""
+        """Return the first two pieces: all others are read like the second."""
         pieces = self._engine.pieces(_with_rows(relation), columns)
         return [relation] if len(pieces) == 1 else [_empty(piece) for piece in pieces[:2]]
 
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
-        if not isinstance(query, PreparedQuery):  # which was noted when it was prepared
+        if not isinstance(query, PreparedQuery):  # noted when it was prepared
             self._note(purpose, query)
         return self._engine.fetch(query, purpose, grain)
 
@@ -130,7 +128,7 @@ class DryRun:
 
 
 def _with_rows(statement: exp.Expr) -> exp.Expr:
-    """Restore the statement over the relations that empty ones stand for."""
+    """Put back the relations that empty ones replace."""
     found = statement.copy()
     for node in list(found.find_all(exp.Subquery)):
         if (relation := node.meta.get(STANDS_FOR)) is not None:
@@ -142,7 +140,7 @@ def _with_rows(statement: exp.Expr) -> exp.Expr:
 
 
 class _DryRunTarget(Target):
-    """A temporary table, where a table would be made: the release, or one beside it."""
+    """A temporary table in place of the release or a companion table."""
 
     def __init__(self, dry_run: DryRun, what: str = "release") -> None:
         self._dry_run = dry_run

@@ -1,4 +1,4 @@
-"""A lattice to explore: its nodes in the order of a run, an example of each column, and a page to choose a node on."""
+"""A lattice to explore: its nodes in order of preference, an example of each column, and a page to choose a node."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from sqlanon.run.lattice_table import NODES, examined, record_of
 
 SQL = Queries("lattice")
 
-ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)  # the k that the page offers, besides that of the policy
-MAX_NODES = 70_000  # a lattice of more nodes is shown in part: browsers draw them in a tenth of a second
-SAMPLED_NODES = 50_000  # how many nodes of such a lattice are shown besides the best ones
+ASKED = (2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 500)  # k offered on the page, besides the policy's
+MAX_NODES = 70_000  # of a larger lattice a part is shown: browsers draw as many in a tenth of a second
+SAMPLED_NODES = 50_000  # nodes shown of such a lattice, besides the best ones
 DIGITS = 6  # digits of the largest loss
 
 
@@ -44,26 +44,26 @@ class ExploredColumn(Result):
     """A quasi-identifier."""
 
     name: str
-    least: int  # the lowest level that the policy allows
-    most: int  # the highest one
-    example: tuple[str | None, ...]  # the labels of one value from level 0 to the top; empty if none may be shown
+    least: int  # lowest level that the policy allows
+    most: int  # highest level
+    example: tuple[str | None, ...]  # labels of one value from level 0 to the top; empty if none may be shown
 
 
 class ExploredNodes(Result):
-    """Nodes in the order in which a run prefers them, each attribute with an entry for each."""
+    """Nodes in a run's order of preference; each attribute has an entry per node."""
 
-    places: tuple[int, ...]  # which node it is, counted from 0 in lexicographic order of the levels
-    losses: tuple[int, ...]  # what it loses, in units of ``loss_unit``
-    best_k: tuple[int, ...]  # the greatest k within the suppression limit; 0 where another model does not hold
-    suppressed_rows: tuple[int | None, ...]  # the rows that are left out at the k of the policy; None for 1 to k - 1
-    class_counts: tuple[int, ...]  # its classes before rows are left out
+    places: tuple[int, ...]  # indexes from 0 in lexicographic order of levels
+    losses: tuple[int, ...]  # in units of ``loss_unit``
+    best_k: tuple[int, ...]  # greatest k within the suppression limit; 0 if another model does not hold
+    suppressed_rows: tuple[int | None, ...]  # at the k of the policy; None for 1 to k - 1 rows
+    class_counts: tuple[int, ...]  # classes before suppression
 
 
 class NodesAtK(Result):
-    """The nodes that attain a greater k than that of the policy, in the order in which such a run prefers them."""
+    """Nodes that attain a greater k than the policy's, in order of preference at this k."""
 
     k: int
-    order: tuple[int, ...]  # the positions of the nodes in :class:`ExploredNodes`
+    order: tuple[int, ...]  # positions in :class:`ExploredNodes`
     losses: tuple[int, ...]  # as there, at this k
     suppressed_rows: tuple[int | None, ...]  # as there, at this k
 
@@ -74,21 +74,21 @@ class Explorer(Result):
     Attributes:
         source: the table, in words.
         row_count: its rows.
-        k: that of the policy, 1 without one.
+        k: the k of the policy, or 1.
         asked: the k that are offered, ascending.
-        allowed_rows: how many rows may be left out.
+        allowed_rows: the most rows that may be left out.
         measure: the loss of the policy.
-        is_share: whether that is between 0 and 1.
-        depends_on_k: whether it counts rows that are left out, so that another k has another loss.
+        is_share: whether the loss is between 0 and 1.
+        depends_on_k: whether the loss counts rows that are left out, and so depends on k.
         loss_unit: the unit of the losses of nodes.
-        node_count: the nodes of the lattice; more than there are in ``nodes`` if it is very large, or partly checked.
+        node_count: the nodes of the lattice; ``nodes`` has fewer of a very large or partly checked one.
         checked_nodes: how many of them were checked: fewer if the check was stopped.
-        lower_bound: if it was stopped, proven to be at most the loss of every node that satisfies the policy, checked
-            or not; None if that is not known.
-        gap: then, how much less than the best checked node another node can lose at most.
+        lower_bound: after a stopped check, a proven lower bound on the loss of every node that satisfies the policy,
+            checked or not; None if unknown.
+        gap: after a stopped check, the most that another node can lose less than the best checked one.
         columns: the quasi-identifiers.
         nodes: the nodes.
-        others: those at each greater k that is offered; none if the lattice is very large.
+        others: the nodes at each greater k that is offered; none if the lattice is very large.
     """
 
     source: str
@@ -109,12 +109,12 @@ class Explorer(Result):
     others: tuple[NodesAtK, ...]
 
     def to_html(self, command: Sequence[str] = (), policy_k: int | None = None) -> str:
-        """Make a page to choose a node on: with its script, and nothing that is loaded from elsewhere.
+        """Make a self-contained page to choose a node on.
 
-        It is for the custodian: it has counts of the source.
+        It is for the custodian, because it has counts of the source.
 
         Args:
-            command: the source and the options of a command ``sqlanon run`` but for node and target, if the page is to
+            command: the source and the options of a command ``sqlanon run`` except node and target, if the page is to
                 show one; else it shows a call of :meth:`sqlanon.Session.anonymize`.
             policy_k: the k of the policy that the command names, if the nodes were counted for another one.
         """
@@ -128,7 +128,7 @@ class Explorer(Result):
         )
 
     def _data(self, policy_k: int, command: Sequence[str]) -> str:
-        """Write the nodes for the page: losses as differences, which are short, and names and labels as shown."""
+        """Return the page's data: losses as differences, which are short, and names and labels as shown."""
         content = self.model_dump(mode="json")
         for nodes in (content["nodes"], *content["others"]):
             nodes["losses"] = [after - before for before, after in itertools.pairwise((0, *nodes["losses"]))]
@@ -146,7 +146,6 @@ class Explorer(Result):
         return f"The lattice of {self.source}"
 
     def parts(self) -> Iterator[Part]:
-        """Show the least loss at each k."""
         losses = {k: loss for k in self.asked if (loss := self._least_loss(k)) is not None}
         rows = [(f"k = {k}", percent(loss) if self.is_share else figure(loss)) for k, loss in losses.items()]
         checked = "" if self.checked_nodes == self.node_count else f"{count(self.checked_nodes)} of "
@@ -161,7 +160,7 @@ class Explorer(Result):
 
 
 def _hash(text: str) -> str:
-    """Return what allows this text in a page, and no other."""
+    """Return the source expression by which a content security policy allows this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -169,7 +168,7 @@ def _hash(text: str) -> str:
 def explorer(
     engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress, stopped: Stopped | None = None
 ) -> Explorer:
-    """Check every node, or as many as there is time for; see :meth:`sqlanon.Session.explore`."""
+    """Check every node, or as many as time allows; see :meth:`sqlanon.Session.explore`."""
     stages = Stages(progress)
     with stages.watching(engine), engine.transaction(), engine.scratch():
         other_ks = [k for k in ASKED if k > policy.criteria.k and _takes(policy, k)]
@@ -236,7 +235,6 @@ def _shown(engine: Engine, node_count: int, asked: tuple[int, ...], k: int, unit
 def _at_other_k(
     engine: Engine, shown: ExploredNodes, other_ks: Sequence[int], k: int, unit: float
 ) -> Iterator[NodesAtK]:
-    """List the nodes at each k that some of them attain."""
     positions = {place: position for position, place in enumerate(shown.places)}
     for position, other in enumerate(other_ks, start=1):
         query = SQL.query("nodes_at", nodes=NODES, position=position, asked=other, k=k)
@@ -251,12 +249,12 @@ def _at_other_k(
 
 
 def _columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:
-    """Show the labels of one value of each column at each level: of a value of k rows, or of a declared one."""
+    """Return the columns with the labels of one value at each level: a value of at least k rows, or a declared one."""
     bound, encoding, lattice = table.bound, table.encoding, table.context.lattice
     policy, names = bound.policy, bound.policy.taxonomy_columns
     declared = [name for name, shape in zip(names, bound.shapes, strict=True) if shape.domain == "declared"]
     engine.run(examination.judged_cells(encoding, lattice.bottom))
-    # If k counts individuals, not rows, no number of rows is enough.
+    # If k counts individuals, no number of rows is enough.
     min_rows = 2**62 if policy.individual is not None else max(policy.criteria.k, 2)
     held = examination.rows_by_label(encoding, dict.fromkeys(range(len(names)), 0), min_rows)
     found: list[dict[str, Any]] = engine.fetch(

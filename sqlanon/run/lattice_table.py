@@ -1,4 +1,4 @@
-"""The lattice as a table: every node with its measures, what it could be, and what stands in its way."""
+"""The lattice as a table: every node with its measures, and what keeps it from satisfying the policy."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from sqlanon.search.problem import batches, margin
 
 NODES = Relation("anon_lattice", "node")
 
-METADATA = b"sqlanon"  # the key of the record in the metadata of a table that lacks nodes of the lattice
-Places = np.ndarray[Any, np.dtype[np.int64]]  # nodes of a lattice, counted from 0 in lexicographic order of the levels
+METADATA = b"sqlanon"  # metadata key for the record of a partial table
+Places = np.ndarray[Any, np.dtype[np.int64]]  # indexes of nodes, from 0 in lexicographic order of levels
 
 OTHERS = "others"
 OTHER = pa.struct([("loss", pa.float64()), ("suppressed_rows", pa.int64())])
@@ -80,7 +80,7 @@ SCHEMA = pa.schema(
 )
 
 
-# More than six parameters: what is counted, where it goes, who follows it, and who ends it.
+# More than six parameters: options of :meth:`sqlanon.Session.lattice`.
 @with_own_taxonomies
 def lattice(
     engine: Engine,
@@ -92,7 +92,7 @@ def lattice(
     replace: Replace,
     stopped: Stopped | None = None,
 ) -> pa.Table:
-    """Check every node, or as many as there is time for; see :meth:`sqlanon.Session.lattice`."""
+    """Check every node, or as many as time allows; see :meth:`sqlanon.Session.lattice`."""
     stages = Stages(progress)
     if into is None:
         with stages.watching(engine), engine.transaction(), engine.scratch():
@@ -114,7 +114,7 @@ def lattice(
 
 
 def _plain(nodes: pa.Table) -> exp.Select:
-    """Flatten the nodes: a column ``node.<quasi-identifier>`` for each level, and the models as JSON."""
+    """Flatten the nodes: a column ``node.<quasi-identifier>`` per level, and the models as JSON."""
     node, *others = nodes.column_names
     level = partial(exp.func, "map_extract_value", column(node), dialect=DIALECT)
     names = [name for name, _ in nodes[node][0].as_py()]
@@ -127,11 +127,9 @@ def _plain(nodes: pa.Table) -> exp.Select:
 
 @dataclass(frozen=True)
 class Examined:
-    """The examined nodes of a lattice."""
-
     table: EncodedTable
-    nodes: pa.Table  # a row per checked node, in lexicographic order; its record is metadata if nodes are missing
-    places: Places  # by row, which node of the lattice it is
+    nodes: pa.Table  # a row per checked node, in lexicographic order; with a record as metadata if some are missing
+    places: Places  # the node of each row
 
 
 def examined(
@@ -144,9 +142,9 @@ def examined(
 ) -> Examined:
     """Check the nodes of a lattice, in the scratch scope around it.
 
-    ``stopped`` is asked after every batch whether to make do with the nodes that were checked; those that are most
-    likely to be wanted then come first. ``others`` gives further policies for a number of nodes: the table has a column
-    :data:`OTHERS` for them.
+    Args:
+        stopped: asked after every batch whether to stop there; the most promising nodes then come first.
+        others: returns further policies for a number of nodes, for which the table has a column :data:`OTHERS`.
     """
     refuse_method(policy, "look for")
     bound = prepare(engine, source, policy)
@@ -163,7 +161,7 @@ def examined(
         with stages.stage("search"):
             return Examined(table, check(every, never), every)
     with stages.stage("search"):
-        # The node of least loss is proven from a fraction of the checks.
+        # A search proves the node of least loss with a fraction of the checks.
         encoding = replace(table.encoding, label_losses=table.bound.policy.quality.label_losses)
         outcome = choose_node(engine, replace(table, encoding=encoding), stages.checked, stopped, "optimal")
         best = None if outcome.best is None else table.context.lattice.named(outcome.best.levels)
@@ -178,14 +176,14 @@ def examined(
 
 
 def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
-    """Order all nodes: the best ones, then the others by how far they are in the loss that labels alone give.
+    """Order all nodes: the best ones, then the others by distance in the loss that labels alone give.
 
-    Of a loss that labels say nothing of, it is the height. If no node satisfies, the closest one is the best.
+    If labels alone do not bound the loss, the height replaces it. If no node satisfies, the closest one is the best.
     """
     lattice, known = table.context.lattice, _known(table)
     estimates = known if known.any() else reduce(np.add.outer, map(np.arange, lattice.shape)).ravel()
     closest = lattice.top if outcome.closest is None else outcome.closest.levels
-    # To twelve digits: a database adds floats in any order, and equal runs are to check equal nodes.
+    # Round to twelve digits: a database adds floats in any order, and equal runs must check equal nodes.
     estimates = np.round(estimates / max(float(estimates.max()), 1e-300), 12)
     best = [int(np.ravel_multi_index(lattice.index(each), lattice.shape)) for each in outcome.ties or (closest,)]
     distances = np.abs(estimates - estimates[best[0]])
@@ -195,7 +193,7 @@ def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
 
 
 def _known(table: EncodedTable) -> Bounds:
-    """Return by place the loss of a node that labels alone give, which it loses at least."""
+    """Return per node a lower bound on its loss, from labels alone."""
     return known_bounds(SearchProblem(table.bound.policy.quality, table.context)).ravel()
 
 
@@ -207,7 +205,6 @@ def _checked(
     places: Places,
     stopped: Stopped,
 ) -> pa.Table:
-    """Check the nodes, in lexicographic order: the first ones, if the check is stopped before the last."""
     lattice = table.context.lattice
     schema = SCHEMA.append(pa.field(OTHERS, pa.list_(OTHER))) if under else SCHEMA
     found = []
@@ -227,7 +224,6 @@ def _checked(
 
 
 def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: SearchOutcome) -> LatticeRecord:
-    """Record what a table knows of the nodes of the lattice that it lacks."""
     losses = nodes.filter(nodes["satisfies"])["loss"].to_pylist()
     best = min(losses, default=math.inf)
     bound = max(float(_known(table)[unchecked].min()), outcome.lower_bound or 0.0)
@@ -242,14 +238,13 @@ def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: S
 
 
 def record_of(nodes: pa.Table) -> LatticeRecord:
-    """Count the nodes of a table of a lattice, with what is known of those that it lacks, if any."""
+    """Count the nodes of a lattice's table, with what is known of missing ones."""
     if METADATA in (nodes.schema.metadata or {}):
         return LatticeRecord.model_validate_json(nodes.schema.metadata[METADATA])
     return LatticeRecord(nodes=nodes.num_rows, satisfying_nodes=sum(nodes["satisfies"].to_pylist()))
 
 
 def _others(under: Sequence[EncodedTable], node: Examination) -> list[dict[str, Any]]:
-    """Compute what a node loses, and how many rows it leaves out, under other policies."""
     return [
         {"loss": other.bound.policy.quality.loss(summary, other.context), "suppressed_rows": summary.suppressed_rows}
         for other, summary in zip(under, node.others, strict=True)
@@ -261,7 +256,7 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
     satisfies = SearchProblem(policy.quality, context).satisfies(summary)
     blocking_rows = max(node.blocked_rows, default=0)
     blocking = None if satisfies else policy.privacy[node.blocked_rows.index(blocking_rows)]
-    # Every bound of the policy, with the worst measure over all classes of the node.
+    # The worst measure over all classes of the node, per bound.
     bounds = [(str(model), bound) for model in policy.privacy for bound in model.bounds]
     judged = zip(bounds, node.worst, node.violating_rows, strict=True)
     return {
@@ -297,7 +292,7 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
 
 
 def pareto_front(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Find the nodes on the front: no other loses no more and attains no smaller k, one of them strictly."""
+    """Find the nodes for which no other has at most their loss and at least their k, one of them strictly better."""
     losses = np.asarray(nodes["loss"].fill_null(math.inf), dtype=np.float64)
     attained = np.asarray(nodes["best_k"].fill_null(0), dtype=np.int64)
     order = np.argsort(losses, kind="stable")

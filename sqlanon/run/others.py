@@ -1,7 +1,7 @@
-"""Other releases of a data set, which the warehouse lists and a policy does not name, and what is shown with them.
+"""Other releases of a data set, listed by the warehouse but not named by a policy, and what they show together.
 
-A run compares them by its cells, before it is published (:func:`examined_beside`); a report compares them by the rows
-of both (:func:`others_of`).
+A run compares its cells with them before it publishes (:func:`examined_beside`); a report compares the rows of both
+(:func:`others_of`).
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compar
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.found_release import FoundRelease
 
-MAX_OTHERS = 5  # how many releases one is compared with: the latest
+MAX_OTHERS = 5  # most releases to compare with, latest first
 
 HELD_WITH_OTHERS = "the policy holds this release together with others, and does not name that one: add it to earlier"
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"
 
+# Releases whose labels do not determine the classes of a node.
 OF_SEVERAL_LEVELS: Mapping[type, str] = {
     CutRecord: "its labels are those of a cut",
     ClassesRecord: "each of its classes has levels of its own",
 }
-"""Why the labels of a release say nothing of the classes of a node."""
 
 
 @dataclass(frozen=True)
 class Others:
-    """The other releases of a data set."""
+    """Other releases of a data set."""
 
     found: Sequence[ReleaseAtNode | OtherRelease] = ()  # the latest, to be compared, or with the reason why not
-    left: int = 0  # how many targets of older ones are on the list
-    with_more_columns: BoundPolicy | None = None  # the run's policy with quasi-identifiers that others have besides
+    left: int = 0  # targets of older ones on the list
+    with_more_columns: BoundPolicy | None = None  # the run's policy, with quasi-identifiers that only others have
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def other_releases(
 ) -> Iterator[Others]:
     """Look up the other releases of a run, with tables of their labels for the time of a block.
 
-    These are made before the transaction of the run, which a file that cannot be read any more would end.
+    The tables are made before the transaction of the run, which an unreadable file would abort.
     """
     if not found:
         yield Others()
@@ -87,7 +87,7 @@ def other_releases(
 def examined_beside(
     engine: Compute, examined: Examined, others: Others, node: PublishedNode | None, written: ResolvedSource
 ) -> Examined:
-    """Add what a written release shows together with others to what was found of its publication at a node."""
+    """Add to the findings on a publication at a node what it shows together with other releases."""
 
     @cache
     def own_cells() -> WrittenRelease:
@@ -122,10 +122,13 @@ def examined_beside(
 def others_of(
     engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str
 ) -> tuple[tuple[OtherRelease, ...], int]:
-    """Compare a published release with others of its data set, and count older ones that are on the list.
+    """Compare a published release with others of its data set, and count older ones on the list.
 
-    Those that were held together with it are left out, which their own policies name. ``source`` is the data set,
-    unchanged, and ``name`` is what the user calls the release.
+    Releases that were compared when they were made are left out, as their own policies name them.
+
+    Args:
+        source: the data set, unchanged.
+        name: the user's name for the release.
     """
     made_from = None if released.record is None else released.record.made_from
     own, into, datasets = comparables(name), destination(name), datasets_of(engine, source)
@@ -144,8 +147,9 @@ def latest_others(
 ) -> tuple[Sequence[ListedRelease], int]:
     """Find the latest releases of data sets that a policy does not name, and count the targets of older ones.
 
-    ``own`` are the names that the release at the target may have on the list. Beside a target that is a file, releases
-    of the same inputs need not be on the list.
+    Args:
+        own: names that the release at the target may have on the list.
+        into: the target; beside a file, unlisted releases of the same inputs are found, too.
     """
     if policy.earlier == "none" or policy.has_private_method or not datasets:
         return (), 0
@@ -154,7 +158,7 @@ def latest_others(
     named = {*own, *(name for each in policy.held_with for name in comparables(each.release))}
 
     def is_other(row: Row) -> bool:
-        # Those of private methods, whose classes nobody knows, are in the ledger.
+        # Private releases are in the ledger, and their classes are unknown.
         is_private = row.min_class_size is None and row.fit_sha256 is None
         return not is_private and named.isdisjoint({row.target, comparable(row.target)})
 
@@ -166,7 +170,7 @@ def latest_others(
 def _compared_by_rows(
     engine: Engine, source: ResolvedSource, released: FoundRelease, policy: Policy, name: str, other: ListedRelease
 ) -> OtherRelease | None:
-    """Return another release with the joint classes of both, or why they are not known; None if held together."""
+    """Compare with another release, or give the reason why not; None if they were compared before."""
     try:
         _, record, _ = _read(engine, other)
         if any(each.record_sha256 == released.record_sha256 for each in record.earlier):
@@ -178,12 +182,12 @@ def _compared_by_rows(
     except SqlanonError as error:
         return OtherRelease(release=other.target, reason=reason_of(error))
     models = policy.privacy if joint.failing_classes is None else ()
-    # The labels of its smallest classes are those of another release.
+    # Its smallest classes have labels of the other release.
     return _judged(policy, other.target, joint.model_copy(update={"smallest": ()}), models)
 
 
 def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[PrivacyModel]) -> OtherRelease:
-    """Judge another release by the joint classes of both; propose to hold them together if the policy takes it.
+    """Judge another release by the joint classes of both; propose to name it in ``earlier`` if the policy allows that.
 
     ``unjudged`` are models that joint classes were not judged by; k-anonymity is not one of them.
     """
@@ -195,7 +199,7 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
 
 
 def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy]:
-    """Read a release of the list with its record and its policy; an error says why that cannot be."""
+    """Read a listed release with its record and its policy, or raise why that is impossible."""
     if other.state == "unseen":
         raise PolicyError("it cannot be looked at from this session")
     if other.fit_sha256 is not None:
@@ -204,19 +208,17 @@ def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, P
 
 
 def _name_of(engine: Engine, other: ListedRelease) -> str:
-    """Return the name of a release of the list in any schema."""
+    """Return the name of a listed release, valid in any schema."""
     table = table_called(other.target, engine.warehouse.name)
     return other.target if table is None else table_named([table.catalog, table.db, table.name])
 
 
 def _held_with_others(record: Record) -> str | None:
-    """Return why a release that was held together with others is not compared; None if it was not."""
     names = enumerated(f'"{each.release}"' for each in record.earlier)
     return f"it was held together with {names}: name all of them in earlier" if names else None
 
 
 def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
-    """Return why nothing can be compared with the release of a run; None if something can."""
     policy = bound.policy
     if not isinstance(policy.method, FullDomain):
         return "only releases of full domains are compared with others that earlier does not name"
@@ -230,7 +232,7 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
 
 
 def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other: ListedRelease) -> Found | str:
-    """Find a release of the list, spelled like the columns of the source; or return why it is not compared."""
+    """Find a listed release, spelled like the columns of the source, or return why it is not compared."""
     try:
         release, record, policy = _read(engine, other)
     except SqlanonError as error:
@@ -253,9 +255,9 @@ def _looked_up(engine: Engine, source: ResolvedSource, bound: BoundPolicy, other
 
 
 def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[dict[str, Found | str], dict[str, Found]]:
-    """Refuse releases that treat a column otherwise, and find the columns that others have besides those of a run.
+    """Exclude releases that treat a column of the run differently, and find columns that only others have.
 
-    Of two releases that treat one of these otherwise than each other, the second one is not compared.
+    Of two releases that treat such a column differently, the second is excluded.
     """
     treated = _treatments(bound.policy, bound.taxonomy_hashes)
     alike, more = dict(looked_up), dict[str, Found]()
@@ -273,14 +275,13 @@ def _alike(bound: BoundPolicy, looked_up: Mapping[str, Found | str]) -> tuple[di
 
 
 def _treatments(policy: Policy, hashes: Mapping[str, str]) -> dict[str, tuple[object, ...]]:
-    """Return what becomes of the values of each quasi-identifier."""
     given = (hashes, policy.bottom_coding, policy.top_coding)
     at_top = policy.columns_with("top")
     return {name: (*(each.get(name) for each in given), name in at_top) for name in policy.quasi_identifiers}
 
 
 def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Mapping[str, Found]) -> BoundPolicy | str:
-    """Bind the policy of a run with more quasi-identifiers to its source; or return why that cannot be."""
+    """Bind the policy of a run with more quasi-identifiers to its source, or return why that fails."""
     policies = {
         **dict.fromkeys(bound.policy.quasi_identifiers, bound.policy),
         **{name: found.policy for name, found in more.items()},
@@ -315,7 +316,7 @@ def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Ma
 def _at_node(
     engine: Engine, target: str, found: Found | str, own: BoundPolicy, both: BoundPolicy | str, made: Relation
 ) -> ReleaseAtNode | OtherRelease:
-    """Make the table of labels of a release, at a node of the lattice of a run or with more columns."""
+    """Make the table of a release's labels, at a node of the run's lattice or with more columns."""
     if isinstance(found, str):
         return OtherRelease(release=target, reason=found)
     has_more = not {*found.policy.quasi_identifiers} <= {*own.policy.quasi_identifiers}

@@ -1,7 +1,7 @@
-"""One run, whatever its method: encode, charge, search, make, write, verify, publish; in one transaction.
+"""A run of any method: encode, charge, search, make, write, verify and publish, in one transaction.
 
-What differs from method to method is in the hooks of :class:`sqlanon.methods.base.Run`; in which order they are called,
-what is taken back when one fails, and when the target changes, is here and nowhere else.
+Methods differ in the hooks of :class:`sqlanon.methods.base.Run`. The order of the hooks, the clean-up after failures,
+and the moment when the target changes are defined here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sqlanon.run.others import Others, examined_beside, latest_others, other_rel
 from sqlanon.run.recorded import made_from, published_earlier
 
 
-# More than six parameters: what is asked for in a policy, for one run, of the target, and of the progress.
+# More than six parameters: the request has policy, run, target and progress.
 @with_own_taxonomies
 def anonymize(
     engine: Engine,
@@ -51,14 +51,14 @@ def anonymize(
     replace: Replace,
     progress: Progress,
 ) -> Release:
-    """Publish what the method of a policy makes of a source, unless the target holds it already.
+    """Publish what the policy's method makes of a source, unless the target holds it already.
 
     Raises:
         PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.
         BudgetError: the data set has less left than the method spends; nothing was spent.
         UnsatisfiableError: nothing meets the policy.
-        VerificationError: what was written falls short; it was withdrawn, and what was spent is spent.
-        EngineError: the database or the file system refused a step. The target is as it was before in every case.
+        VerificationError: the written release falls short and was withdrawn; its budget stays spent.
+        EngineError: the database or the file system refused a step. In every case, the target is as it was before.
     """
     stages = Stages(progress)
     with stages.watching(engine), earlier_releases(engine, source, policy.held_with, policy) as earlier:
@@ -69,7 +69,7 @@ def anonymize(
         read = {**read_by(engine, source, policy), **read_with(earlier)}
         years = () if run.is_private else notes_on_years(engine, source, policy)
         inputs: Inputs | None = None
-        # Nothing says with which key the pseudonyms of an earlier release were made.
+        # The key of an earlier release's pseudonyms is not known.
         if run.is_repeatable and not run.companions and not policy.pseudonyms:
             inputs = made_from(bound, read, into, run.node)
             published = published_earlier(engine, source, into, inputs, replace=replace)
@@ -100,7 +100,7 @@ def anonymize(
     return release.model_copy(update={"report": report})
 
 
-# More than six parameters: what runs, where to, and what it is made from.
+# More than six parameters: the run, its targets, and its inputs.
 def carry_out(
     engine: Compute,
     run: AnyRun,
@@ -111,7 +111,7 @@ def carry_out(
     listed: Others,
     noted: Noting | None = None,
 ) -> Release:
-    """Go through the stages up to the last one, which has begun and ends where the targets are left."""
+    """Run all stages; the last one, publication, ends when the targets are closed."""
     with engine.transaction(), engine.scratch():
         run = run.with_present_taxonomies()
         bound = run.bound
@@ -136,7 +136,7 @@ def carry_out(
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(run.report(made, measured, target.name, stages.seconds), notes)
         refuse_useless(report, run.request.max_loss)
-        # Findings come after that: no method can have them travel with a release.
+        # The record is made before findings are added: they must not travel with a release.
         record = run.record(made, measured, report, inputs).model_copy(
             update={"earlier": tuple(each.record for each in run.request.earlier)}
         )
@@ -163,7 +163,7 @@ def carry_out(
 
 
 def refuse_useless(report: Report, max_loss: float | None) -> None:
-    """Refuse a release that loses more than the user wants to publish, or nobody knows how much."""
+    """Refuse a release that loses more than ``max_loss``, or an unknown amount."""
     if max_loss is None or (report.loss is not None and report.loss <= max_loss):
         return
     loses = "no known number" if report.loss is None else f"{report.loss:.4g}"
@@ -177,13 +177,12 @@ def refuse_useless(report: Report, max_loss: float | None) -> None:
 
 
 def _promised(guarantee: Guarantee, policy: Policy, target: Target) -> Guarantee:
-    """Add to a guarantee the conditions and gaps that do not depend on the method."""
     return with_earlier_versions(with_coding(guarantee, policy), target.name)
 
 
 @with_own_taxonomies
 def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: int) -> Trial:
-    """Try a policy for full domains on some rows of a source of ``source_rows``, and leave nothing but figures."""
+    """Try a full-domain policy on some rows of a source of ``source_rows``, and return only figures."""
     run = method_of(policy)(engine, source, policy, Request())
     with engine.transaction(), engine.scratch():
         run = run.with_present_taxonomies()
@@ -203,10 +202,10 @@ def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: i
 
 
 def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
-    """Estimate how much local recoding would lose of the table of a full-domain run, by its quality model in [0, 1].
+    """Estimate the loss of local recoding on the table of a full-domain run, by its quality model in [0, 1].
 
-    None if the run was not one for utility by such a loss, if local recoding does not take its policy, or if the table
-    is too large for an estimate within the time of a run.
+    None if the run does not minimize such a loss, local recoding does not take its policy, or the table is too large to
+    estimate within the time of a run.
     """
     node, policy = groups.node, groups.bound.policy
     if node is None or not isinstance(policy.method, FullDomain) or policy.objective != "utility":
@@ -217,7 +216,7 @@ def local_loss(engine: Compute, groups: GroupedRows) -> float | None:
 
 
 def with_local_loss(report: Report, loss: float | None) -> Report:
-    """Add the loss of local recoding to the findings of a report, if it is known and much less."""
+    """Add the loss of local recoding to a report's findings if it is much smaller."""
     if loss is None or report.findings is None or report.loss is None or report.loss < MUCH_MORE * max(loss, LITTLE):
         return report
     estimate = LocalEstimate(loss=loss, published_loss=report.loss)

@@ -1,4 +1,4 @@
-"""Tables as sensitive as their source: individuals made from events, and new rows with the labels of a release."""
+"""Tables as sensitive as their source: individuals made from events, and new rows with a release's labels."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ from sqlanon.queries.source_rows import known_rows
 from sqlanon.release import publishing
 from sqlanon.verification.found_release import provenance_at
 
+# Classes of a release: per class and quasi-identifier (``position``), the level (``depth``) and the label.
 RECORDED = Relation("anon_recorded_classes", "class")
-"""The classes of a release: by class and quasi-identifier (``position``) the level (``depth``) and the label."""
 
 
 def flatten(
@@ -106,9 +106,9 @@ def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: M
 
 
 def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
-    """Return one row of counts, those of :class:`Flattened` and ``lost_events``, which have no individual.
+    """Return one row of counts: those of :class:`Flattened`, and ``lost_events``, which have no individual.
 
-    And by the place of a column to keep ``varying_<place>``, the individuals for which it is not the same in all rows.
+    ``varying_<place>`` counts the individuals whose rows differ in the kept column at that place.
     """
     places = range(len(flattening.keep))
     return Queries("tables").query(
@@ -123,7 +123,7 @@ def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
 
 
 def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
-    """Make a row per individual, in their order: the individual, columns to keep, first events, count."""
+    """Make a row per individual, in order: the individual, kept columns, first events, count."""
     order = [f"anon_order_{place}" for place in range(len(flattening.order) + len(flattening.event))]
     rows = subquery(_rows(source, flattening, order), "anon_rows")
     first = number(flattening.first)
@@ -140,7 +140,7 @@ def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
 def _rows(source: exp.Expr, flattening: Flattening, order: list[str]) -> exp.Query:
     """Select the rows of the source as the macro takes them.
 
-    Ties are broken by the texts of the events, as the macro would do it for a single one.
+    The texts of the events break ties, as in the macro for a single event column.
     """
     keys = [*map(_of_source, flattening.order), *(exact_text(_of_source(name)) for name in flattening.event)]
     fields: dict[str, exp.Expr] = {"individual": _of_source(flattening.individual)}
@@ -163,7 +163,7 @@ def _of_source(name: str) -> exp.Column:
 
 
 def _varies(name: str) -> exp.Expr:
-    """Return whether a column has several values within a group; NULL is a value, and values are compared as text."""
+    """Return whether a column has several values within a group, compared as text and with NULL as a value."""
     text, present = exact_text(_of_source(name)), f.count(_of_source(name))
     several = exp.NullSafeNEQ(this=f.min(text), expression=f.max(text))
     return exp.or_(several, exp.and_(exp.GT(this=present, expression=number(0)), present < count_rows()))
@@ -182,7 +182,7 @@ def generalize(
     *,
     replace: Replace,
 ) -> Generalized:
-    """Write the rows of a source with the labels of a release, which is at a place. They are as sensitive as before."""
+    """Write the rows of a source with the labels of a release. They are as sensitive as before."""
     record, labels = _recorded(provenance_at(engine, release, place), release.description)
     with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
         if isinstance(labels, CutRecord):
@@ -193,7 +193,6 @@ def generalize(
 
 
 def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | ClassesRecord]:
-    """Read the record of a release, and the cut or the classes in it."""
     try:
         found = Record.parse(text)
     except RecordError as error:
@@ -202,9 +201,9 @@ def _recorded(text: str | None, release: str) -> tuple[Record, CutRecord | Class
         raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
     if not isinstance(found.labels, CutRecord | ClassesRecord):
         raise PolicyError(
-            f"the note of {release} has no cut: only methods such as diffgen and local recoding have labels of several "
-            "levels, and record them unless a cut has very many labels; with a table of its cuts, anon.apply_cut does "
-            "the same in SQL"
+            f"the note of {release} has no cut: only methods with labels of several levels, such as diffgen and local "
+            "recoding, record one, unless it has very many labels; with a table of its cuts, anon.apply_cut does the "
+            "same in SQL"
         )
     return found, found.labels
 
@@ -245,7 +244,7 @@ def _generalize(
 def _generalize_in_classes(
     engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
 ) -> Generalized:
-    """Write the rows that a class of a release covers, with the labels of the one of the least loss."""
+    """Write the rows that a class of a release covers, with the labels of the class of least loss."""
     if record.policy is None:
         raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
     names = [column.name for column in engine.describe(source.relation)]
@@ -274,7 +273,7 @@ def _generalize_in_classes(
 
 
 def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[str]) -> Policy:
-    """Make the policy of a release, as far as it says how rows find classes; all other columns are kept."""
+    """Reduce the policy of a release to what assigns rows to classes; all other columns are kept."""
     given, own = record.as_json, {*map(folded, classes.columns)}
     settings: dict[str, Any] = {
         coding: {name: value for name, value in given[coding].items() if folded(name) in own}
@@ -284,7 +283,7 @@ def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[
     return Policy(
         quasi_identifiers=classes.columns,
         insensitive=[name for name in columns if folded(name) not in own],
-        privacy=[KAnonymity(2)],  # a policy needs a model, and rows are not judged here
+        privacy=[KAnonymity(2)],  # unused, but a policy needs a model
         quality=given["quality"],
         unknown={name: action_for(record.unknown, name) for name in classes.columns},
         **settings,
@@ -292,7 +291,7 @@ def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[
 
 
 def _listed(classes: ClassesRecord) -> pa.Table:
-    """Make the rows of :data:`RECORDED`; masked rows are in no class."""
+    """Make the rows of :data:`RECORDED`; masked rows have no class."""
     known = [*classes.labels.values()]
     of_classes = (
         (number, position, *known[position][place])
@@ -319,7 +318,6 @@ def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterato
 
 
 def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], release: str) -> None:
-    """Refuse a warehouse in which labels would stand for other values."""
     stored = stored_taxonomies.shapes(engine, needed)
     problems = []
     for name in needed:

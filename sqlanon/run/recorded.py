@@ -1,4 +1,4 @@
-"""Tables with their records: releases and the roles of their columns, releases as runs would make them again."""
+"""Tables with records: releases and their columns' roles, unchanged releases, and the overview of a session."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from sqlanon.report.document import Part, Table, count, paragraph
 from sqlanon.verification.found_release import FoundRelease, find_release
 from sqlanon.verification.verify import misfits
 
+# Roles of released columns, by field of a policy.
 ROLES = {
     "quasi_identifiers": "quasi-identifier",
     "sensitive": "sensitive",
     "insensitive": "insensitive",
     "pseudonyms": "pseudonym",
 }
-"""The role of the columns in each list of a policy whose columns are released."""
 
-PRESENT = "this policy"  # what a release that is yet to be made is called
+PRESENT = "this policy"  # the name of the release that is about to be made
 
+# Roles of columns that are published without generalization.
 IN_WORDS = {"sensitive": "sensitive in", "insensitive": "insensitive in", "pseudonyms": "a pseudonym in"}
-"""The roles of columns that are published and not generalized."""
 
 HELP = "joint classes count labels alone; generalize the column in each of them, or publish it in one alone"
 
@@ -53,7 +53,7 @@ HELP = "joint classes count labels alone; generalize the column in each of them,
 def recorded_release(
     engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource], *, hashes_rows: bool = True
 ) -> tuple[FoundRelease, Record, Policy]:
-    """Find a release (:func:`find_release`), its record, and the policy that is recorded; refuse one without these."""
+    """Find a release (:func:`find_release`) with its record and its recorded policy; refuse one without."""
     found = find_release(engine, release, resolve, hashes_rows=hashes_rows)
     record = found.record
     others = () if record is None else (record.companion, record.lattice, record.flattened, record.generalized)
@@ -61,7 +61,7 @@ def recorded_release(
         what_next = "measure it as any other table"
         reason = f"{found.source.description} has no provenance of a release, as a run writes it: {what_next}"
         raise EngineError(reason, step="provenance")
-    # The record does not say where the files of taxonomies are.
+    # A record does not have the paths of taxonomy files.
     fields = record.policy.as_json
     rules = fields.get("taxonomies", {})
     rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
@@ -70,20 +70,20 @@ def recorded_release(
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """A column that a release has."""
+    """A column of a release."""
 
     name: str
-    role: str | None  # what it is in the release if it is not generalized, in words
-    origin: ColumnOrigin | None  # the column that it is in the source; None if it may be made of others
+    role: str | None  # in words; None if it is generalized
+    origin: ColumnOrigin | None  # its column in the source; None if it may be computed
 
     # guarded: tests/unit/test_guarded_releases.py
     def is_same_as(self, other: ShownColumn) -> bool:
-        """Return whether both are one column by their names, or are references to the same one."""
+        """Return whether both have one name, or refer to one column of the source."""
         if folded(self.name) == folded(other.name):
             return True
         if self.origin is None or other.origin is None or folded(self.origin.name) != folded(other.origin.name):
             return False
-        # A table or file that is a source has no name there.
+        # A table or file that is itself the source has no names.
         ours, theirs = self.origin.tables, other.origin.tables
         return not (ours and theirs) or bool(ours & theirs)
 
@@ -91,7 +91,7 @@ class ShownColumn:
 def shown_columns(
     engine: Engine, policy: Policy, source: ResolvedSource, found: Iterable[str] = ()
 ) -> tuple[ShownColumn, ...]:
-    """Describe the columns that a policy releases of a source, and those that were ``found`` besides."""
+    """Describe the columns that a policy releases of a source, and further ones that were ``found``."""
     roles = {folded(name): None for name in policy.quasi_identifiers} | {
         folded(name): words for role, words in IN_WORDS.items() for name in getattr(policy, role)
     }
@@ -105,7 +105,7 @@ def shown_columns(
 
 # guarded: tests/unit/test_guarded_releases.py
 def of_several_roles(*releases: tuple[str, Sequence[ShownColumn]]) -> Iterator[str]:
-    """Name the columns that some releases, by their names, generalize and others publish otherwise, a sentence each."""
+    """Yield the columns that some releases, given by name, generalize and others publish unchanged."""
     for (other, others), (release, columns) in permutations(releases, 2):
         generalized = (each for each in others if each.role is None)
         kept = (each for each in columns if each.role is not None)
@@ -121,7 +121,7 @@ OTHER_VERSION = "made by another version of sqlanon"
 def made_from(
     bound: BoundPolicy, read: Mapping[str, ResolvedSource], into: Destination, node: Mapping[str, int] | None = None
 ) -> Inputs:
-    """Collect all that a release depends on; ``node`` is the one that was given, if it was."""
+    """Collect all inputs that a release depends on, including a given ``node``."""
     return Inputs(
         policy_sha256=bound.policy.sha256(),
         taxonomy_sha256=dict(bound.taxonomy_hashes),
@@ -135,7 +135,7 @@ def made_from(
 
 
 def snapshot(read: Mapping[str, ResolvedSource]) -> str | None:
-    """Hash the names, sizes and times of change of all files that are read; None if it is not only files."""
+    """Hash the names, sizes and modification times of all files that are read; None if any input is not a file."""
     digest = hashlib.sha256()
     for role, source in sorted(read.items()):
         try:
@@ -152,10 +152,10 @@ def snapshot(read: Mapping[str, ResolvedSource]) -> str | None:
 def published_earlier(
     engine: Engine, source: ResolvedSource, into: Destination, inputs: Inputs, *, replace: Replace
 ) -> Release | None:
-    """Find the release that a target holds, if a run would make it of these inputs; None if the run may write there.
+    """Return the release that a target holds if these inputs would give it again; None if the run may write there.
 
     Raises:
-        TargetError: the target holds a release that was made from something else; says what differs.
+        TargetError: the target holds another release; says what differs.
     """
     if replace and replace != "changed":
         return None
@@ -185,7 +185,7 @@ def published_earlier(
 
 
 def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
-    """Read the policy, the report and the guarantee of an earlier release; None if this version makes no such ones."""
+    """Read policy, report and guarantee of an earlier release; None if this version cannot have made it."""
     if found.policy is None or found.report is None or found.promise is None:
         return None
     try:
@@ -197,10 +197,7 @@ def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[
 
 
 def _is_altered(engine: Engine, relation: exp.Expr | None, policy: Policy, report: Report) -> bool:
-    """Return whether a table or a Parquet file has other columns, or another number of rows, than were released.
-
-    Both are known without a scan.
-    """
+    """Return whether a table or a Parquet file has other columns or another row count than recorded, without a scan."""
     if relation is None:
         return False
     columns = tuple(known.name for known in engine.describe(relation))
@@ -227,12 +224,10 @@ def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]
 
 
 class TableOverview(PartialResult):
-    """A table or view of the warehouse."""
-
     name: str  # with its schema, unless that is the current one
-    rows: int | None  # about how many it has; None of a view
-    columns: int  # how many it has
-    kind: str  # what its provenance says that it is, or ``"view"``; empty of any other table
+    rows: int | None  # an estimate; None for a view
+    columns: int
+    kind: str  # by its provenance, or ``"view"``; empty for any other table
 
 
 class Overview(Result):
@@ -268,7 +263,6 @@ def overview(engine: Compute) -> Overview:
 
 
 def _kind(comment: str | None) -> str:
-    """Return what a table is by the provenance in its comment."""
     try:
         record = Record.parse(comment)
     except RecordError:

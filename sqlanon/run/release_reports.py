@@ -1,4 +1,4 @@
-"""Reports of releases that were published: from their rows, their provenance, and the source if it is there."""
+"""Reports on published releases, from their rows, their provenance and, if given, the source."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OTHER_SOURCE = (
 )
 
 
-# More than six parameters: a release and its source as the user names them, and what is asked for.
+# More than six parameters: options of :meth:`sqlanon.Session.report`.
 def release_report(
     engine: Engine,
     release: Source,
@@ -56,9 +56,11 @@ def release_report(
     edition: Edition,
     wants_alternatives: bool,
 ) -> ReleaseReport:
-    """Report on a release; the given policy has the files of its taxonomies, which the recorded one lacks.
+    """Report on a release.
 
-    ``resolve`` finds the release and what it was made from by what the user calls them.
+    Args:
+        resolve: finds the release and its source by the names that the user gives.
+        given: the policy with its taxonomy files, which the recorded one lacks.
     """
     found, record, recorded = recorded_release(engine, release, resolve)
     policy = recorded if given is None else _with_places(recorded, given)
@@ -89,7 +91,7 @@ def release_report(
         columns, examples = tuple(table.columns()), table.examples()
         alternatives = table.alternatives() if wants_alternatives else None
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
-    if given is None:  # it is the same, but for the places of files
+    if given is None:  # the recorded policy differs only in paths
         notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
         verification = verification.model_copy(update={"notes": notes})
     facts = {} if record.report is None else record.report.as_json
@@ -137,7 +139,7 @@ def release_report(
 
 
 def _with_places(recorded: Policy, given: Policy) -> Policy:
-    """Add to a recorded policy what records leave out: files of taxonomies, sources and keys of earlier releases."""
+    """Add to a recorded policy what records leave out: taxonomy files, sources and keys of earlier releases."""
     changes: dict[str, Any] = {"taxonomies": given.taxonomies, "csv": given.csv or recorded.csv}
     named = [without_place(each.release) for each in given.held_with]
     if named and named == [each.release for each in recorded.held_with]:
@@ -150,8 +152,8 @@ def examined_release(
 ) -> Examined:
     """Find what a release leaves open: by itself, or beside its source.
 
-    Without the source they follow from the released rows and k alone. Those of a private release are its recorded
-    notes: whatever was counted beside its source would be outside its budget.
+    Without the source, only the released rows and k count. A private release has only its recorded notes: counts on its
+    source would be outside its budget.
     """
     recorded = () if record.report is None else tuple(record.report.as_json.get("notes", ()))
     if policy.has_private_method:
@@ -172,7 +174,6 @@ def examined_release(
 
 
 def _alone(engine: Engine, found: FoundRelease, policy: Policy) -> Examined:
-    """Find what the kept columns show that the release still has."""
     described = {folded(each.name): each.traits for each in engine.describe(found.source.relation)}
     kept = policy.model_copy(
         update={
@@ -188,16 +189,16 @@ def _alone(engine: Engine, found: FoundRelease, policy: Policy) -> Examined:
 def _beside(
     engine: Engine, found: FoundRelease, record: Record, policy: Policy, source: ResolvedSource
 ) -> tuple[Examined, tuple[str, ...]]:
-    """Find what the release leaves open beside its source, and why something is missing."""
+    """Find what the release leaves open beside its source, and why findings are missing."""
     bound = prepare(engine, source, policy, has_earlier=True)
     node: PublishedNode | None = None
     problems: tuple[str, ...] = ()
-    # Relocation and h-ceiling publish rows that are not those of the source at the node.
+    # Relocation and h-ceiling publish other rows than the source has at the node.
     if isinstance(record.labels, NodeRecord) and isinstance(policy.method, FullDomain) and record.report is not None:
         table = encode_table(engine, bound, label_losses=policy.quality.label_losses, may_stay=True)
         levels = tuple(record.labels.levels[name] for name in policy.taxonomy_columns)
         [summary] = node_summaries(engine, table, [levels], as_asked=True)
-        # Held together with earlier releases, persons are left out whose classes meet the policy by themselves.
+        # Beside earlier releases, persons may be left out although their classes meet the policy.
         suppresses = summary.suppressed_rows == record.report.as_json.get("suppressed_rows")
         problems = () if suppresses or policy.held_with else (OTHER_SOURCE,)
         node = PublishedNode(table, summary, suppresses=suppresses)
@@ -207,7 +208,6 @@ def _beside(
 
 
 def _refuse_lost_columns(found: FoundRelease, policy: Policy) -> None:
-    """Refuse a release without columns whose values are counted, which it had, or which its record alone has."""
     there = {folded(name) for name in found.columns}
     counted = () if policy.has_private_method else (*policy.quasi_identifiers, *policy.sensitive)
     if lost := [f'column "{name}" is not there' for name in counted if folded(name) not in there]:
@@ -225,7 +225,7 @@ def _search_of(facts: Mapping[str, Any]) -> str:
 def _facts(
     record: Record, reported: Mapping[str, Any], policy: Policy, source: ResolvedSource | None
 ) -> dict[str, Any]:
-    """List what is not measured: partitions of a fit, what the method adds, and how files of the source are read."""
+    """List unmeasured facts: partitions of a fit, facts of the method, and how files of the source are read."""
     facts: dict[str, Any] = {}
     if (fit := record.fit) is not None:
         facts["partitions published with the fit"] = fit.partitions
@@ -241,7 +241,7 @@ def _facts(
 
 
 def _policy_text(fields: Mapping[str, Any]) -> str:
-    """Write a policy as JSON: a line for each of its fields that is not empty, and one for each taxonomy."""
+    """Write a policy as JSON: a line per field that is not empty, and one per taxonomy."""
     said = {name: value for name, value in fields.items() if value not in (None, {}, [])}
     lines = []
     for name, value in said.items():

@@ -1,4 +1,4 @@
-"""A reported release and its columns: sizes of classes, labels, taxonomies, and a few rows."""
+"""A reported release: its class sizes, labels, taxonomies, columns, and a few example rows."""
 
 from __future__ import annotations
 
@@ -31,32 +31,24 @@ from sqlanon.verification.found_release import FoundRelease
 
 SQL = Queries("report")
 
-MAX_LABELS = 12  # the most labels of a column that are listed with their rows
-MAX_PIECES = 1_000  # the most labels of a level that are drawn
-
-MAX_COMPARED_COLUMNS = 100
-"""The most insensitive columns whose values are looked for in the release: each takes a GROUP BY of the source."""
-
-MAX_EXAMPLES = 5  # the most rows of the source that are shown beside their labels
-
-EXAMPLES_AMONG = 1_000
-"""Rows among which they are looked for first: to label all rows took most of the time of a report."""
-
+MAX_LABELS = 12  # most labels of a column that are listed with their rows
+MAX_PIECES = 1_000  # most labels of a level that are drawn
+MAX_COMPARED_COLUMNS = 100  # most insensitive columns compared with the source: each takes a GROUP BY
+MAX_EXAMPLES = 5  # most rows of the source that are shown beside their labels
+EXAMPLES_AMONG = 1_000  # rows searched first for examples: labelling all took most of a report's time
 ALL_ROWS = 2**40  # more rows than a source has
-MAX_EXAMPLE_COLUMNS = 10  # the most columns of such a row
+MAX_EXAMPLE_COLUMNS = 10
 
 
 @dataclass(frozen=True)
 class ReportedRelease:
-    """A release with what is known of it."""
-
     engine: Engine
     policy: Policy
     record: Record
     found: FoundRelease
-    source: ResolvedSource | None  # with numbers coded; None if the release is not to be compared with it
-    source_columns: tuple[str, ...]  # none if it is not to be compared
-    recorded_taxonomies: Collection[str]  # columns whose taxonomies the record has in full, not as the name of a file
+    source: ResolvedSource | None  # with coded numbers; None if the release is not compared with it
+    source_columns: tuple[str, ...]  # empty without a source
+    recorded_taxonomies: Collection[str]  # columns whose taxonomies the record has in full, not as a file name
 
     def exposure_before(self) -> Exposure | None:
         if self.policy.has_private_method:
@@ -67,14 +59,12 @@ class ReportedRelease:
         return Exposure(row_count=rows, class_count=classes, k=found[0][0], unique_rows=alone) if found else None
 
     def sizes(self) -> Iterator[ClassSizes]:
-        """Count the rows by the size of their class."""
         if self.policy.has_private_method:
             return
         after = size_counts(self.engine, self.found.source, self.policy)
         yield from class_sizes(after, self._sizes_before, self.policy.criteria.k)
 
     def alternatives(self) -> Alternatives | None:
-        """Count what else could have been published of the source."""
         assert self.source is not None
         assert self._levels is not None
         nodes = lattice(self.engine, self.source, self.policy, silent, None, replace=False)
@@ -118,7 +108,6 @@ class ReportedRelease:
         )
 
     def _kept(self, name: str, role: str) -> ReportedColumn:
-        """Describe a column whose values are released as they are."""
         vanished = self._vanished_values(name)
         if role == "insensitive":
             return ReportedColumn(name=name, role=role, **self._shown_labels(vanished, {}, {}))
@@ -132,7 +121,7 @@ class ReportedRelease:
     def _shown_labels(
         self, vanished: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], before: Mapping[str | None, int]
     ) -> dict[str, Any]:
-        """List labels that vanished, of as many rows as may be shown, how many others did, and the most frequent."""
+        """List vanished labels that may be shown, the number of others, and the most frequent labels."""
         k = self._min_shown_count
         many = [row for row in vanished if row["label_rows"] >= k][:MAX_LABELS]
         others = [row for row in vanished if row not in many]
@@ -147,7 +136,6 @@ class ReportedRelease:
         }
 
     def _vanished_labels(self, name: str) -> list[dict[str, Any]]:
-        """Find the labels of the source that no row of the release is under."""
         if self.source is None or self.policy.has_private_method or self.record.labels is None:
             return []
         levels = self._levels
@@ -162,9 +150,9 @@ class ReportedRelease:
         return self._fetch("vanished_values", "values without a row", name, fewest=self._min_shown_count)
 
     def _unused_labels(self, name: str) -> tuple[int, int] | None:
-        """Count the labels of the released level that no row has, and all; None if the rows decided which there are.
+        """Count the labels of the released level without a row, and all; None if the rows determined the labels.
 
-        It follows from the release and from the taxonomy that its recorded policy declares.
+        The counts follow from the release and the taxonomy that its recorded policy declares.
         """
         is_declared = self._facts.get("domains", {}).get(name) == "declared" and name in self.recorded_taxonomies
         if self._levels is None or not is_declared:
@@ -175,10 +163,10 @@ class ReportedRelease:
     def examples(self) -> tuple[ExampleRow, ...]:
         """Pick a few rows of the source whose classes are released, each with its labels."""
         levels, policy, source = self._levels, self.policy, self.source
-        # Elsewhere a row of a class need not stand in the release, or nobody knows which one it is.
+        # With other methods, the row may be missing from the release, or its place there unknown.
         if not isinstance(policy.method, FullDomain) or source is None or levels is None:
             return ()
-        if self.engine.is_far(source.relation):  # rows of a server never come near
+        if self.engine.is_far(source.relation):  # rows stay on their server
             return ()
         if policy.held_with or policy.unknown or {*policy.quasi_identifiers} != self._known_taxonomies:
             return ()
@@ -213,12 +201,11 @@ class ReportedRelease:
         )
 
     def _labels_after(self, name: str) -> dict[str | None, int]:
-        """Count the rows of labels of the release that are not rare, the most frequent first."""
+        """Count the released rows per label, most frequent first, without rare labels."""
         found = self._label_rows(self.found.source.relation, name)
         return {label: rows for label, rows in found.items() if rows >= self._min_shown_count}
 
     def _labels_before(self, name: str) -> dict[str | None, int]:
-        """Count the rows of the source under each label of the released level."""
         if self.source is None or self._levels is None or self.policy.has_private_method:
             return {}
         found = self._fetch("source_rows", "rows of labels in the source", name, level=self._levels[name])
@@ -231,7 +218,7 @@ class ReportedRelease:
     def _fetch(
         self, query: str, purpose: str, name: str = "", grain: Grain = "class", **roles: Role
     ) -> list[dict[str, Any]]:
-        """Ask a query, which also takes what it needs of the release, the source, and a column with its labels."""
+        """Run a named query with its roles: the release, the source, and a column with its labels."""
         queries = SQL.given(released=self.found.source.relation)
         if self.source is not None:
             queries = queries.given(source=self.source.relation)
@@ -253,29 +240,26 @@ class ReportedRelease:
 
     @property
     def _min_shown_count(self) -> int:
-        """The smallest count of rows that may be shown."""
         return 1 if self.policy.has_private_method else self.policy.criteria.k
 
     @cached_property
     def _known_taxonomies(self) -> set[str]:
-        """The quasi-identifiers whose taxonomies here are those that the release was made with."""
+        """The quasi-identifiers whose taxonomies here are those of the release."""
         return {*stored_taxonomies.unchanged(self.engine, self.policy.quasi_identifiers, self.record.taxonomy_sha256)}
 
     @cached_property
     def _sizes_before(self) -> Sizes:
-        """The sizes of the classes of the source; none if it is not to be compared."""
         return [] if self.source is None else size_counts(self.engine, self.source, self.policy)
 
 
 def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> tuple[ClassSizes, ...]:
-    """Count the rows of a release by the size of their class; nothing of a private one."""
     if policy.has_private_method:
         return ()
     return tuple(class_sizes(size_counts(engine, release, policy), (), policy.criteria.k))
 
 
 def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
-    """Count the classes of a table by their size, the smallest first."""
+    """Count the classes of a table by size, ascending."""
     columns = names(list(policy.quasi_identifiers))
     sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
     found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")
@@ -283,7 +267,6 @@ def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Size
 
 
 def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | None, name: str) -> dict[str | None, int]:
-    """Return the level of each label of a column, as far as it is recorded."""
     match recorded:
         case None:
             return {}
@@ -296,14 +279,14 @@ def _levels_of_labels(labels: Iterable[str | None], recorded: LabelsRecord | Non
 def _shown_levels(
     pieces: Sequence[Mapping[str, Any]], after: Mapping[str | None, int], of_labels: Mapping[str | None, int]
 ) -> tuple[Level, ...]:
-    """List the levels of a taxonomy, with the labels that the release shows; without NULL if that does not occur."""
+    """List the levels of a taxonomy with the labels that the release shows; NULL only if it occurs."""
     if not of_labels:
         return ()
     pieces, rows = [piece for piece in pieces if piece["label"] is not None or None in after], sum(after.values()) or 1
     levels = []
     for level in dict.fromkeys(piece["level"] for piece in pieces):
         here = [piece for piece in pieces if piece["level"] == level]
-        # Without the mask of suppressed rows, which is of no level.
+        # The mask of suppressed rows has no level.
         shown = {piece["label"] for piece in here if of_labels.get(piece["label"]) == level} & after.keys()
         labels = tuple((piece["leaves"], piece["label"] if piece["label"] in shown else None) for piece in here)
         share = sum(after[label] for label in shown) / rows
@@ -313,5 +296,5 @@ def _shown_levels(
 
 # guarded: tests/unit/test_guarded_releases.py
 def unless_few(before: int | None, after: int, k: int) -> int | None:
-    """Return the rows before, unless they differ by few: no count and no difference of counts is from 1 to k - 1."""
+    """Return the rows before, unless the difference is from 1 to k - 1."""
     return None if before is None or 0 < abs(before - after) < k else before

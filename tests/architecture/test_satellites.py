@@ -32,7 +32,7 @@ for call in (
         call()
         raise SystemExit("it needs a satellite")
     except sa.EngineError as error:
-        assert "lacks its part for" in str(error), error
+        assert "lacks the part for" in str(error), error
 sys.argv = ["sqlanon", "--help"]
 import sqlanon.cli
 

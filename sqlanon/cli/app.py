@@ -1,4 +1,4 @@
-"""The commands put together, and the way in."""
+"""The command line: all commands in their panels, and its entry point."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+# Panels of the help, in the order of first use; typer puts groups at the end of their panel.
 PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
     "Every day": [
         demo,
@@ -48,7 +49,6 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
     "Privacy budget": [budget.delta, ("ledger", budget.ledger_app), ("plan", budget.plan_app)],
     "SQL and editors": [examine.explain, publish.install, publish.sql, publish.schema],
 }
-"""The panels of the help, each in the order of a first day; typer puts groups at the end of their panel."""
 
 for place, offer in all_offered("commands").items():
     PANELS.setdefault(place.partition("/")[0], []).append(offer)
@@ -61,7 +61,7 @@ for panel, below in PANELS.items():
         else:
             app.command(rich_help_panel=panel)(each)
 
-COMPLETION = "_SQLANON_COMPLETE"  # the environment variable by which a shell asks what may follow
+COMPLETION = "_SQLANON_COMPLETE"  # the environment variable by which a shell asks for completions
 
 
 def _show_version(wanted: bool) -> None:
@@ -77,15 +77,14 @@ def options(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
 ) -> None:
-    """Nothing to do: ``--debug`` is read off the command line, so that it also holds for errors in it."""
+    """Declare global options; ``--debug`` is read off the command line, so that it also applies to usage errors."""
 
 
 def command_line(first: str = "") -> Any:
-    """Make the command with its subcommands: all of them takes 0.03 s.
+    """Build the command with its subcommands; all of them take 0.03 s.
 
     Args:
-        first: the first argument. If it is the name of a subcommand, only that one is made; if it asks for help, all
-            are made without their options.
+        first: the first argument. A subcommand's name builds only this one, and ``--help`` all without their options.
     """
     chosen = copy(app)
     if first == "--help":
@@ -109,7 +108,7 @@ def _without_options(command: Any) -> Any:
 
 
 def _leave_out_types(command: Any) -> None:
-    """Have help name no types of Python: what an option takes is said by its metavar, and of flags there is nothing."""
+    """Hide Python types in the help: metavars describe the options' values, and flags need no description."""
     for param in (*command.params, command.get_help_option(typer.Context(command))):
         shown = "" if isinstance(param, typer.core.TyperArgument) else param.metavar or ""
         param.display_type_rich = lambda shown=shown, **_context: shown
@@ -143,7 +142,7 @@ def _run(arguments: list[str]) -> int:
             write_event({"event": "done", "exit_code": end.exit_code})
         return end.exit_code
     except (BrokenPipeError, SystemExit):
-        # The reader of a help has had enough. Rich, which writes it, ends the program; not if that is only seen later.
+        # The reader of a help page has closed the pipe: rich ends the program, or the error shows only later.
         silence(sys.stdout)
         return ExitCode.DONE
     except (Exception, KeyboardInterrupt) as error:

@@ -1,4 +1,4 @@
-"""Commands about budgets of privacy: what was spent, what may be, and what a release will cost or could show."""
+"""Commands on privacy budgets: spending, caps, and the cost of a planned release."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ LedgerFile = Annotated[Path | None, Option("--ledger", metavar="FILE", help="The
 ledger_app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
 plan_app = Typer(help="Plans: what a release could show, before any data is read.")
 
-DIGITS = Context(prec=5, rounding=ROUND_CEILING)  # δ is shown in five digits, never with less than it is
-MIN_SHOWN = Decimal("1e-300")  # smaller δ may have become 0, which it never is
+DIGITS = Context(prec=5, rounding=ROUND_CEILING)  # δ is shown in five digits, rounded up
+MIN_SHOWN = Decimal("1e-300")  # a smaller δ may have underflowed to 0
 
 ALONE = (
     "these sums leave out what other ledgers were charged for the same tables and files, since every other ledger "
     "gives them another budget: charge all warehouses that read them to one file (--ledger)"
 )
-"""What a reader of sums has to know of other ledgers."""
 
 
 @ledger_app.command(name="show")
@@ -75,7 +74,7 @@ def cap(
     as_json: Json = False,
     **given: Any,
 ) -> None:
-    """Bound what a data set may spend in all. Caps are rows of the ledger, so that nobody raises one unseen.
+    """Cap the total spending of a data set. Caps are rows of the ledger, so that raising one leaves a trace.
 
     Example: sqlanon ledger cap visits --db clinic.duckdb --epsilon 2 --delta 1e-6
     """
@@ -119,10 +118,10 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
 @ledger_app.command()
 @command(Ledger.verify)
 def verify(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False, **given: Any) -> None:
-    """Check that no row was changed, removed, moved or put in, and print the hash of the newest row.
+    """Check that no row was changed, removed, moved or inserted, and print the hash of the newest row.
 
-    That the newest rows were removed is seen where releases in the warehouse are later, and else only with --head, the
-    hash that was printed before.
+    Removed newest rows show only if the warehouse has a later release, or with --head, the hash that was printed
+    before.
 
     Example: sqlanon ledger verify --db clinic.duckdb
     """
@@ -179,7 +178,7 @@ def _doubt(name: str) -> None:
 
 
 def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> AbstractContextManager[Session]:
-    """Open a session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
+    """Open a session on the ledger of a warehouse, or on a ledger file, which is created only for writing."""
     if (database is None) == (ledger is None):
         raise BadParameter("give one of --db and --ledger")
     if ledger is not None:
@@ -233,7 +232,7 @@ def epsilon_safe(
     replace: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
-    """Show which k each β takes, the probability of a row to be in the sample, and how large classes must be for it.
+    """Show the k that each β requires, the probability of a row to be sampled, and how large classes must be.
 
     Example: sqlanon plan epsilon-safe --rows 100000 --epsilon 2 --delta 1e-6
     """
@@ -267,9 +266,9 @@ def delta(
 ) -> None:
     """Print δ of publishing the classes of k rows or more in a sample that has each row with probability beta.
 
-    Given --delta and one of the two, the other one is printed: the least k, or the largest beta in steps of 1/1000.
+    With --delta and one of the two, print the other: the least k, or the largest beta in steps of 1/1000.
 
-    No data is read. It holds at a node that is public, or that was chosen on the whole table and not on the sample.
+    No data is read. δ holds at a node that is public, or that was chosen on the whole table and not on the sample.
 
     Example: sqlanon delta --k 50 --beta 0.75 --epsilon 2
     """
@@ -277,7 +276,7 @@ def delta(
     if as_json:
         write_json(document)
         return
-    # Rounded up, and with a bound in place of what is too small for a float.
+    # Rounded up, and bounded from below where a float underflows.
     rounded = float(max(DIGITS.create_decimal_from_float(document["delta"]), MIN_SHOWN))
     shown = {**document, "delta": f"{rounded:.5g}"}
     write(f"{shown[document['computed']]}\n")
@@ -288,7 +287,6 @@ def delta(
 
 
 def _computed(epsilon: str, k: int | None, beta: float | None, delta: str | None, *, tight: bool) -> dict[str, Any]:
-    """Compute the third of k, beta and delta from the two that are given."""
     from sqlanon.model import sampled_classes
     from sqlanon.model.budget import Budget, as_float
 

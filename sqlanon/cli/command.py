@@ -1,6 +1,6 @@
-"""Commands made of methods, and the sessions that they open.
+"""Commands made from methods, and the sessions that they open.
 
-An argument of a method is an option, and its docstring has the help text.
+A method's argument is an option, and its docstring has the help text.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ _machine: ContextVar[Mapping[str, Any]] = ContextVar("machine", default={})  # n
 class Command:
     """A function of the command line, and the method that does its work.
 
-    Typer makes options of its signature. That has the arguments of the method which the command line spells and the
-    function does not name, the function's own parameters, and the options for the machine, which are arguments of
-    :func:`connect`.
+    Typer makes options from its signature: the method's arguments that the command line spells and the function does
+    not name, the function's own parameters, and the options for the machine, which are arguments of :func:`connect`.
     """
 
     def __init__(self, function: Callable[..., None], method: object, spelled: dict[str, Spelled]) -> None:
@@ -51,7 +50,7 @@ class Command:
 
     @functools.cached_property
     def __signature__(self) -> inspect.Signature:
-        """The signature, made when Typer asks for it, since a run needs that of one command."""
+        """The signature, made on demand, because a run needs only that of one command."""
         named = inspect.signature(self._function, eval_str=True).parameters
         own = [each.replace(kind=each.KEYWORD_ONLY) for each in named.values() if each.kind is not each.VAR_KEYWORD]
         handed_on = [each for each in _parameters(self._method, self._spelled) if each.name not in named]
@@ -59,14 +58,14 @@ class Command:
         return inspect.Signature(sorted(parameters, key=lambda each: each.default is not each.empty))
 
     def __call__(self, **typed: Any) -> None:
-        """Call the function without the options that the user left out, so that the defaults of the method hold."""
+        """Call the function without options that the user left out, so that the method's defaults apply."""
         given = {name: value for name, value in typed.items() if value is not None and value != []}
         machine = {name: given.pop(name) for name in MACHINE if name in given}
         own, spelled = inspect.signature(self._function).parameters, SPELLED | self._spelled
         for name in given:
             if name not in own and (read := spelled[name].read) is not None:
                 given[name] = read(given[name])
-        # The sessions that it opens take these settings.
+        # For the sessions that it opens.
         token = _machine.set(machine)
         try:
             self._function(**given)
@@ -75,15 +74,15 @@ class Command:
 
 
 def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[..., None]], Command]:
-    """Make a command of a function that opens a session; it hands the arguments of ``method`` on as ``**given``.
+    """Make a command of a function, which passes the arguments of ``method`` on as ``**given``.
 
-    ``spelled`` are arguments that it spells in another way than :data:`SPELLED`, and names of ``**settings``.
+    ``spelled`` are arguments with another spelling than in :data:`SPELLED`, and names of ``**settings``.
     """
     return lambda function: Command(function, method, spelled)
 
 
 def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Parameter]:
-    """Yield the arguments of a method that the command line spells, as Typer reads them."""
+    """Yield the arguments of a method that the command line spells, as parameters for Typer."""
     if method is None:
         return
     texts = docstring_of(method).members
@@ -108,7 +107,7 @@ def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Pa
         else:
             flag = how.flag or f"--{name.replace('_', '-')}"
             info = Option(f"{flag}/--no-{flag[2:]}" if argument.default is True else flag, **settings)
-        # An argument whose default is None or () is handed on only if the user gives it.
+        # An argument with the default None or () is passed on only if the user gives it.
         default = argument.default if argument.default != () else None
         yield argument.replace(
             kind=argument.KEYWORD_ONLY,
@@ -123,7 +122,7 @@ def _machine_parameters() -> list[inspect.Parameter]:
 
 
 def _kind(argument: inspect.Parameter) -> Any:
-    """Return the type of an option: a text, unless its argument is a number, a flag, or several texts."""
+    """Return the type of an option: text, unless its argument is a number, a flag, or a sequence of texts."""
     annotation = str(argument.annotation).removesuffix(" | None")
     if "Sequence[" in annotation or "Mapping[" in annotation:
         return list[str]
@@ -131,9 +130,9 @@ def _kind(argument: inspect.Parameter) -> Any:
 
 
 def _sentence(text: str, name: str) -> str:
-    """Return the first sentence on an argument, without the markup of Python; "as in ``anonymize``" is looked up there.
+    """Return the first sentence on an argument without markup; "as in ``anonymize``" is looked up there.
 
-    So ``how many rows a file holds. None is ...`` becomes ``How many rows a file holds``.
+    ``how many rows a file holds. None is ...`` becomes ``How many rows a file holds``.
     """
     if text.startswith("as in"):
         text = docstring_of(Session.anonymize).members[name]
@@ -142,7 +141,7 @@ def _sentence(text: str, name: str) -> str:
 
 
 def loading_options() -> list[str]:
-    """List the options of the present command that another command needs for the same source."""
+    """List the options of this command that another command needs for the same source."""
     machine = _machine.get()
     loaded = [word for name in machine.get("extensions", ()) for word in ("--load", name)]
     loaded += [word for setting in machine.get("csv", ()) for word in ("--csv", setting)]
@@ -150,14 +149,14 @@ def loading_options() -> list[str]:
 
 
 def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> AbstractContextManager[Session]:
-    """Open a session on a file that must be there."""
+    """Open a session on an existing file."""
     if not database.exists():
         raise BadParameter(f"the file {database} does not exist", param_hint="--db")
     return connected(database, read_only=read_only, ledger=ledger)
 
 
 def existing_or_new(database: Path) -> AbstractContextManager[Session]:
-    """Open a session on a file that is created if it is not there."""
+    """Open a session on a file, which is created if missing."""
     if str(database) == ":memory:":
         raise BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="--db")
     return connected(database)
@@ -167,7 +166,7 @@ def existing_or_new(database: Path) -> AbstractContextManager[Session]:
 def reading(
     database: Path | None, taxonomies: Mapping[str, Taxonomy] | None = None, *, ledger: Path | None = None
 ) -> Iterator[Session]:
-    """Open a session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
+    """Open a session that changes no file but its ledger: on a read-only warehouse, or in memory."""
     try:
         with connected(ledger=ledger) if database is None else existing(database, ledger=ledger) as session:
             if taxonomies:
@@ -190,9 +189,9 @@ def writing(
     is_charged: bool = False,
     taxonomies: Mapping[str, Taxonomy] | None = None,
 ) -> Iterator[Session]:
-    """Open a session that can write the target; of the warehouse, if that is a file or a folder, its list of releases.
+    """Open a session that can write the target, or, for a file or a folder, only the list of releases.
 
-    What is charged is written to the ledger: to its file, or else to the warehouse.
+    A charge is written to the ledger's file, or else to the warehouse.
     """
     from sqlanon.releases.release_table import waiting_folder
 
@@ -200,8 +199,8 @@ def writing(
         if taxonomies:
             session.taxonomies.load_all(taxonomies)
         yield session
-    # Releases wait beside a warehouse that was open read-only, so that others could read it. The list has them all the
-    # same if others still have it open, or nobody may write it.
+    # Rows of releases wait beside a warehouse that was open read-only, so that others could read it. The list includes
+    # them even if the warehouse cannot be written now.
     if database is not None and waiting_folder(database).exists():
         with suppress(EngineError), connected(database) as session:
             session.releases._take_up()
@@ -210,24 +209,23 @@ def writing(
 def _opened_for(
     database: Path | None, into: Destination, ledger: Path | None, *, is_charged: bool
 ) -> AbstractContextManager[Session]:
-    """Open the session of a command that writes a target."""
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
         if is_charged and database is not None and ledger is not None:
             return _noted(database, ledger)
         return reading(database, ledger=ledger)
     if into.kind != "table" and not os.access(cast(Path, database), os.W_OK):
-        return reading(database)  # which refuses the charge, and says to name a ledger
+        return reading(database)  # refuses the charge, and asks for a ledger
     if database is None:
         refuse_file_like(into.name)
         raise BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
     if is_charged and ledger is None:
-        return existing(database, read_only=False)  # which is the ledger as well, and is not made by the way
+        return existing(database, read_only=False)  # the ledger, too, which must not be created in passing
     return _existing_or_made(database, ledger)
 
 
 @contextmanager
 def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
-    """Open a session on a file, which is removed again if it was made for a command that failed."""
+    """Open a session on a file; remove the file if it was created for a command that failed."""
     is_new = not database.exists()
     try:
         with connected(database, ledger=ledger) as session:
@@ -243,7 +241,7 @@ def _existing_or_made(database: Path, ledger: Path | None) -> Iterator[Session]:
 
 @contextmanager
 def _noted(database: Path, ledger: Path) -> Iterator[Session]:
-    """Open a session on a read-only warehouse that has noted its ledger, for which it is opened writable once."""
+    """Open a session on a read-only warehouse, which is opened writable once if it has to note its ledger."""
     with existing(database, ledger=ledger) as session:
         if not session.ledger._could_be_noted:
             yield session
@@ -256,14 +254,14 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
 
 @contextmanager
 def connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
-    """Open a session as the options for the machine say."""
+    """Open a session with the options for the machine."""
     machine = _machine.get()
     settings = {**machine, "csv": csv_settings(machine.get("csv", ())), **more}
     try:
         check_resources(settings)
     except EngineError as error:
         raise BadParameter(str(error)) from None
-    # Another run may just be noting its ledger or its release in the warehouse.
+    # Another run may be writing its ledger or its release to the warehouse right now.
     patience = A_MOMENT if more.get("ledger") is None else PATIENCE
     with (
         retry_while_locked(functools.partial(connect, database, **settings), IN_USE, patience) as session,

@@ -1,4 +1,4 @@
-"""The command ``sqlanon demo``: no input, everything invented."""
+"""The command ``sqlanon demo``, on invented data."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def demo(
         )
     else:
         show(result.document())
-        # Not with rich, which would break the lines of commands that are to be copied.
+        # Not with rich, which would wrap the commands to copy.
         write(_next_steps(database))
 
 
 @contextmanager
 def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Yield free paths of a warehouse and a policy; they vanish at once without a database, else on failure."""
+    """Yield free paths of a warehouse and a policy; without a database they are temporary, else removed on failure."""
     from sqlanon.engines.paths import log_of
 
     if database is None:
@@ -91,10 +91,10 @@ def _policy_path(database: Path) -> Path:
 
 
 def _next_steps(database: Path | None) -> str:
-    """List commands that work as they are printed, in the shell that has run this one."""
+    """List commands that work as printed, in the shell that ran this one."""
     steps = []
     activate, found = Path(sys.prefix, "bin", "activate"), shutil.which("sqlanon")
-    if activate.exists() and (found is None or Path(found).parent != activate.parent):  # the shell finds another one
+    if activate.exists() and (found is None or Path(found).parent != activate.parent):  # another one is on the PATH
         here = Path.cwd()
         shown = activate.relative_to(here) if activate.is_relative_to(here) else activate
         steps.append(f"source {shlex.quote(str(shown))}")

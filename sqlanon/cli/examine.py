@@ -1,4 +1,4 @@
-"""Commands that suggest a policy, look at a table, and measure, compare and describe what was published."""
+"""Commands that suggest a policy, examine a table, and measure, compare and describe releases."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from sqlanon.suggestion.suggestion import Suggestion
 
 BEST_NODES = 10  # nodes of a lattice that are shown
-
-TIME_LIMIT = 60  # seconds that are proposed for a search of a large lattice
+TIME_LIMIT = 60  # seconds proposed for the search of a large lattice
 
 
 @command(Session.suggest, k=Spelled("K", min=2))
@@ -93,7 +92,7 @@ def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> 
 
 
 def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
-    """List the commands to run next, if a run could succeed; they anonymize ``read``, the source or a query."""
+    """List the commands to run next, on ``read``, if a run could succeed."""
     if not found.runs:
         return []
     from sqlanon.model.names import FILE_SUFFIXES
@@ -182,12 +181,12 @@ def report(
 def verify(
     database: opt.OptionalDatabase = None, taxonomies: opt.TaxonomyFiles = None, as_json: opt.Json = False, **given: Any
 ) -> None:
-    """Hold a published table against its policy and its provenance: exit code 0 if it meets them, 3 if it falls short.
+    """Verify a published table against policy and provenance: exit code 0 if it meets them, 3 if it falls short.
 
     A table without a provenance falls short unless --without-provenance is given. The record is not signed: whoever can
     change the release can change it as well, unless --record-sha256 has its hash from elsewhere.
 
-    Its labels are compared with the taxonomies of --db and --taxonomy, if they are those that it was made with.
+    Its labels are compared with the taxonomies of --db and --taxonomy, if the release was made with them.
 
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
@@ -197,7 +196,7 @@ def verify(
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:
-        show(verification.model_copy(update={"shortfalls": ()}).document())  # these are said below
+        show(verification.model_copy(update={"shortfalls": ()}).document())  # they follow below
     if not verification.met:
         say(f"Not met: {verification.source} falls short of its policy:")
         for shortfall in verification.shortfalls:
@@ -284,9 +283,9 @@ def lattice(
 ) -> None:
     """Check every node of the lattice, and show the best ones that satisfy the policy.
 
-    The best node is looked for first, then come those that lose about as much. Ctrl-C shows and writes what was found
-    so far, with exit code 130; pressed twice, or with --replace, it leaves everything as it was. The page that --out
-    writes has a command for each node. It needs no other file, and loads nothing.
+    The search finds the best node first, then nodes of about the same loss. Ctrl-C shows and writes the results so far,
+    with exit code 130; pressed twice, or with --replace, it leaves everything as it was. The page that --out writes has
+    a command for each node. It needs no other file, and loads nothing.
 
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --out lattice.html
     """
@@ -309,7 +308,7 @@ def lattice(
     if out is None:
         checked = _show_table(found, wanted, into, as_events=as_events, as_json=as_json)
     else:
-        # The page has a command for each node, which reads the same source and taxonomies.
+        # The page's commands need the options of this one.
         warehouse = [] if database is None else ["--db", str(database)]
         files = [word for each in taxonomies or () for word in ("--taxonomy", each)]
         run = [given["source"], "--policy", str(policy), *warehouse, *files, *loading_options()]
@@ -324,7 +323,7 @@ def lattice(
 def _show_table(
     found: pa.Table, policy: Policy, into: str | None, *, as_events: bool, as_json: bool
 ) -> tuple[Any, ...]:
-    """Show the best nodes, or all as JSON; return how many were checked, of how many, and what others can lose less."""
+    """Show the best nodes, or all as JSON; return the checked nodes, all nodes, and the gap."""
     from sqlanon.run.lattice_table import record_of
 
     if into is not None and as_events:
@@ -341,7 +340,7 @@ def _show_table(
 
 
 def _end(nodes: int, lattice_nodes: int, gap: float | None, *, is_interrupted: bool, as_events: bool) -> None:
-    """Say so if not all nodes were checked, and end as an interrupted command if that is the reason."""
+    """Report an incomplete check, and exit as an interrupted command if it was interrupted."""
     if nodes == lattice_nodes:
         return
     if as_events:
@@ -361,15 +360,15 @@ def _end(nodes: int, lattice_nodes: int, gap: float | None, *, is_interrupted: b
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
-    """Order nodes as a run prefers them; those that do not satisfy the policy by how far they are from it."""
+    """Order nodes by a run's preference; nodes that do not satisfy the policy by their distance from it."""
     satisfies = bool(row["satisfies"])
-    # The same sum of floats in another order is the same loss.
+    # Round, because a sum of floats depends on its order.
     loss, entropy = (float(f"{row[name]:.11g}") if satisfies else 0.0 for name in ("loss", "entropy"))
     return not satisfies, loss, entropy, row["suppressed_rows"], row["height"], tuple(row["node"].values())
 
 
 def _best_nodes(document: dict[str, Any]) -> Document:
-    """Show the size of the lattice, and its best nodes or those that come closest to the policy."""
+    """Show the size of the lattice, and its best nodes or those closest to the policy."""
     from sqlanon.report.document import Document, Table, count, figure, paragraph
 
     satisfying, quality = document["satisfying_nodes"], document["quality"]

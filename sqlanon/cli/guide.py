@@ -15,18 +15,18 @@ from typer import Argument, BadParameter, Option
 from sqlanon.cli.options import MACHINE
 from sqlanon.cli.output import ExitCode, say, write
 
-GENERATED = ("commands", "policy", "macros", "python")  # the pages that are made of the installed version
-INDEX = "README"  # the page that lists the others, in the order in which somebody new reads them
+GENERATED = ("commands", "policy", "macros", "python")  # pages made from the installed version
+INDEX = "README"  # lists the other pages, in reading order
 
+# An entry of the list: a link, or the command that shows a generated page, and a description.
 LINE = re.compile(r"^- (?:\[([\w-]+)\]\(\1\.md\)|`sqlanon guide ([\w-]+)`): (.*(?:\n  .*)*)", re.MULTILINE)
-"""A page in the list: a link, or the command that shows what is generated, and what it is about."""
 
 
 class Part(NamedTuple):
     """A page of the guides, or one of its sections down to the next heading of its level."""
 
     page: str
-    topic: str  # the heading as GitHub makes an anchor of it
+    topic: str  # the heading as an anchor of GitHub
     text: str
 
 
@@ -39,7 +39,7 @@ def guide(
 ) -> None:
     """Show a guide, or a section of one, of the installed version; without a topic, list the guides.
 
-    The pages commands, policy, macros and python are made of what is installed.
+    The pages commands, policy, macros and python are generated from the installed version.
 
     Example: sqlanon guide h-ceiling
     """
@@ -67,7 +67,7 @@ def _page(name: str) -> str:
 
 
 def _lines(index: str) -> list[tuple[str, str]]:
-    """Read the pages off a list of them, with what each is about."""
+    """Read the pages and their descriptions off a list."""
     return [(written or made, " ".join(text.split())) for written, made, text in LINE.findall(index)]
 
 
@@ -83,12 +83,12 @@ def _listed() -> str:
 
 
 def _found(topic: str) -> Part:
-    """Find the page of this name, else the first part whose heading is the topic, begins with it, or contains it."""
+    """Find the page of this name, else the first section whose heading equals, begins with, or contains the topic."""
     names = _names()
     if topic in names:
         return next(_parts(topic))
     written = [name for name in names if name not in GENERATED]
-    for pages in (written, GENERATED):  # what is generated takes longer
+    for pages in (written, GENERATED):  # generated pages take longer
         for pattern in (f"{re.escape(topic)}$", f"{re.escape(topic)}-", rf".*\b{re.escape(topic)}\b"):
             for part in _parts(*pages):
                 if re.match(pattern, part.topic):
@@ -118,7 +118,7 @@ def _unknown(topic: str, names: list[str]) -> str:
 
 
 def _write_all(into: Path, topic: list[str] | None) -> None:
-    """Write all pages, those that are generated too, in which a command that shows one of these is a link to it."""
+    """Write all pages, with links to the generated ones in place of commands."""
     if topic:
         raise BadParameter("it writes all pages, so it goes without a topic", param_hint="--into")
     if into.exists():
@@ -131,7 +131,7 @@ def _write_all(into: Path, topic: list[str] | None) -> None:
 
 
 def _show(text: str) -> None:
-    """Write Markdown to stdout: laid out on a terminal, as it is elsewhere."""
+    """Write Markdown to stdout, laid out on a terminal."""
     if not (sys.stdout and sys.stdout.isatty()):
         write(text)
         return
@@ -185,7 +185,6 @@ def _commands(path: str, group: Any, level: str) -> Iterator[str]:
 
 
 def _command(path: str, command: Any) -> Iterator[str]:
-    """Describe a command: its purpose, its call, an example, and its options."""
     words, _, example = command.help.partition("Example: ")
     arguments = [_spelled(each) for each in command.params if each.param_type_name == "argument"]
     of_machine = _machine_options(command)
@@ -206,7 +205,7 @@ def _machine_options(command: Any) -> list[Any]:
 
 
 def _options(parameters: list[Any]) -> str:
-    """Write a line each: how it is spelled, what it does, whether it must be given, and what holds without it."""
+    """Write a line per option: its spelling, its help, whether it is required, and its default."""
     lines = []
     for each in parameters:
         is_said = each.default not in (None, False, (), []) and not callable(each.default)

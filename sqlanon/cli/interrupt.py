@@ -1,4 +1,4 @@
-"""Ctrl-C, and its like from other programs, that work while the database is busy."""
+"""Ctrl-C and other termination signals, which work while the database is busy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-PATIENCE = 5.0
-"""Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up, or to import."""
+PATIENCE = 5.0  # seconds in which another Ctrl-C does nothing, to clean up or to finish an import
 
+# Ctrl-C, the signal of schedulers before they kill, and that of a closed terminal, which not every system has.
 INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP")]
-"""Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system signals."""
 
-
-UNANSWERED = 0.8  # seconds after which a program that does not react to a signal counts as one that waits for ever
+UNANSWERED = 0.8  # seconds after which a program that ignores a signal counts as stuck
 
 LAST_WORDS = b"Error: interrupted; what is at the target is either as it was, or new and whole\n"
 
@@ -30,10 +28,10 @@ _over = threading.Event()
 
 
 class Keeping:
-    """The first Ctrl-C while a command has something to keep: it asks the command to stop, the next one interrupts it.
+    """State of a command that keeps partial results: the first Ctrl-C asks it to stop, the next one interrupts it.
 
-    Whoever asks whether it was pressed has something to keep from then on. The handler of signals and the thread that
-    watches for them see each Ctrl-C on their own.
+    It has results from the first call of ``is_asked_to_stop``. The signal handler and the watching thread each see
+    every Ctrl-C.
     """
 
     def __init__(self) -> None:
@@ -41,12 +39,12 @@ class Keeping:
         self._taken_by: set[str] = set()
 
     def is_asked_to_stop(self) -> bool:
-        """Return whether Ctrl-C was pressed, as the handler saw it."""
+        """Return whether the handler saw Ctrl-C."""
         self.has_something = True
         return "handler" in self._taken_by
 
     def takes(self, number: int, seen_by: str) -> bool:
-        """Return whether a signal, as one of the two sees it, asks to stop and shall do nothing else."""
+        """Return whether a signal, as seen by one of the two, asks to stop and does nothing else."""
         if number != signal.SIGINT or not self.has_something or seen_by in self._taken_by:
             return False
         self._taken_by.add(seen_by)
@@ -58,7 +56,7 @@ _keeping = Keeping()
 
 @contextmanager
 def keeping() -> Iterator[Callable[[], bool]]:
-    """Say whether Ctrl-C was pressed, which interrupts nothing the first time, from when that is asked first."""
+    """Yield a function that returns whether Ctrl-C was pressed; once called, the first Ctrl-C interrupts nothing."""
     global _keeping
     before, _keeping = _keeping, Keeping()
     try:
@@ -68,15 +66,15 @@ def keeping() -> Iterator[Callable[[], bool]]:
 
 
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
-    """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows, nor an import.
+    """Let Ctrl-C interrupt the program, but neither the clean-up that follows nor an import.
 
-    An import may swallow what is raised in it: DuckDB 1.5 imports pandas when it is given the first value to bind, and
-    does without if that fails. So Ctrl-C waits for the end of the import. Python discards what a finalizer raises: a
-    Ctrl-C that arrives in one is pressed again.
+    An import may swallow the exception: DuckDB 1.5 imports pandas when it binds its first value, and goes on without if
+    that fails. Ctrl-C therefore waits for the end of the import. Python discards exceptions in a finalizer: a Ctrl-C
+    that arrives in one is sent again.
     """
     _interrupted.clear()
     _over.clear()
-    with suppress(OSError):  # a program that may open no more files goes on without
+    with suppress(OSError):  # out of file descriptors: go on without
         _watch_always()
     earliest = clock()
     end_of_import: float | None = None
@@ -105,7 +103,7 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
 
     sys.unraisablehook = press_again_after_finalizer
     for number in INTERRUPTS:
-        # A job in the background ignores Ctrl-C, and one under nohup the end of its terminal.
+        # Background jobs ignore Ctrl-C, and nohup ignores the end of the terminal: keep that.
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
             signal.signal(number, interrupt)
 
@@ -121,19 +119,19 @@ def _press_again(number: int) -> None:
         time.sleep(0.05)
         signal.raise_signal(number)
 
-    # Not a threading.Timer: the main thread, which waits for this one, may hold the lock that it takes.
+    # A threading.Timer takes a lock that the main thread may hold while it waits for this one.
     _thread.start_new_thread(press_later, ())
 
 
 def as_interruption(error: BaseException) -> BaseException:
-    """Return an error, or the interruption that a library turned into it: pydantic does where it builds a schema."""
+    """Return the interruption that a library turned into another error (pydantic does), or the error."""
     if isinstance(error, KeyboardInterrupt) or not _interrupted.is_set():
         return error
     return KeyboardInterrupt().with_traceback(error.__traceback__)
 
 
 def ignore_interrupts() -> None:
-    """Let Ctrl-C do nothing more: the command is over, and says itself how it ended."""
+    """Ignore further signals: the command is over, and reports how it ended."""
     _over.set()
     for number in INTERRUPTS:
         signal.signal(number, signal.SIG_IGN)
@@ -143,8 +141,8 @@ def ignore_interrupts() -> None:
 def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
     """Call ``interrupt`` from another thread as soon as the user presses Ctrl-C.
 
-    Python itself reacts to a signal between two of its own instructions only, so a long statement could first run to
-    its end. What it does at once, wherever it is, is to write to the wakeup descriptor.
+    Python runs signal handlers only between two of its own instructions, so a long statement would first run to its
+    end. It writes to the wakeup descriptor at once.
     """
     reader, writer, watcher, before = _start_watching(interrupt)
     try:
@@ -158,7 +156,7 @@ def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
 
 @functools.cache
 def _watch_always() -> None:
-    """Have a signal seen while nothing else watches, until the program ends."""
+    """Have signals seen while nothing else watches, until the program ends."""
     _, writer, *_ = _start_watching(lambda: None)
     writer.detach()
 
@@ -173,7 +171,6 @@ def _start_watching(interrupt: Callable[[], None]) -> tuple[socket.socket, socke
 
 
 def _watch(reader: socket.socket, interrupt: Callable[[], None]) -> None:
-    """Wait for signals until the other end is closed."""
     while signals := reader.recv(1):
         if signals[0] in INTERRUPTS and not _keeping.takes(signals[0], "watcher"):
             with suppress(Exception):  # the connection is already closed
@@ -183,7 +180,7 @@ def _watch(reader: socket.socket, interrupt: Callable[[], None]) -> None:
 
 
 def _end_if_stuck() -> None:
-    """End the program, as a kill would, if it waits in a library that no signal reaches, or does not get to its end."""
+    """End the process if it waits in a library that no signal reaches, or does not get to its end."""
     if not _interrupted.wait(UNANSWERED) or not _over.wait(PATIENCE):
         os.write(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, LAST_WORDS)
         os._exit(128 + signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Options: the spelling of arguments on the command line, those that commands share, and their texts."""
+"""Options: the command line's spelling of arguments, shared options, and their help texts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-TARGET, PRIVATE, OUTPUT, MACHINE_PANEL = "The target", "Private methods", "Output", "The machine"
-"""The panels of the help below that of what a command needs."""
+TARGET, PRIVATE, OUTPUT, MACHINE_PANEL = "The target", "Private methods", "Output", "The machine"  # panels of the help
 
 Database = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file.")]
 NewDatabase = Annotated[Path, Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
@@ -63,19 +62,19 @@ Tight = Annotated[bool, Option("--tight", help="Take the smaller δ, exact for o
 
 
 class Spelled(NamedTuple):
-    """The spelling of an argument on the command line; the method decides whatever is left out here."""
+    """The spelling of an argument on the command line; the method decides the rest."""
 
     metavar: str = ""
-    flag: str = ""  # else --name, or none for an argument that is required and given by position
-    kind: Any = None  # the type that Typer makes of the text; else the type of the argument, if that is simple
-    read: Callable[[Any], Any] | None = None  # turns that value into the argument
-    help: str = ""  # else the first sentence on it in the docstring of the method
+    flag: str = ""  # by default --name, or none for a required argument given by position
+    kind: Any = None  # the type that Typer parses; by default the argument's, if simple
+    read: Callable[[Any], Any] | None = None  # turns the parsed value into the argument
+    help: str = ""  # by default the first sentence on it in the method's docstring
     panel: str | None = None
     min: float | None = None
 
 
 def read_policy(path: Path, k: int | None = None) -> Policy:
-    """Read a policy, which may ask for a method of a paper as well; with another k-anonymity if one is given."""
+    """Read a policy, whose method may be a paper's; a given ``k`` replaces its k-anonymity."""
     from sqlanon.model.policy.policy import Policy
     from sqlanon.satellites import all_offered
 
@@ -85,7 +84,7 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
 
 
 def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -> dict[str, Taxonomy]:
-    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``; refuse those that the policy does not use."""
+    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``; refuse any that the policy does not use."""
     from sqlanon.model.policy_value import unknown_names
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
@@ -115,11 +114,10 @@ def _seeded(seed: int) -> SeededSource:
     return SeededSource(seed)
 
 
-LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")  # a column and its level; names may have commas
+LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")  # a column, whose name may have commas, and its level
 
 
 def _node(given: Sequence[str]) -> dict[str, int]:
-    """Read the node of every ``COLUMN=LEVEL,COLUMN=LEVEL``."""
     node: dict[str, int] = {}
     for text in given:
         levels = list(LEVEL.finditer(text))
@@ -133,7 +131,7 @@ def _node(given: Sequence[str]) -> dict[str, int]:
 
 
 def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
-    """Return the argument ``replace`` of the session for --replace, --replace-if-changed and --replace-anything."""
+    """Return the session's argument ``replace`` for --replace, --replace-if-changed and --replace-anything."""
     words: dict[ReplaceWord, bool] = {True: replace, "changed": if_changed, "anything": anything}
     given = [word for word, is_given in words.items() if is_given]
     if len(given) > 1:
@@ -143,6 +141,7 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
 
 RELEASE = "A published table, or the path of a published Parquet file, CSV or folder."
 
+# Spellings of methods' arguments; a command omits any others, or declares them itself.
 SPELLED = {
     "source": Spelled(
         "SOURCE",
@@ -196,8 +195,8 @@ SPELLED = {
     **dict.fromkeys(("without_provenance", "safe_harbor", "alternatives", "in_rho"), Spelled()),
     **dict.fromkeys(("every_partition", "accept_observed_domain"), Spelled()),
 }
-"""How commands spell arguments of methods; a command leaves out those that are not here, or declares them itself."""
 
+# Arguments of :func:`sqlanon.connect`, for every command that opens a session.
 MACHINE = {
     "memory_limit": Spelled("SIZE", panel=MACHINE_PANEL),
     "temp_directory": Spelled("DIR", kind=Path, panel=MACHINE_PANEL),
@@ -210,11 +209,10 @@ MACHINE = {
         "SETTING=VALUE", help="How CSV files are read, as in [csv] of a policy: delim=;, nullstr=NA, types.zip=VARCHAR."
     ),
 }
-"""How every command that opens a session spells the arguments of :func:`sqlanon.connect`."""
 
 
 def csv_settings(given: Sequence[str]) -> dict[str, Any]:
-    """Read the settings of every ``SETTING=VALUE``; lists can be repeated, and names of columns have commas."""
+    """Read the settings of every ``SETTING=VALUE``; lists are repeated, and lists of columns have commas."""
     settings: dict[str, Any] = {}
     for text in given:
         name, is_there, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""Output: data on stdout, messages and the progress of a run on stderr; and how a command ends, by code and message."""
+"""Output: data on stdout, messages and progress on stderr, exit codes and failure messages."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from sqlanon.report.document import Document
 
 
-PIPE_WIDTH = 120  # columns of a table that goes to a file or a pipe
+PIPE_WIDTH = 120  # characters per line in a file or a pipe
 
 
 def write(text: str) -> None:
-    """Write data to stdout; a reader may stop early (``| head``) without an error."""
+    """Write data to stdout; a reader may close the pipe early (``| head``) without an error."""
     try:
         _put(text, sys.stdout)
     except BrokenPipeError:
@@ -52,7 +52,7 @@ def write(text: str) -> None:
 
 
 def show_version() -> None:
-    """Write the versions of this package and of DuckDB to stdout."""
+    """Print the versions of this package and of DuckDB."""
     from importlib.metadata import version
 
     from sqlanon.model.extras import installed_version
@@ -61,7 +61,7 @@ def show_version() -> None:
 
 
 def write_file(out: Path, text: str, what: str, *, replace: bool) -> None:
-    """Write a text to a file, beside its place first, and say so; ``what`` is in it, in a word."""
+    """Write a text to a file in one step, and report it as ``what``."""
     from sqlanon.publish.files import cannot_be_written, staged_file
 
     with staged_file(out, replace=replace) as staged, cannot_be_written(out, what):
@@ -80,12 +80,12 @@ def show(document: Document) -> None:
     from sqlanon.report.console import rendered
 
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    written = io.StringIO()  # rich writes to a stream also while it captures
+    written = io.StringIO()  # even while it captures, rich writes to a stream
     width = None if is_terminal else PIPE_WIDTH
     console = Console(file=written, force_terminal=is_terminal or None, highlight=False, width=width)
     for part in rendered(document):
         console.print(part)
-    # On a pipe rich pads every line to the width.
+    # On a pipe, rich pads every line to the width.
     write("".join(f"{line.rstrip()}\n" for line in written.getvalue().splitlines()))
 
 
@@ -98,7 +98,7 @@ def put(result: Result, *, as_json: bool, **more: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Write a message to the user on stderr."""
+    """Write a message to stderr."""
     try:
         _put(f"{printable(text)}\n", sys.stderr)
     except OSError:
@@ -106,19 +106,18 @@ def say(text: str) -> None:
 
 
 def write_event(document: dict[str, Any]) -> None:
-    """Write one event to stderr at once, as a line of JSON."""
     say(json.dumps(document, default=str))
 
 
 def _put(text: str, stream: IO[str] | None) -> None:
-    """Write a text at once to a stream, which a program without a console does not have."""
+    """Write a text to a stream, which a program without a console lacks, and flush."""
     if stream is not None:
         stream.write(text)
         stream.flush()
 
 
 def silence(stream: IO[str] | None) -> None:
-    """Let all further output vanish, what Python flushes at its end included."""
+    """Discard all further output, including what Python flushes at exit."""
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -130,9 +129,9 @@ PUBLISHED = "interrupted after it was published"
 
 @contextmanager
 def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """Observe the progress of a run: as lines of JSON, or on a terminal unless that is to stay quiet.
+    """Observe the progress of a run: as lines of JSON, or on a terminal unless ``quiet``.
 
-    A run that is interrupted raises KeyboardInterrupt with a text that says what became of the release.
+    An interrupted run raises KeyboardInterrupt with a text on the state of the release.
     """
     latest: list[Event] = []
     shown: AbstractContextManager[Callable[[Event], None]] = nullcontext(lambda _event: None)
@@ -157,7 +156,7 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
 
 @contextmanager
 def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
-    """Show a line for each stage that has begun; all of them vanish at the end."""
+    """Show a line per stage; all of them vanish at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -176,7 +175,7 @@ def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
             if event.state == "started":
                 lines[event.stage] = display.add_task(event.stage, total=None, left="", doing="")
                 return
-            # Of the nodes, or of the present statement; None if its length is not known.
+            # Progress by nodes, or by the current statement; None if unknown.
             done, size = (0.0, None) if event.share is None else (event.share, 1)
             if event.state == "finished":
                 done, size = 1, 1
@@ -206,7 +205,7 @@ def _doing(event: Event) -> str:
 
 
 class ExitCode(IntEnum):
-    """The ways in which a command ends; the only list of the codes, which the help and the guides show."""
+    """How a command ends; the help and the guides show this list."""
 
     meaning: str
 
@@ -246,8 +245,8 @@ LACKING = {
     errno.EDQUOT: "the quota of a disk is used up",
     errno.EBADF: "the output cannot be written: it is not open for writing",
 }
-"""What there is too little of, or what was not opened, by the number of the error of the system."""
 
+# Messages of the Python interface, as worded on the command line.
 SPELLINGS = (
     ("replace=True", "--replace"),
     ('replace="changed"', "--replace-if-changed"),
@@ -265,11 +264,10 @@ SPELLINGS = (
     ("memory_limit", "--memory-limit"),
     ("temp_directory", "--temp-directory"),
 )
-"""How a message of the Python interface is worded on the command line."""
 
 
 def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debug: bool) -> int:
-    """Report a failure in words or as an event, and as JSON on stdout too if wanted; return the exit code."""
+    """Report a failure in words or as an event, and optionally as JSON on stdout; return the exit code."""
     debugging = None
     if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0"):
         debugging = f"Debugging: what follows may quote data.\n{''.join(traceback.format_exception(error))}"
@@ -289,9 +287,9 @@ def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debu
 
 
 def _is_usage_error(error: BaseException) -> bool:
-    from typer import BadParameter  # not above: the version is shown without typer
+    from typer import BadParameter  # here, because the version is shown without typer
 
-    return isinstance(error, BadParameter.__bases__)  # typer brings its own click from 0.2x on
+    return isinstance(error, BadParameter.__bases__)  # recent typers bring their own click
 
 
 def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
@@ -311,7 +309,7 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
     number = errno.ENOMEM if isinstance(error, MemoryError) else getattr(error, "errno", None)
     if number in LACKING:
         return ExitCode.FAILED, _document("EngineError", LACKING[number])
-    # Its text is left out: it could quote data.
+    # Omit its text, which could quote data.
     unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
     return ExitCode.FAILED, _document(type(error).__name__, unexpected)
 

@@ -1,4 +1,4 @@
-"""The reference pages of policies, macros and Python, which are made of the installed version."""
+"""Reference pages of policies, macros and Python, generated from the installed version."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _kinds(definition: Mapping[str, Any]) -> list[str]:
 
 
 def _keys(definition: Mapping[str, Any]) -> str:
-    """Write a line each: its name, what it can be, what holds without it, and what it means."""
+    """Write a line per key: its name, its type, its default, and its meaning."""
     lines = []
     for name, field in definition["properties"].items():
         if name in ("model", "kind"):
@@ -166,7 +166,7 @@ def _macro(macro: Macro) -> str:
 
 
 def _comment(comment: str) -> str:
-    """Write a comment as Markdown, in which a star is a star."""
+    """Write a comment as Markdown, with stars escaped."""
     paragraphs = re.sub(r"\n{3,}", "\n\n", COMMENT_LABELS.sub("\n\n", comment.strip()))
     return re.sub(r"`[^`]*`|\*", lambda found: r"\*" if found[0] == "*" else found[0], paragraphs)
 
@@ -179,18 +179,17 @@ What a policy holds, its privacy models, losses and methods, is described in `sq
 """
 PARTS_OF_SESSIONS = {"taxonomies": Taxonomies, "partitions": Partitions, "ledger": Ledger, "releases": ReleaseRegister}
 
-OF_POLICIES = ("from_toml", "with_k", "model_copy", "sha256")  # the methods of a policy that are for users
+OF_POLICIES = ("from_toml", "with_k", "model_copy", "sha256")  # documented methods of policies
 
 KINDS_OF_MEMBERS = {"Values of policies": PolicyValue, "Results": BaseModel, "Errors": Exception}
 
-SHARED = (PolicyValue, Result)  # classes whose methods all values have: they are described once, or not for users
+SHARED = (PolicyValue, Result)  # base classes, whose methods are described once or not at all
 
-INTERNAL = (
+INTERNAL = (  # members for other modules of the package
     *("document", "heading", "parts", "summary", "of_method", "tables", "figures", "sentences", "uneven_suppression"),
     *("generalization", "rows_in_words", "search_in_words"),
     *("exposure", "reworded", "with_guide", "held_by", "averaged", "refuse_strangers", "model_post_init"),
 )
-"""Members that other modules of the package use."""
 
 REMARKS = {
     "Results": "What the verbs of a session return. A notebook shows each of them, `to_html()` makes a page of it that "
@@ -223,7 +222,6 @@ def python_page() -> str:
 
 
 def _member(name: str, member: Any) -> str:
-    """Describe a function, or a class with its methods."""
     heading = name.removeprefix("sa.").removeprefix("evaluation.")
     if not inspect.isclass(member):
         return f"### {heading}\n\n{_call(name, member)}{_said(member)}"
@@ -238,9 +236,9 @@ def _member(name: str, member: Any) -> str:
 
 
 def _methods(member: type) -> dict[str, Any]:
-    """Find the methods and properties for users that a class has of this package, as they are ordered there."""
+    """Find the documented methods and properties of a class, in order of definition."""
     if member.__module__.startswith("sqlanon.chance"):
-        return {}  # the draws of a source, which methods call
+        return {}  # draws, for methods of anonymization only
     kinds = [kind for kind in member.__mro__ if kind.__module__.startswith("sqlanon.") and kind not in SHARED]
     found = {name: each for kind in reversed(kinds) for name, each in vars(kind).items() if not name.startswith("_")}
     called = {
@@ -259,7 +257,7 @@ class _Spelled(str):
 
 
 def _call(name: str, function: Any, *, is_method: bool = False) -> str:
-    """Write a call with defaults and without types, which the text has."""
+    """Write a call with defaults; types are in the text."""
     bare = []
     for each in [*inspect.signature(function).parameters.values()][is_method:]:
         default = _Spelled("...") if inspect.isfunction(each.default) else each.default
@@ -276,6 +274,6 @@ def _said(member: Any) -> str:
 
 
 def _texts(said: dict[str, str], prefix: str = "") -> str:
-    """Write a line a text, with the names that share it."""
+    """Write a line per text, with the names that share it."""
     lines = [([f"`{name}`" for name, _ in same], text) for text, same in groupby(said.items(), key=itemgetter(1))]
     return "\n".join(f"- {prefix}{', '.join(names)}: {text}" for names, text in lines)

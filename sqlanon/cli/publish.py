@@ -1,4 +1,4 @@
-"""Commands that publish tables or partitions, list what was published, or write tables as sensitive as their source."""
+"""Commands that publish tables or partitions, list releases, and prepare tables."""
 
 from __future__ import annotations
 
@@ -55,12 +55,11 @@ def run(
     as_json: opt.Json = False,
     **given: Any,
 ) -> None:
-    """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
+    """Publish the best generalization of a table that meets the policy, verified; or the draw of a private method.
 
-    A file or a folder leaves the warehouse as it is, but for its list of releases; with a table, --taxonomy and the
-    taxonomies of the policy are stored in the warehouse. Where the target is the release of the same policy from the
-    same files, nothing is done. What a private method spends is written to --ledger, or to the warehouse, before
-    anything is drawn.
+    With a file or a folder as target, only the warehouse's list of releases changes; with a table, the warehouse also
+    stores the taxonomies of --taxonomy and the policy. If the target holds the release of the same policy from the same
+    files, nothing is done. What a private method spends is charged to --ledger, or to the warehouse, before any draw.
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
@@ -102,7 +101,7 @@ def fit(
     as_json: opt.Json = False,
     **given: Any,
 ) -> None:
-    """Find the node at which partitions are to be released, and keep it in a private file; nothing is published.
+    """Find the node at which to release partitions, and keep it in a private file; nothing is published.
 
     Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
     """
@@ -127,14 +126,14 @@ def apply(
 ) -> None:
     """Publish a partition at the node of a fit, so that all partitions together meet its policy, verified.
 
-    The same rows again at the same place are measured, and nothing is written.
+    If the same rows are at the same place already, they are measured, and nothing is written.
 
     Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
     """
     from sqlanon.partitions.sidecar import opened
 
     sidecar, may_go = given["sidecar"], opt.replacing(replace, replace_if_changed, replace_anything)
-    if not os.path.exists(sidecar):  # noqa: PTH110 (that of a Path raises where a name is too long)
+    if not os.path.exists(sidecar):  # noqa: PTH110 (Path.exists raises if a name is too long)
         raise BadParameter(f"the fit {sidecar} does not exist; make it by `sqlanon fit`")
     target = destination(given["into"])
     with progress(as_events=as_events, quiet=as_json) as observer, writing(database, target) as session:

@@ -1,4 +1,4 @@
-"""Commands about taxonomies."""
+"""Commands on taxonomies."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ Kind = StrEnum("Kind", "intervals cuts dates prefixes zip icd9 icd10 ipv4 flat g
 SOURCE = Spelled("SOURCE", help="A table, files or a query whose values the taxonomy must cover.")
 COLUMN = Spelled("COLUMN", help="The column of --source, if it is not named like the attribute.")
 
+# Spellings of rules' settings, with shorter texts than in :class:`Taxonomy`.
 SETTINGS = {
     "widths": Spelled("NUMBER", "--width", list[float], help="For intervals: the width of a level, from level 1 up."),
     "origin": Spelled("NUMBER", kind=float, help="For intervals: a boundary of every level."),
@@ -65,7 +66,6 @@ SETTINGS = {
     "declared": Spelled(kind=bool, help="For query: its values are not read off data."),
     "values": Spelled("VALUE", "--value", list[str], help="A value that can occur."),
 }
-"""How the settings of rules are spelled, whose texts are shorter than those of :class:`Taxonomy`."""
 
 
 @app.command()
@@ -114,7 +114,6 @@ def make(
 
 
 def _made(kind: Kind, settings: dict[str, Any]) -> Taxonomy:
-    """Make the taxonomy of a kind from the settings that were given."""
     from sqlanon.model.taxonomy.rules import RULES, made
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 

@@ -1,1 +1,1 @@
-"""A policy for a table that has none: evidence on its columns, roles and taxonomies by rules, and the file of it."""
+"""Policies suggested for tables: evidence on columns, roles and taxonomies by rules, and the policy file."""

@@ -1,4 +1,4 @@
-"""The notation of values: settings of a CSV file, and a query over the source that cleans it."""
+"""Notation of values: CSV settings that read a file better, and a query over the source that cleans it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence
 from sqlanon.suggestion.roles import MAX_TEXTS, Decision
 
-MAX_LOST_ZEROS = 2  # zeros that a postal code can have had at its beginning
-DIGITS_OF_CODES = range(4, 7)  # digits of postal codes
-FIRST_TEXTS = 3  # columns of texts in which a line of totals can begin
+MAX_LOST_ZEROS = 2  # most leading zeros that a postal code can have lost
+DIGITS_OF_CODES = range(4, 7)  # lengths of postal codes
+FIRST_TEXTS = 3  # text columns searched for lines of totals
 
-# Texts that stand for missing values wherever they are; where all others of a column are numbers or days; and where no
-# other number of a column is below 0.
+# Texts for missing values: in any column; if all other texts of the column are numbers or days; and if no other number
+# of the column is negative.
 UNMISTAKABLE = (
     "NULL",
     "null",
@@ -46,7 +46,7 @@ CODES = (*UNMISTAKABLE, *AMONG_NUMBERS, *NEGATIVE)
 
 @dataclass(frozen=True)
 class Written:
-    """The notation of a column: counts of its distinct texts, as the named query has them."""
+    """The notation of a column: counts of its distinct texts, from the named query."""
 
     name: str
     counts: Mapping[str, Any]
@@ -55,11 +55,11 @@ class Written:
         return bool(self.counts[count])
 
     def all_are(self, count: str) -> bool:
-        """Return whether all texts that are no codes are such, and there are some."""
+        """Return whether all texts that are not codes are counted there, and there are some."""
         return bool(0 < self.counts["others"] == self.counts[count])
 
     def means_missing(self, code: str) -> bool:
-        """Return whether a code among its texts stands for a missing value."""
+        """Return whether a code in the column stands for a missing value."""
         takes_codes = any(map(self.all_are, ("numbers", "comma_numbers", "point_numbers", "days")))
         if code in NEGATIVE:
             return takes_codes and not self.has("negatives")
@@ -68,7 +68,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Proposed:
-    """Settings that are proposed, each with its reason, and what is to be known besides."""
+    """Proposed settings, each with its reason, and notes."""
 
     settings: Csv
     reasons: Mapping[str, str]
@@ -76,7 +76,7 @@ class Proposed:
 
 
 def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
-    """Return the settings that read a CSV file better, beside those that are given; None if there are none."""
+    """Return settings that read a CSV file better, added to the given ones; None if there are none."""
     if source.csv is None or not source.files:
         return None
     columns = [each.name for each in engine.describe(source.relation) if each.traits.is_text or each.traits.is_number]
@@ -100,7 +100,7 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
 
 
 def _codes(found: Sequence[Written]) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
-    """Find the codes that stand for missing values in every column that has them, and a note on others."""
+    """Find the codes that mean a missing value in every column that has them, and a note on others."""
     codes = dict.fromkeys(code for each in found for code in each.counts["codes"])
     having = {code: [each for each in found if code in each.counts["codes"]] for code in CODES if code in codes}
     taken = [code for code, each in having.items() if all(one.means_missing(code) for one in each)]
@@ -117,12 +117,12 @@ def _codes(found: Sequence[Written]) -> tuple[dict[str, Any], dict[str, str], tu
 
 
 def _notation(found: Sequence[Written]) -> Iterator[tuple[str, str, str]]:
-    """Find the marks of numbers that SQL writes otherwise, as far as they can be read in one way."""
+    """Yield settings for numbers in a notation other than SQL's, if it is unambiguous."""
     commas = [each for each in found if each.all_are("comma_numbers") and each.has("decimal_commas")]
     if commas:
         reason = f"{listed([each.name for each in commas])} {'has' if len(commas) == 1 else 'have'} decimal commas"
         yield "decimal", ",", reason
-        # A point before three digits may be that of decimals elsewhere.
+        # In another column, a point before three digits may be a decimal point.
         others = [
             each for each in found if each not in commas and each.has("thousand_points") and each.all_are("numbers")
         ]
@@ -136,11 +136,11 @@ def _notation(found: Sequence[Written]) -> Iterator[tuple[str, str, str]]:
 
 
 def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
-    """Find the types of columns of days that are not written as ISO 8601 has them, if all have one order."""
+    """Yield settings for columns of days in a notation other than ISO 8601, if all have one order."""
     written = [each for each in found if each.all_are("days")]
     orders = {each.name: [order for order in ("dmy", "mdy") if each.all_are(order)] for each in written}
     known = {each[0] for each in orders.values() if len(each) == 1}
-    # Days with the year before them are the same in both orders.
+    # Days that begin with the year are the same in both orders.
     alike = {each.name for each in written if not each.has("two_days")}
     days = [name for name, each in orders.items() if len(each) == 1 or (each and name in alike)]
     if len(known) > 1 or not days:
@@ -156,9 +156,9 @@ def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
 class Cleaning:
     """The cleaning of a column by a query."""
 
-    name: str  # the column
-    reason: str  # what is wrong with its values, in words that quote none of them
-    value: exp.Expr  # what takes its place
+    name: str
+    reason: str  # the problem, in words that quote no value
+    value: exp.Expr  # the expression that replaces it
 
     @property
     def advice(self) -> str:
@@ -173,9 +173,10 @@ def cleanings(
     *,
     has_commas: bool,
 ) -> list[Cleaning]:
-    """Return what to clean, in the order of the columns; nothing of columns that are dropped for good.
+    """Return the cleanings, in column order, except for columns that are dropped for good.
 
-    If ``has_commas``, numbers with a decimal comma are cleaned as well, which settings of a CSV file read, too.
+    Args:
+        has_commas: whether to clean numbers with decimal commas, which CSV settings can also read.
     """
     kept = [found for name, found in evidence.items() if decisions[name].role != "identifier"]
     kept += [found for name, found in evidence.items() if decisions[name].is_undecided]
@@ -204,7 +205,7 @@ class Totals:
 
 
 def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> Totals | None:
-    """Find lines of totals, each with a word of its own: persons may share the word of several rows."""
+    """Find lines of totals with a distinct word each: several rows with one word may be persons."""
     columns = [name for name, found in evidence.items() if found.column.traits.is_text][:FIRST_TEXTS]
     if not columns:
         return None
@@ -215,7 +216,7 @@ def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) 
 
 
 def query_of(source: exp.Expr, wanted: Sequence[Cleaning], found: Totals | None) -> str:
-    """Write one query over a source, in lines to read."""
+    """Format the query over a source that cleans it."""
     replaced = [exp.alias_(each.value.copy(), each.name, quoted=True) for each in wanted]
     query = select([exp.Star(replace=replaced)], source.copy())
     if found is not None:
@@ -236,7 +237,7 @@ def _cleaning(
 
 
 def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Clean days and points in time among other texts, and days that are not written as in ISO 8601."""
+    """Clean dates and times among other texts, and dates in a notation other than ISO 8601."""
     kinds = {"TIMESTAMP" if forms["time_rows"] else "DATE": forms["moment_rows"]}
     kinds |= {order: forms[f"{order}_rows"] for order in queries.DAY_FORMATS}
     kind = max(kinds, key=lambda each: kinds[each])
@@ -244,13 +245,13 @@ def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
     if kinds[kind] < SHARE_OF_SHAPE * found.filled or not found.filled:
         return None
     if kind in queries.DAY_FORMATS and forms["dmy_rows"] == forms["mdy_rows"] and forms["unlike_rows"]:
-        return None  # nothing says which number is the month
+        return None  # day and month are ambiguous
     texts = f"; other texts become missing in {counted(rest, 'row')}" if rest else ""
     return Cleaning(found.name, f"has dates as texts{texts}", queries.moment(found.name, kind))
 
 
 def _of_codes(found: Evidence, decision: Decision, forms: Mapping[str, Any] | None) -> Cleaning | None:
-    """Clean postal codes that are digits, or numbers, and may have lost the zeros at their beginning."""
+    """Clean postal codes, as digits or numbers, that may have lost leading zeros."""
     if decision.kind != "zip":
         return None
     if forms is not None and forms["digit_rows"] >= found.filled:
@@ -266,7 +267,7 @@ def _of_codes(found: Evidence, decision: Decision, forms: Mapping[str, Any] | No
 
 
 def _of_amounts(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Clean amounts of one currency, if they can be read in one way."""
+    """Clean amounts of one currency, if their notation is unambiguous."""
     points, commas = (0 < found.filled == forms[f"{mark}_rows"] for mark in ("point", "comma"))
     if forms["sign_count"] != 1 or (points and commas and forms["has_marks"] and not forms["has_point_sign"]):
         return None
@@ -275,7 +276,7 @@ def _of_amounts(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
 
 
 def _of_case(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Clean texts that differ in case, or in blanks around them, alone."""
+    """Clean texts that differ only in case or surrounding blanks."""
     if found.values > MAX_TEXTS or forms["folded_count"] == found.values:
         return None
     reason = f"has {counted(found.values, 'text')}, {forms['folded_count']:,} without regard to case and blanks"

@@ -1,4 +1,4 @@
-"""Words in names and descriptions of columns, by a table that is shipped, ``words.csv``."""
+"""Words in names and descriptions of columns, from the table ``words.csv``."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from sqlanon.suggestion.evidence import Role
 # The parts of a name without accents: ``patientID_2`` has three.
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-# Kinds of words that count before others of a name: what is dropped, and what is generalized.
+# Kinds of words that outrank others in a name: for columns to drop, and for columns to generalize.
 IDENTIFYING = frozenset(("name", "contact", "address", "number", "text"))
 KNOWN_TO_OTHERS = frozenset(("age", "year", "date", "zip", "place", "region", "sex", "origin"))
 
-# Kinds of words that say something as a whole name alone: nobody knows what the status of something is.
+# Kinds of words that count only as a whole name: within another name, a status may be of anything.
 WHOLE_NAMES = frozenset(("status",))
 
-# What a name counts by stands behind these: ``hours_tv_per_school_day``.
+# Words before the unit of a rate: ``hours_tv_per_school_day``.
 PER = frozenset(("per", "pro", "par", "por", "je"))
 
-# The short name of a longitude, which is an adjective unless a latitude stands beside it.
+# Short for longitude if there is a latitude, else an adjective.
 LONG, LATITUDES = "long", frozenset(("lat", "latitude"))
 
-MIN_SHARING = 5  # columns that begin with the same word, from which this says what they are all about
+MIN_SHARING = 5  # columns with one first word from which the word is the topic of all
 MIN_PIECE = 3  # letters of a word within a part
 MIN_IDENTIFYING_PIECE = 4
-LINK = "s"  # the plural of a word, and what German has between two words that are written as one
-MAX_LETTERS = 40  # letters of a part that is looked into
+LINK = "s"  # the plural, and the linking element of German compounds
+MAX_LETTERS = 40  # longest part that is split into words
 
-# The letters by which surveys begin what they ask of a father, a husband, a mother and a wife, and what that is.
+# Prefixes in surveys for questions on father, husband, mother and wife, and the kinds of these questions.
 OF_RELATIVES = "fhmw"
 RELATIVE_KINDS = frozenset(("age", "education", "work", "money", "origin"))
 
-# The letter by which econometrics begins the name of a logarithm, what it takes one of, and how long its name is.
+# Econometrics' prefix for logarithms, the kinds that it is used for, and the shortest such name.
 LOGARITHM = "l"
 LOGARITHM_KINDS = frozenset(("money", "work", "measure"))
 MIN_OF_LOGARITHM = 4
 
-MAX_PARTS = 40  # parts of a sentence that are looked at
+MAX_PARTS = 40  # parts of a sentence that are examined
 
-# What says in which units, or with which values, a column is written.
+# Remarks on the units or the values of a column.
 ASIDE = re.compile(
     r"\([^()]*\)|\[[^\[\]]*\]|`[^`]*`|\"[^\"]*\"|\b(levels?|range|type|units?|values?)\s*[:=].*", re.DOTALL
 )
@@ -59,29 +59,29 @@ ASIDE = re.compile(
 # The end of a sentence: 'Factor. Is the person married?', '=1 if married'; 'avg. income' is one.
 END = re.compile(r"[;:](?=\s|$)|[.](?=\s+[A-Z]|\s*$)|=")
 
-# Kinds of words that count wherever they are: what others know is never taken for what they do not.
+# Kinds of words that count anywhere in a sentence: a fact that others know must not be missed.
 WITH_CARE = frozenset(("age", "zip", "place", "region", "sex", "origin"))
 
-# What codebooks call the two, the clearest first: a ``name`` beside a ``variable`` may be a description.
+# Headings in codebooks, clearest first: a ``name`` beside a ``variable`` may be a description.
 COLUMN = ("column", "variable", "field", "name")
 DESCRIPTION = ("description", "label", "meaning", "beschreibung")
-KEYS_OF_FIELDS = (b"description", b"comment")  # the keys under which writers keep what is written about a field
-MAX_FILE_MB = 100  # size of a codebook
+KEYS_OF_FIELDS = (b"description", b"comment")  # keys of descriptions in the metadata of Parquet fields
+MAX_FILE_MB = 100  # of a codebook
 
 
 @dataclass(frozen=True)
 class Word:
     """A word, and the role that it gives a column."""
 
-    role: Role  # of a column that the word stands for
+    role: Role
     kind: str
     text: str
-    is_whole: bool = False  # whether it is the whole name
+    is_whole: bool = False  # it is the whole name
 
 
 @cache
 def known_words() -> dict[str, Word]:
-    """Read the words of all languages, without accents; of two lines with the same word the first counts."""
+    """Read the words of all languages, without accents; the first line of a word counts."""
     found: dict[str, Word] = {}
     for line in _lines():
         for text in _texts(line) if line["role"] else ():
@@ -91,11 +91,11 @@ def known_words() -> dict[str, Word]:
 
 @cache
 def side_words(kind: str) -> frozenset[str]:
-    """Read the words without a role of their own.
+    """Read words without a role.
 
     Args:
-        kind: ``filler``, beside a word within a name; ``link``, where what follows narrows the beginning of a sentence;
-            ``unit``, by which a sentence counts, or says when; ``quantity``, which says how much of what is beside it.
+        kind: ``filler``, between words of a name; ``link``, before a phrase that narrows a sentence; ``unit``, by which
+            a sentence counts or gives a time; ``quantity``, for an amount of the word beside it.
     """
     return frozenset(text for line in _lines() if line["kind"] == kind for text in _texts(line))
 
@@ -110,23 +110,22 @@ def _texts(line: dict[str, str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Write a text in letters without accents."""
+    """Remove accents from a text."""
     spelled = text.replace("ß", "ss")
     return "".join(sign for sign in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(sign))
 
 
 def parts_of(text: str) -> list[str]:
-    """Return the parts of a name or a description, in lower case."""
+    """Split a name or a description into parts, in lower case."""
     return [part.lower() for part in PARTS.findall(plain(text))]
 
 
 def word_of(name: str, without: Collection[str] = ()) -> Word | None:
-    """Find the word for a name: the whole before a part, and longer words before shorter ones.
+    """Find the word for a name: the whole name before its parts, and longer words before shorter ones.
 
     Words are whole parts, or several parts in a row: ``age`` is not in ``wage``, and ``date of birth`` is one word. A
-    part that is made of words alone has these: ``racegroup``. Of several words the one that asks for more care counts:
-    ``diagnosis_age`` is an age, and ``job_status`` a job.
-    Kinds of words in ``without`` do not count.
+    part that consists of words has these: ``racegroup``. Among several words, the one that asks for more care counts:
+    ``diagnosis_age`` is an age, and ``job_status`` a job. Kinds of words in ``without`` do not count.
     """
     parts = parts_of(name)
     known = known_words()
@@ -136,7 +135,7 @@ def word_of(name: str, without: Collection[str] = ()) -> Word | None:
     head = [*itertools.takewhile(lambda part: part not in PER, parts)]
     found = [each for each in words_in(head) if each[2].kind not in (*WHOLE_NAMES, *without)]
     others = [each for each in found if each[2].text not in side_words("quantity")]
-    # A word beside a number of hours or days: the hours of ``school_night_hours_sleep`` are slept.
+    # Prefer a word beside a quantity: ``school_night_hours_sleep`` counts sleep.
     quantities = side_words("quantity")
     beside = [
         (start, end, word)
@@ -144,21 +143,21 @@ def word_of(name: str, without: Collection[str] = ()) -> Word | None:
         if not _care(word) and not quantities.isdisjoint((*head[max(0, start - 1) : start], *head[end : end + 1]))
     ]
     if not others and not all(part in known or part in side_words("filler") or part.isdigit() for part in head):
-        return None  # hours that are not known to be worked
+        return None  # a quantity of something unknown
     return max(beside or others or found, key=_rank, default=(0, 0, None))[2]
 
 
 def _rank(found: tuple[int, int, Word]) -> tuple[int, int]:
-    """Rank a word among several: of words for facts that others know the last one counts, the head of a name."""
+    """Rank a word among several: for facts that others know, the last word counts, as the head of the name."""
     _, end, word = found
     return _care(word), end if word.kind in KNOWN_TO_OTHERS else len(word.text)
 
 
 @lru_cache(maxsize=1)
 def shared_words(names: tuple[str, ...]) -> frozenset[str]:
-    """Find first parts of names that say nothing of a column: many have them, and none is a fact that others know.
+    """Find first parts that many names share, which describe the table, unless they are facts that others know.
 
-    A table of the answers to questions on jobs has ``job_stress``, ``job_autonomy`` and so on: none is a job.
+    In a table of answers to questions on jobs, ``job_stress``, ``job_autonomy`` and so on are not jobs.
     """
     firsts = Counter(parts[0] for parts in map(parts_of, names) if any(map(str.isalpha, parts[1:])))
     known = known_words()
@@ -170,7 +169,7 @@ def shared_words(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def longitude_of(name: str, names: Collection[str]) -> Word | None:
-    """Find the word for a longitude, if a name has it in short and another one has the latitude in its place."""
+    """Return the word for a longitude if a name has its short form, and another name a latitude in its place."""
     parts = parts_of(name)
     if LONG not in parts:
         return None
@@ -180,7 +179,7 @@ def longitude_of(name: str, names: Collection[str]) -> Word | None:
 
 
 def words_in(parts: list[str]) -> Iterator[tuple[int, int, Word]]:
-    """Yield the words of all runs of up to four parts, each with its place; the last ones first, which are heads."""
+    """Yield the words of all runs of up to four parts with their places; the last ones, which are heads, first."""
     known = known_words()
     for end in range(len(parts), 0, -1):
         for start in range(max(0, end - 4), end):
@@ -198,7 +197,7 @@ def _care(word: Word) -> int:
 
 @lru_cache(4096)
 def _within(part: str) -> tuple[Word, ...]:
-    """Split a part into words, the last one first; none where something is left over."""
+    """Split a part into words, the last one first; empty if anything is left over."""
     if len(part) > MAX_LETTERS:
         return ()
     known = known_words()
@@ -216,7 +215,7 @@ def _within(part: str) -> tuple[Word, ...]:
 
 @lru_cache(4096)
 def _pieces(part: str) -> tuple[str, ...] | None:
-    """Split a part into the fewest words and fillers; None if it cannot be."""
+    """Split a part into the fewest words and fillers, if possible."""
     if not part:
         return ()
     found = [
@@ -237,11 +236,11 @@ def _is_piece(text: str) -> bool:
 
 
 def described_word(description: str, without: Collection[str] = ()) -> Word | None:
-    """Find the word for a description, by its first sentence that has one.
+    """Find the word for a description, in its first sentence that has one.
 
-    'Income of the family, in dollars' begins with what it is about; what follows narrows it. Of the words before a
-    preposition the last one is the noun: 'monthly family income'. 'Day' and 'year' count where a sentence begins with
-    them, and says nothing else. Kinds of words in ``without`` do not count.
+    'Income of the family, in dollars' begins with its topic, and the rest narrows it. Of the words before a
+    preposition, the last one is the noun: 'monthly family income'. 'Day' and 'year' count only in sentences that begin
+    with them and have no other word. Kinds of words in ``without`` do not count.
     """
     found = (_of_sentence(sentence, {*without, *WHOLE_NAMES}) for sentence in END.split(ASIDE.sub(" ", description)))
     return next((word for word in found if word is not None), None)
@@ -251,7 +250,7 @@ def _of_sentence(sentence: str, without: Collection[str]) -> Word | None:
     parts = parts_of(sentence)[:MAX_PARTS]
     clauses = [*itertools.accumulate(part in side_words("link") for part in parts)]
     found = [each for each in words_in(parts) if each[2].kind not in without]
-    # A word within a longer one says less: nobody has a survey weight.
+    # Ignore words within longer ones: a survey weight is not a body's weight.
     placed = [
         ((clauses[start], -end, start), word)
         for start, end, word in found
@@ -262,15 +261,14 @@ def _of_sentence(sentence: str, without: Collection[str]) -> Word | None:
     for kinds in (IDENTIFYING, WITH_CARE):
         if some := [each for each in words if each[1].kind in kinds]:
             return min(some, key=itemgetter(0))[1]
-    # Names of ids stand beside what is said of a person.
+    # Words for ids come last: they occur beside facts about a person.
     return min(words, key=lambda each: (each[1].kind in ("id", "person"), each[0]), default=(None, None))[1]
 
 
 def read_codebook(path: str | Path) -> dict[str, str]:
-    """Read the descriptions in a codebook, by names of columns in lower case.
+    """Read the descriptions in a codebook, by lower-case name of the column.
 
-    It has a header with ``column`` and ``description``, or what others call the two, separated by commas, semicolons or
-    tabs.
+    Its header has ``column`` and ``description``, or synonyms of them, separated by commas, semicolons or tabs.
     """
     try:
         lines = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig").splitlines(keepends=True)
@@ -289,7 +287,7 @@ def read_codebook(path: str | Path) -> dict[str, str]:
     )
     if at is None or described_at is None:
         needs = " and ".join(" or ".join(f'"{word}"' for word in words[:2]) for words in (COLUMN, DESCRIPTION))
-        # Without a header the first line is a row of values, which no message quotes.
+        # Without a header, the first line has values, which a message must not quote.
         has = f"{counted(len(header), 'field')}, and not these names"
         raise PolicyError(f"the codebook {path} needs a header with {needs}; its first line has {has}").with_guide(
             "suggested-policies"
@@ -299,14 +297,14 @@ def read_codebook(path: str | Path) -> dict[str, str]:
 
 
 def described_in(files: Iterable[str]) -> dict[str, str]:
-    """Read the descriptions of fields in the footer of the first local Parquet file, by names in lower case.
+    """Read the descriptions of fields in the footer of the first local Parquet file, by lower-case name.
 
-    DuckDB does not read the metadata of fields. Files without any, and those that only DuckDB can read, have none.
+    DuckDB does not read this metadata. Files without any, or that only DuckDB can read, have none.
     """
     here = next((each for each in files if Path(each).suffix == ".parquet" and Path(each).is_file()), None)
     if here is None:
         return {}
-    # Most sources are not Parquet, and the import takes long.
+    # Import here: most sources are not Parquet, and the import is slow.
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Evidence on columns before a role is decided: counts, shapes of values, and descriptions."""
+"""Evidence on columns: counts, shapes of values, and descriptions."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from sqlanon.queries.source import SourceColumn
 
 Role: TypeAlias = Literal["quasi-identifier", "sensitive", "identifier", "insensitive"]
 
-COLUMNS_AT_ONCE = 40  # columns that a statement counts, at least: each of them holds its values in memory
-CELLS_AT_ONCE = 1_000_000  # cells of the source that a statement counts where its rows are few
-SHARE_OF_SHAPE = 0.8  # the share of the texts that look alike from which their shape counts
-MAX_LEFT_OUT = 50  # the most quasi-identifiers that are left out in turn: 1,000 sets of 999 names are a million names
+COLUMNS_AT_ONCE = 40  # columns per statement, at least: each holds its values in memory
+CELLS_AT_ONCE = 1_000_000  # cells per statement for a source of few rows
+SHARE_OF_SHAPE = 0.8  # least share of texts with one shape for the shape to count
+MAX_LEFT_OUT = 50  # most quasi-identifiers left out in turn: 1,000 sets of 999 names are a million names
 
 
 class SetMeasures(Result):
-    """Measures of what rows give away by a set of columns.
+    """Measures of how a set of columns identifies rows.
 
     Attributes:
-        columns: the set.
-        k, unique_rows: rows of the smallest class, and rows that are alone in theirs.
-        distinction, separation: what is left where each class keeps one row, and pairs of rows that differ,
-            as shares (Motwani & Xu 2008); None without rows, or pairs.
+        columns: the set. k, unique_rows: rows of the smallest class, and rows that are alone in theirs. distinction,
+            separation: the share of rows left if each class keeps one, and the share of pairs of rows that differ
+            (Motwani & Xu 2008); None without rows, or pairs.
     """
 
     columns: tuple[str, ...]
@@ -48,25 +47,25 @@ class Evidence:
     column: SourceColumn
     rows: int
     filled: int  # rows with a value
-    values: int  # distinct ones
-    largest: int  # rows of the most frequent value; missing ones count as one
-    has_empty: bool  # whether a text is empty
+    values: int  # distinct values
+    largest: int  # rows of the most frequent value; missing ones count as one value
+    has_empty: bool  # has empty texts
     has_leading_zeros: bool
     numbers: int  # values that are numbers
     fractions: int  # numbers that are not whole
     minimum: float | None
     maximum: float | None
-    moments: int  # values that are dates or points in time
+    moments: int  # values that are dates or times
     daytimes: int  # moments with a time of day
     days: int  # from the first moment to the last one
-    shape: str  # of its texts; empty if they look like nothing, or differ
-    mean: float | None = None  # of the numbers of all rows
-    digit_values: int | None = None  # texts with a digit; None if that is not known
-    smallest: int = 0  # rows of the least frequent value; missing ones count as one
+    shape: str  # of its texts; empty if unknown or mixed
+    mean: float | None = None  # of numbers, over rows
+    digit_values: int | None = None  # texts with a digit; None if unknown
+    smallest: int = 0  # rows of the least frequent value; missing ones count as one value
     unique_rows: int = 0  # rows that are alone with their value, or without one
-    distinction: float | None = None  # how close the column is to a key (Motwani & Xu 2008); None without rows
-    separation: float | None = None  # the same by pairs of rows; None without pairs
-    description: str = ""  # what is written about it
+    distinction: float | None = None  # as in SetMeasures
+    separation: float | None = None  # as in SetMeasures
+    description: str = ""
 
     @property
     def name(self) -> str:
@@ -74,7 +73,7 @@ class Evidence:
 
     @property
     def is_unique(self) -> bool:
-        """Whether nearly every row has a value of its own; few rows show no pattern."""
+        """Whether nearly every row has a distinct value; a single row shows no pattern."""
         return self.filled > 1 and self.values >= 0.95 * self.filled
 
     @property
@@ -87,7 +86,7 @@ class Evidence:
 
     @property
     def has_words_alone(self) -> bool:
-        """Whether no value has a digit, as those of ids and dates have."""
+        """Whether no value has a digit, unlike ids and dates."""
         return self.digit_values == 0 < self.values
 
     @property
@@ -96,14 +95,14 @@ class Evidence:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the values are whole numbers without a gap, one a row."""
+        """Whether the values are whole numbers without a gap, one per row."""
         if not self.is_whole or self.minimum is None or self.maximum is None or self.rows < 2:
             return False
         return self.values == self.rows == self.maximum - self.minimum + 1
 
 
 def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn]) -> list[Evidence]:
-    """Count what is known of each column, in their order, without descriptions."""
+    """Collect evidence on each column, in order, without descriptions."""
     found: list[Evidence] = []
     ((rows,),) = (each.values() for each in engine.fetch(counted_rows(source), "rows of the source"))
     at_once = max(COLUMNS_AT_ONCE, CELLS_AT_ONCE // max(rows, 1))
@@ -161,7 +160,7 @@ def _evidence(column: SourceColumn, row: Mapping[str, Any], shape: str) -> Evide
 
 @dataclass(frozen=True)
 class MeasuredSets:
-    """The measures of all quasi-identifiers together, of each alone, and of all but each unless there are many."""
+    """Measures of all quasi-identifiers together, of each alone, and, unless there are many, of all but each."""
 
     together: SetMeasures | None
     alone: tuple[SetMeasures, ...] = ()
@@ -169,17 +168,17 @@ class MeasuredSets:
 
     @property
     def least_distinguishing(self) -> list[str]:
-        """The quasi-identifiers, first the ones without which the others still distinguish most rows."""
+        """Quasi-identifiers, ordered by how many rows the others still distinguish without them."""
         pairs = zip(self.together.columns if self.together else (), self.without, strict=False)
         ordered = sorted(pairs, key=lambda pair: (-(pair[1].distinction or 0), -(pair[1].separation or 0)))
         return [name for name, _ in ordered]
 
 
 def measured_sets(engine: Compute, source: exp.Expr, evidence: Sequence[Evidence]) -> MeasuredSets:
-    """Measure some quasi-identifiers, from one look at the rows.
+    """Measure some quasi-identifiers in one scan of the rows.
 
-    Most cells are alone already by half of the columns, and then by all but one column of the other half, too: only the
-    others are grouped once a column.
+    Most cells are alone already by half of the columns, and then also by all but one column of the other half: only the
+    remaining cells are grouped once per column.
     """
     if not evidence:
         return MeasuredSets(None)

@@ -1,4 +1,4 @@
-"""Roles of columns, with reasons: shapes of values, names, descriptions, counts, and other columns."""
+"""Roles of columns, with reasons: from shapes of values, names, descriptions, counts, and other columns."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from sqlanon.suggestion import column_words as names
 from sqlanon.suggestion.column_words import IDENTIFYING, Word
 from sqlanon.suggestion.evidence import Evidence, Role
 
-MIN_ROWS = 5  # rows below which a constant says nothing: every value of a single row is one
-MAX_TEXTS = 10_000  # values of a text that is generalized: a person has to group them
+MIN_ROWS = 5  # fewest rows for a constant to be evidence
+MAX_TEXTS = 10_000  # most texts to generalize: a person has to group them
 
 IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
@@ -40,36 +40,36 @@ SHAPES_OF_ROLES: Mapping[str, tuple[Role, str, str]] = {
     "date": ("quasi-identifier", "date", "dates, by their form"),
 }
 
-# Words for dates that have names.
+# Words for parts of dates with names.
 DAYS = frozenset(("weekday", "day", "month", "tag", "monat", "jour", "mois", "dia", "mes"))
 
-MEAN_OF_WEIGHTS = (0.8, 1.2)  # the mean of survey weights; no body weighs as little
-MAX_NAMED_COLUMNS = 3  # columns that are named where there are many quasi-identifiers
-MAX_PAIRS = 400  # pairs of columns that are counted
-MIN_MONOTONE = 20  # values of two columns that are not in the same order by chance
-MIN_REPEATS = 20  # rows that repeat the value of another, from which they agree in other columns for a reason
+MEAN_OF_WEIGHTS = (0.8, 1.2)  # range of the mean of survey weights; no body weighs as little
+MAX_NAMED_COLUMNS = 3  # columns named in a note on many quasi-identifiers
+MAX_PAIRS = 400  # most pairs of columns that are counted
+MIN_MONOTONE = 20  # fewest values whose common order is not chance
+MIN_REPEATS = 20  # fewest repeating rows whose agreement in other columns is not chance
 
-# Kinds of quasi-identifiers that can stay the same on all rows of a person.
+# Kinds of quasi-identifiers that may be the same on all rows of a person.
 LASTING = frozenset(("sex", "age", "year", "date", "origin"))
 
-# Pairs of values where the first column has one, by the names of the columns.
+# Counts of pairs of values, without pairs where the first column has none.
 Pair = tuple[str, str]
 Counts = Mapping[Pair, int]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The role that a column is given, and why."""
+    """The role of a column, and the reason."""
 
     role: Role  # identifiers are dropped
-    kind: str  # what it has, which decides its taxonomy
-    reason: str  # why, in words that quote no value
-    is_undecided: bool = False  # whether a person must decide: it is dropped until then
-    is_individual: bool = False  # whether it names persons that have several rows
+    kind: str  # of its values, which determines its taxonomy
+    reason: str  # in words that quote no value
+    is_undecided: bool = False  # a person must decide: it is dropped until then
+    is_individual: bool = False  # it identifies persons with several rows
 
 
 def decided(found: Evidence, names_beside: tuple[str, ...] = ()) -> Decision:
-    """Decide the role of a column by itself, and by the names of all columns of the table."""
+    """Decide the role of a column from its evidence and the names of all columns."""
     if found.rows >= MIN_ROWS and not found.filled:
         return Decision("insensitive", "constant", "missing in all rows")
     by_shape = SHAPES_OF_ROLES.get(found.shape)
@@ -91,7 +91,7 @@ def undecided(reason: str) -> Decision:
 def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None:
     if found.is_number and (longitude := names.longitude_of(found.name, names_beside)) is not None:
         return _by_word(found, longitude, "by its name")
-    # A word that many names begin with does not count; of a column of two values it may be the only one.
+    # Drop a first word that many names share, unless the column has two values: it may be their only word.
     name, parts = found.name, names.parts_of(found.name)
     if found.values > 2 and parts and parts[0] in names.shared_words(names_beside):
         name = " ".join(parts[1:]) or name
@@ -101,12 +101,12 @@ def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None
     ):
         word = word_of(text)
         if word is not None and word.kind in IDENTIFYING and _cannot_identify(found, word, text):
-            # The name of a city is a city.
+            # Ignore "name" in "city name".
             other = word_of(text, IDENTIFYING)
             if other is None or other.role == "identifier":
                 return undecided(f"{_because(word, where)}, but its values repeat: {_seen(found)}")
             word = other
-        # The type of an admission has words; months and days have names.
+        # Words are not dates, such as the type of an admission, except names of months and days.
         if word is not None and word.kind == "date" and found.has_words_alone and word.text not in DAYS:
             word = word_of(text, {"date"})
         if word is not None:
@@ -115,7 +115,7 @@ def _by_words(found: Evidence, names_beside: tuple[str, ...]) -> Decision | None
 
 
 def _key_of(found: Evidence, word: Word) -> Word | None:
-    """Find the word for ids in the name of a column that has one value a row: ``job_id`` is a key, not a job."""
+    """Return the word for ids in the name of a column of unique values: ``job_id`` is a key, not a job."""
     if word.role == "identifier" or not found.is_unique:
         return None
     ids = (each for _, _, each in names.words_in(names.parts_of(found.name)) if each.kind == "id")
@@ -123,10 +123,10 @@ def _key_of(found: Evidence, word: Word) -> Word | None:
 
 
 def _cannot_identify(found: Evidence, word: Word, text: str) -> bool:
-    """Return whether the values of a column do not have what a word for identifiers promises.
+    """Return whether the values of a column contradict a word for identifiers.
 
-    A whole name is believed. What has two values says whether there is a telephone; the name of a course is on many
-    rows; and a sentence may speak of an address at which somebody has lived for months.
+    A whole name is trusted. A column of two values may be whether there is a telephone, the name of a course repeats,
+    and a sentence may mention an address in another sense.
     """
     if word.is_whole:
         return False
@@ -154,7 +154,7 @@ def _by_word(found: Evidence, word: Word, where: str) -> Decision:
         return Decision(word.role, word.kind, reason)
     if found.has_words_alone:
         return undecided(f"{reason}, but its values are words: {_seen(found)}")
-    # An id is of a person if there are more values than rows a value, and every row has one.
+    # An id identifies persons if every row has one, and there are more values than rows per value.
     if word.kind == "person" and found.filled == found.rows and found.values**2 > found.filled:
         return Decision(
             "identifier", "individual", f"{reason}, on several rows each: {_seen(found)}", is_individual=True
@@ -181,10 +181,10 @@ def _seen(found: Evidence) -> str:
 
 
 def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> dict[str, Decision]:
-    """Drop one of two columns that determine each other; ``twins`` are in the order of the source."""
+    """Drop one of two columns that determine each other; ``twins`` are in source order."""
     found = dict(decisions)
     for one, other in twins:
-        # What was decided stays; of two that were, the first.
+        # Keep the decided one, or the first of two.
         stays, goes = (other, one) if found[one].is_undecided else (one, other)
         is_released = found[stays].role in ("quasi-identifier", "sensitive") and found[goes].role != "identifier"
         if not found[stays].is_undecided and (is_released or found[goes].is_undecided):
@@ -193,7 +193,7 @@ def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> 
 
 
 def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence], pairs: Iterable[Pair]) -> Counts:
-    """Count the pairs of values of each pair of columns, of the first ``MAX_PAIRS``."""
+    """Count the pairs of values of the first ``MAX_PAIRS`` pairs of columns."""
     counted = [*itertools.islice(pairs, MAX_PAIRS)]
     if not counted:
         return {}
@@ -203,13 +203,13 @@ def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Eviden
 
 
 def twin_candidates(evidence: Mapping[str, Evidence]) -> Iterator[Pair]:
-    """Yield pairs of columns with as many values, which repeat in both, and the same rows without one."""
+    """Yield pairs of repeating columns with as many values, and equally many rows without one."""
     repeating = (each for each in evidence.values() if 3 <= each.values <= each.filled / 2)
     return _pairs_alike(repeating, attrgetter("values", "filled", "largest"))
 
 
 def _pairs_alike(found: Iterable[Evidence], key: Callable[[Evidence], object]) -> Iterator[Pair]:
-    """Yield each two columns of one key, in their order; one by one, since there may be millions."""
+    """Yield each two columns of one key, in order; lazily, since there may be millions."""
     ordered = [*found]
     later: dict[object, deque[str]] = defaultdict(deque)
     for each in ordered:
@@ -220,9 +220,9 @@ def _pairs_alike(found: Iterable[Evidence], key: Callable[[Evidence], object]) -
 
 
 def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) -> list[Pair]:
-    """Find pairs of nearly unique numbers that rise or fall with each other: a wage and its logarithm.
+    """Find pairs of nearly unique numbers that rise or fall together, such as a wage and its logarithm.
 
-    Any two columns of unique values have as many pairs as values, so that only their order says something.
+    Counts of pairs are useless here: any two columns of unique values have as many pairs as values.
     """
     unique = (each for each in evidence.values() if each.is_number and MIN_MONOTONE <= each.values > each.filled / 2)
     candidates = [*itertools.islice(_pairs_alike(unique, attrgetter("values", "filled")), MAX_PAIRS)]
@@ -239,7 +239,7 @@ def monotone_twins(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evi
 
 
 def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]) -> Iterator[Pair]:
-    """Yield columns that are dropped and may name persons on several rows, each with the quasi-identifiers."""
+    """Yield dropped columns that may identify persons on several rows, each with the quasi-identifiers."""
     names = [
         name
         for name, found in evidence.items()
@@ -256,10 +256,10 @@ def individual_candidates(evidence: Mapping[str, Evidence], decisions: Mapping[s
 def with_individual(
     counts: Counts, evidence: Mapping[str, Evidence], decisions: Mapping[str, Decision]
 ) -> Mapping[str, Decision]:
-    """Make a column the individual if each of its values has one value of two quasi-identifiers or more.
+    """Make a column the individual if each of its values has a single value of two or more quasi-identifiers.
 
-    One of these must be a fact that a person keeps. Of several columns the one with the fewest values names persons: an
-    order has one customer, too.
+    One of these must be a fact that a person keeps. Of several such columns, the one with the fewest values identifies
+    persons: an order has one customer, too.
     """
     same: dict[str, list[str]] = {}
     for (name, known), count in counts.items():
@@ -279,7 +279,7 @@ def with_individual(
 
 
 def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], others: Sequence[str]) -> Iterator[Pair]:
-    """Pair texts with columns that have fewer values and no gap: they may have the labels of the text."""
+    """Pair texts with complete columns of fewer values, which may be labels of the text."""
     return (
         (text, other)
         for text, other in itertools.product(texts, others)
@@ -292,9 +292,9 @@ def coarser_candidates(evidence: Mapping[str, Evidence], texts: Sequence[str], o
 def coarser_columns(
     text: str, counts: Counts, evidence: Mapping[str, Evidence], within: Callable[[Pair], bool]
 ) -> list[str]:
-    """Choose the columns that have the labels of a text, from fine to coarse, each ``within`` the next.
+    """Choose the columns with labels of a text, from fine to coarse, each ``within`` the next.
 
-    A column is within another if each of its values stands with one value of the other.
+    A column is within another if each of its values occurs with one value of the other.
     """
     found: list[str] = []
     parents = [other for (one, other), count in counts.items() if one == text and count == evidence[text].values]

@@ -1,8 +1,8 @@
-"""The Safe Harbor method of HIPAA, 45 CFR 164.514(b)(2): the identifiers that a table shows, and what a policy needs.
+"""The Safe Harbor method of HIPAA, 45 CFR 164.514(b)(2): identifiers in a table, and the settings of a policy.
 
 Of the 18 kinds of identifiers, A to R, ZIP codes and dates may stay in part: the first three digits, ``000`` for areas
 with few people, and years. Ages above 89 are one group, and so are years of birth that show one. All others are
-dropped, as any profile drops them, and so are places below a state and columns in which a value shows an identifier.
+dropped, as by any profile, and so are places below a state and columns in which a value shows an identifier.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MEANINGS = Relation("anon_judged_columns", "count")
 
 PARAGRAPH = "45 CFR 164.514(b)(2)(i)({})"
 
-# The letter of a kind of columns, by their names.
+# Letters of the regulation, by kind of column.
 LETTERS = {
     "name": "A",
     "address": "B",
@@ -49,7 +49,7 @@ LETTERS = {
     "individual": "R",
 }
 
-# What values show, by its name in ``anon.identifiers_in``: in words, and its letter.
+# Descriptions and letters of kinds of identifiers, by name in ``anon.identifiers_in``.
 KINDS: Mapping[str, tuple[str, str]] = {
     "name": ("names of persons", "A"),
     "street": ("streets", "B"),
@@ -74,8 +74,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "hash": ("hashes", "R"),
 }
 
-OLDEST_AGE = 90  # ages from here on are one
-BIRTH = re.compile("birth|born|dob|yob|geburt|jahrgang|naissance|nacimiento")  # names of columns of births
+OLDEST_AGE = 90  # ages from here on form one group
+BIRTH = re.compile("birth|born|dob|yob|geburt|jahrgang|naissance|nacimiento")  # in names of columns of births
 
 # Parts of names.
 PARTS_OF_DATES = frozenset(
@@ -92,11 +92,11 @@ NOT_SEEN = (
 BOUNDS = ("age", "year")  # kinds of numbers that are coded
 FEW_PEOPLE = "000"
 
-# Areas of three digits with 20,000 people or fewer by the Census of 2000, from the guidance of the Office for Civil
-# Rights of November 26, 2012.
+# Three-digit areas with at most 20,000 people by the Census of 2000, from the guidance of the Office for Civil Rights
+# of November 26, 2012.
 SPARSE_AREAS = frozenset((36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893))
 
-# A ZIP code, with four more digits or without; or as a number, without the zeros at its beginning.
+# A ZIP code, or ZIP+4; or a number, without leading zeros.
 ZIP_CODE = re.compile(r"([0-9]{5})(-?[0-9]{4})?|([0-9]{3,4})(\.0)?")
 
 NOTES = (
@@ -106,7 +106,7 @@ NOTES = (
 
 
 def first_year() -> int:
-    """Return the first year of birth that shows no age above 89 in the present year."""
+    """Return the first year of birth that shows no age above 89 this year."""
     return datetime.datetime.now(tz=datetime.UTC).year - OLDEST_AGE + 1
 
 
@@ -117,7 +117,7 @@ def is_birth(name: str) -> bool:
 def with_safe_harbor(
     engine: Engine, verification: Verification, release: ResolvedSource, policy: Policy
 ) -> Verification:
-    """Let a verification fall short where values are identifiers, and note columns that are called like some."""
+    """Add shortfalls to a verification for values that are identifiers, and notes on columns named like some."""
     if engine.is_far(release.relation):
         raise PolicyError(
             f"Safe Harbor is checked by values, which stay where they are: copy {release.description} to check it"
@@ -145,9 +145,9 @@ def with_safe_harbor(
 def shown_kinds(
     engine: Engine, table: exp.Expr, columns: Sequence[SourceColumn], policy: Policy | None = None
 ) -> dict[str, list[str]]:
-    """Find the kinds of identifiers that values of some columns show, by column.
+    """Find the kinds of identifiers that values of columns show, by column.
 
-    Values of a release, which has a policy, may be labels of taxonomies and bounds that stand for ages.
+    With the policy of a release, values may be labels of taxonomies, and bounds that stand for ages.
     """
     if not columns:
         return {}
@@ -173,7 +173,7 @@ def shown_kinds(
     for made in (TEXTS, MEANINGS):
         engine.drop(made)
     found = {each.name: {row["kind"] for row in rows if row["place"] == place} for place, each in enumerate(columns)}
-    # A number that has a form of its own is not named twice.
+    # Leave out the generic kind "number" beside a specific one.
     return {
         name: [kind for kind in KINDS if kind in kinds and not (kind == "number" and len(kinds) > 1)]
         for name, kinds in found.items()
@@ -181,12 +181,12 @@ def shown_kinds(
 
 
 def said(kinds: Sequence[str]) -> Iterator[str]:
-    """Say each of some kinds in words, with its paragraph."""
+    """Describe kinds of identifiers, each with its paragraph."""
     return (f"{words} ({PARAGRAPH.format(letter)})" for words, letter in map(KINDS.__getitem__, kinds))
 
 
 def _meaning_of(found: SourceColumn, top: Collection[str], bottom: Collection[str]) -> dict[str, object]:
-    """Return the meaning of a column before its values are judged: by its type, its name and its bounds."""
+    """Return the meaning of a column from its type, its name and its bounds, before its values are judged."""
     parts = names.parts_of(found.name)
     whole = names.word_of(found.name)
     words = {word.kind for _, _, word in names.words_in(parts)} | ({whole.kind} if whole else set())
@@ -199,18 +199,18 @@ def _meaning_of(found: SourceColumn, top: Collection[str], bottom: Collection[st
         "is_part": is_part,
         "is_zip": "zip" in words,
         "is_coordinate": not COORDINATES.isdisjoint(parts),
-        "is_number": not words.isdisjoint(("contact", "number")),  # of persons, such as of telephones
+        "is_number": not words.isdisjoint(("contact", "number")),  # such as a telephone number
         "is_unnamed": whole is None,
         "is_top_coded": folded(found.name) in top,  # 90 stands for all ages from there on
-        "is_bottom_coded": folded(found.name) in bottom,  # the lowest year stands for all that say an age above 89
-        "first_year": first_year(),  # of birth that says no age above 89
+        "is_bottom_coded": folded(found.name) in bottom,  # the lowest year stands for all that show an age above 89
+        "first_year": first_year(),
     }
 
 
 def _coded(policy: Policy) -> Iterator[frozenset[str]]:
-    """Yield the columns in which a bound stands for ages of 90 and above, and for years of birth that show these.
+    """Yield the columns, in folded case, with a bound for ages of 90 and above, and those with one for years of birth.
 
-    Their names are folded; means and ranges of classes are among them.
+    Means and ranges of classes are among them.
     """
     aggregates = getattr(policy.method, "aggregates", {})
     top = [name for name, bound in policy.top_coding.items() if bound <= OLDEST_AGE]
@@ -220,7 +220,7 @@ def _coded(policy: Policy) -> Iterator[frozenset[str]]:
 
 
 def decision_of(found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
-    """Drop a column that shows an identifier that the policy cannot generalize; ``shown`` are the kinds of these."""
+    """Drop a column that shows an identifier that the policy cannot generalize; ``shown`` are the kinds found."""
     if decision.role == "identifier":
         return decision
     if decision.kind == "date" and decision.role == "quasi-identifier" and not found.is_moment:
@@ -237,7 +237,7 @@ def decision_of(found: Evidence, decision: Decision, shown: Collection[str]) -> 
 
 
 def _generalized(found: Evidence, decision: Decision) -> Collection[str]:
-    """Return the kinds of identifiers that are not left in a column at the levels and bounds of ``settings_of``."""
+    """Return the kinds of identifiers that the levels and bounds of ``settings_of`` remove from a column."""
     if decision.role != "quasi-identifier":
         return ()
     if found.is_moment:
@@ -249,7 +249,7 @@ def _generalized(found: Evidence, decision: Decision) -> Collection[str]:
 
 
 def taxonomy_of(found: Evidence, kind: str, values: Iterable[str]) -> SuggestedTaxonomy | None:
-    """Make the taxonomy of dates, or of ZIP codes from their values; None of other columns."""
+    """Make the taxonomy of dates, or of ZIP codes from their values; None for other columns."""
     if found.is_moment:
         return of_levels("dates", "units", ["year", "decade"])
     if kind == "zip":
@@ -259,14 +259,14 @@ def taxonomy_of(found: Evidence, kind: str, values: Iterable[str]) -> SuggestedT
 
 
 def area_of(value: str) -> str:
-    """Return the first three digits of a ZIP code; 000 of an area with few people, and of other texts."""
+    """Return the first three digits of a ZIP code; 000 for an area with few people, and for other texts."""
     found = ZIP_CODE.fullmatch(value.strip())
     area = (found[1] or found[3]).zfill(5)[:3] if found else FEW_PEOPLE
     return FEW_PEOPLE if int(area) in SPARSE_AREAS else area
 
 
 def settings_of(columns: Mapping[str, tuple[Evidence, Decision]]) -> dict[str, tuple[Any, str]]:
-    """Return settings of a policy with a comment each: no day of a date, no whole ZIP code, no age above 89."""
+    """Return settings of a policy with comments: no day of a date, no whole ZIP code, no age above 89."""
     kept = {name: each for name, each in columns.items() if each[1].role == "quasi-identifier"}
     levels = {name: 1 for name, (found, decision) in kept.items() if found.is_moment or decision.kind == "zip"}
     numbers = {name: decision.kind for name, (found, decision) in kept.items() if found.column.traits.is_number}

@@ -1,4 +1,4 @@
-"""From a source to a suggested policy: evidence, roles, taxonomies, and what the quasi-identifiers give away."""
+"""From a source to a suggested policy: evidence, roles, taxonomies, and how identifying the columns are."""
 
 from __future__ import annotations
 
@@ -39,16 +39,14 @@ from sqlanon.suggestion.suggestion import (
 
 SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 SUPPRESSION_LIMIT = 0.05
-MAX_SAMPLED_ROWS = 10_000  # rows on which a suggested policy is tried
+MAX_SAMPLED_ROWS = 10_000  # most rows on which a suggested policy is tried
 MAX_QUASI_IDENTIFIERS = 10
-MAX_SHARE = 0.95  # rows with the most frequent value of a sensitive column that diversity protects
+MAX_SHARE = 0.95  # most rows with one value of a sensitive column that diversity protects
 MAX_PROTECTED_COLUMNS = 2
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a profile, with reasons."""
-
     k: int
     reason: str
     releases_values: bool = True
@@ -71,7 +69,7 @@ PROFILES: dict[Profile, Settings] = {
 
 
 def for_profile(profile: Profile, found: Evidence, decision: Decision, shown: Collection[str]) -> Decision:
-    """Change a role where a profile asks for another; ``shown`` are kinds of identifiers by Safe Harbor."""
+    """Change a role if a profile requires it; ``shown`` are kinds of identifiers by Safe Harbor."""
     if profile == SAFE_HARBOR:
         return safe_harbor.decision_of(found, decision, shown)
     if PROFILES[profile].releases_values or decision.role in ("quasi-identifier", "identifier"):
@@ -83,15 +81,15 @@ def for_profile(profile: Profile, found: Evidence, decision: Decision, shown: Co
 
 @dataclass(frozen=True)
 class SuggestionRequest:
-    """The choices of a user, and what a session knows of the source."""
+    """The user's choices, and facts on the source."""
 
-    profile: Profile  # for whom the release is
-    k: int | None  # rows of a class, at least; that of the profile if it is None
-    codebook: Mapping[str, str]  # what is written about columns, by their names in lower case
-    can_be_queried: bool  # whether a query can name the source, as it cannot name a frame
-    tried: Callable[[ResolvedSource, Policy, int], Trial]  # runs a policy on some rows, and keeps the figures alone
-    csv: Proposed | None = None  # how the source is read, if that was proposed for it
-    cleans: bool = False  # whether a policy for a source that needs cleaning is not tried: another one takes its place
+    profile: Profile
+    k: int | None  # None for the profile's
+    codebook: Mapping[str, str]  # descriptions of columns, by lower-case name
+    can_be_queried: bool  # a query can name the source, unlike a frame
+    tried: Callable[[ResolvedSource, Policy, int], Trial]  # runs a policy on some rows, and keeps only figures
+    csv: Proposed | None = None  # proposed settings with which the source is read
+    cleans: bool = False  # skip the trial if the source needs cleaning: another policy follows
 
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
@@ -111,8 +109,6 @@ def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, st
 
 
 class _Table:
-    """A source that is looked at."""
-
     def __init__(self, engine: Engine, source: ResolvedSource, asked: SuggestionRequest) -> None:
         self._engine, self._source, self._asked = engine, source, asked
         self._relation = source.relation
@@ -131,10 +127,10 @@ class _Table:
         self._numbers: dict[str, str] = {}
 
     def suggestion(self) -> Suggestion:
-        """Decide roles first, then taxonomies, and then measure what the columns give away."""
+        """Decide roles, then taxonomies, and measure how identifying the columns are."""
         decisions = self._decisions()
         wanted = [name for name, decision in decisions.items() if decision.role == "quasi-identifier"]
-        # What a policy left there gives way to what the next one carries.
+        # A policy's taxonomies replace stored ones of earlier policies.
         stored = {name: shape for name, shape in shapes(self._engine, wanted).items() if not shape.is_of_policy}
         fine = self._taxonomies(decisions, wanted, stored)
         made = coarsened(fine)
@@ -169,7 +165,7 @@ class _Table:
         return suggestion
 
     def with_trial(self, suggestion: Suggestion) -> Suggestion:
-        """Try the suggestion on some rows, and choose the method that is of more use."""
+        """Try the suggestion on some rows, and choose the more useful method."""
         if not suggestion.runs or suggestion.lattice_nodes > MAX_NODES:
             return suggestion
         policy = policy_of(suggestion._draft)
@@ -192,7 +188,7 @@ class _Table:
 
     @property
     def _queried(self) -> exp.Expr:
-        """The source in a query: a CSV file by its name, as a query reads it in the same way."""
+        """The source in a query: a CSV file by its name, which a query reads in the same way."""
         if self._source.csv is None or len(self._source.files) != 1:
             return self._source.relation
         return exp.Table(this=string(self._source.files[0]))
@@ -205,7 +201,7 @@ class _Table:
         names = (*self._evidence,)
         found = {name: roles.decided(each, names) for name, each in self._evidence.items()}
         counts = self._pair_counts(roles.twin_candidates(self._evidence))
-        # Two columns with as many pairs of values as values have one value of it for each of the other.
+        # Two columns determine each other if they have as many pairs of values as values.
         values = {name: each.values for name, each in self._evidence.items()}
         twins = [(one, other) for (one, other), count in counts.items() if count == values[one] == values[other]]
         found = roles.with_twins(found, [*twins, *roles.monotone_twins(self._engine, self._relation, self._evidence)])
@@ -305,7 +301,7 @@ class _Table:
         made: Mapping[str, SuggestedTaxonomy],
     ) -> Iterator[str]:
         if not measured.together:
-            yield "no column was taken for a quasi-identifier: a policy needs one at least, which you must name"
+            yield "no column was taken for a quasi-identifier: a policy needs at least one, which you must name"
         if 0 < self._rows < self._k:
             yield f"fewer than {self._k} rows: no release has classes of {self._k}"
         if not self._rows:
@@ -353,13 +349,13 @@ class _Table:
             if decision.is_individual:
                 settings["individual"] = (name, "classes count persons in place of rows")
         sensitive = [self._evidence[name] for name in columns.get("sensitive", ())]
-        # Diversity models protect the first columns that most classes can be diverse in.
+        # Diversity models protect the first columns in which most classes can be diverse.
         protected = [each for each in sensitive if each.values > 1 and each.largest <= MAX_SHARE * each.rows]
         diversity = [
             {"model": "distinct-l-diversity", "column": each.name, "l": 2} for each in protected[:MAX_PROTECTED_COLUMNS]
         ]
         heading = [
-            # Recipients of the policy need not know where the file lies.
+            # Without the path, which recipients of the policy need not know.
             f"A policy for {Path(suggestion.source).name}, by sqlanon init {installed_version()}; {profile.reason}.",
             "Roles are guesses by rules. Look at each, first at those with a ?: they are dropped until you decide.",
             "To decide, move the line of a column to the list of its role; a quasi-identifier needs a taxonomy below "

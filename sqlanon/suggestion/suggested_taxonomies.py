@@ -1,4 +1,4 @@
-"""Taxonomies of quasi-identifiers: a rule of a policy, by the kind of the column and its counts."""
+"""Taxonomies of quasi-identifiers, by the kind of the column and its counts, as rules of a policy."""
 
 from __future__ import annotations
 
@@ -10,39 +10,37 @@ from typing import Any
 
 from sqlanon.suggestion.evidence import Evidence
 
-MAX_NODES = 100_000  # nodes of the suggested lattice, at most: a search among them takes less than a minute
-FEW_VALUES = 8  # distinct whole numbers, at most, that are grades of something, and are joined by twos and fours
-FEW_TEXTS = 6  # distinct texts, at most, that need no groups
-OTHER = "other"  # the label of texts that few rows have
+MAX_NODES = 100_000  # most nodes of a suggested lattice, which a search checks within a minute
+FEW_VALUES = 8  # most distinct whole numbers that count as grades, which are joined by twos and fours
+FEW_TEXTS = 6  # most distinct texts that need no groups
+OTHER = "other"  # the label of rare texts
 AGES = (5, 10, 20, 40)
 YEARS_OF_AGE = range(100)
 
-# The units of dates, by the days up to which they are within; years and decades of more.
+# Units of dates, by the most days that they span; longer spans have years and decades.
 SPANS: Sequence[tuple[int, list[str]]] = (
     (60, ["week"]),
     (3 * 365, ["month", "quarter", "year"]),
     (8 * 365, ["month", "year"]),
 )
 
-# Numbers whose intervals are exact; labels have nine decimals.
+# Limits within which intervals are exact; labels have nine decimals.
 LARGEST_NUMBER = 1e15
 SMALLEST_RANGE = 1e-6
 
-LARGEST_DOMAIN = 1_000_000  # whole numbers that are declared as a domain, at most
+LARGEST_DOMAIN = 1_000_000  # most whole numbers that are declared as a domain
 
 
 @dataclass(frozen=True)
 class SuggestedTaxonomy:
-    """The taxonomy that is suggested for a column."""
-
-    rule: Mapping[str, Any]  # the rule as a policy has it; empty for a taxonomy that the warehouse stores
+    rule: Mapping[str, Any]  # as in a policy; empty for a taxonomy stored in the warehouse
     words: str  # the rule in words that quote no value
     levels: int  # between the values and the top
-    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # of a file: values, each with its labels
-    hint: str = ""  # what a person should look at
+    labels: tuple[tuple[str, ...], ...] = field(default=(), repr=False)  # for a file: values with their labels
+    hint: str = ""  # for the person who reviews it
 
     def coarser(self) -> SuggestedTaxonomy | None:
-        """Drop the finest level above the values; None if there is only one."""
+        """Drop the finest level above the values, if there are several."""
         setting = {"intervals": "widths", "dates": "units", "prefixes": "keep", "columns": "columns"}.get(
             self.rule.get("kind", "")
         )
@@ -54,9 +52,9 @@ class SuggestedTaxonomy:
 
 
 def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> SuggestedTaxonomy:
-    """Make the taxonomy of a column that needs no other column and no list of its values.
+    """Make the taxonomy of a column that needs neither other columns nor a list of values.
 
-    ``tails`` are the numbers that 1 % and 99 % of its rows are below.
+    ``tails`` are the 1 % and 99 % quantiles of its numbers.
     """
     if found.is_moment:
         units = next((units for days, units in SPANS if found.days < days), ["year", "decade"])
@@ -77,7 +75,7 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
 
 
 def flat(hint: str = "") -> SuggestedTaxonomy:
-    """Make a taxonomy of the value, or nothing."""
+    """Make a taxonomy of the values and the top."""
     return SuggestedTaxonomy({"kind": "flat"}, "the value or *", 0, hint=hint)
 
 
@@ -86,12 +84,12 @@ def stored(levels: int) -> SuggestedTaxonomy:
 
 
 def of_levels(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
-    """Make a taxonomy by a rule of a kind, with a setting that has its levels."""
+    """Make a taxonomy by a rule of a kind, with a setting for its levels."""
     return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, _words(kind, levels), len(levels), hint=hint)
 
 
 def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:
-    """Label texts that have an order: two neighbours, four, eight, by the first and the last of them."""
+    """Label ordered texts by groups of two, four and eight neighbours, named by the first and the last."""
 
     def group(place: int, width: int) -> str:
         neighbours = values[place // width * width :][:width]
@@ -104,7 +102,7 @@ def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:
 
 
 def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
-    """Label texts, which come with whether they are frequent: the others share a label."""
+    """Label texts, given with whether they are frequent; rare ones share a label."""
     frequent = [value for value, is_frequent in values if is_frequent]
     if not frequent or len(frequent) > len(values) - 2:
         return flat("group its values by meaning, with `groups`: sqlanon guide taxonomies")
@@ -130,7 +128,7 @@ def _words(kind: str, levels: Sequence[Any]) -> str:
 
 
 def _of_grades(found: Evidence, low: float, high: float) -> SuggestedTaxonomy:
-    """Join whole numbers in a row by twos and fours; others are too few to be joined."""
+    """Join consecutive whole numbers by twos and fours; others are too few to join."""
     if not found.is_whole or high - low + 1 > 2 * FEW_VALUES:
         return flat()
     widths = [2, 4] if high - low >= 4 else [2]
@@ -170,7 +168,6 @@ def _down(number: float, width: Decimal) -> Decimal:
 
 
 def _up(number: float, width: Decimal) -> Decimal:
-    """Return the next multiple above a number."""
     return _down(number, width) + width
 
 
@@ -184,7 +181,7 @@ def lattice_nodes(taxonomies: Mapping[str, SuggestedTaxonomy]) -> int:
 
 
 def coarsened(taxonomies: Mapping[str, SuggestedTaxonomy]) -> dict[str, SuggestedTaxonomy]:
-    """Drop the finest levels of the taxonomies with most levels, until the lattice is small or no more can go."""
+    """Drop the finest levels of the taxonomies with the most levels, until the lattice is small or none can go."""
     coarsest = dict(taxonomies)
     for name, taxonomy in taxonomies.items():
         while (less := taxonomy.coarser()) is not None:

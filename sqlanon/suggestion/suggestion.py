@@ -1,4 +1,4 @@
-"""A suggested policy: what each column is taken for, what the quasi-identifiers give away, and the policy file."""
+"""A suggested policy: roles of columns, measures of the quasi-identifiers, and the policy file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy
 SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
-MAX_SHOWN = 60  # columns that are shown in a table
-MAX_ALIGNED = 40  # characters of a line beside which comments are aligned
+MAX_SHOWN = 60  # most columns that are shown in a table
+MAX_ALIGNED = 40  # longest line beside which comments are aligned
 
-# The list of a policy that has the columns of a role.
+# Lists of a policy, by role of their columns.
 LIST_OF_ROLE: Mapping[Role, str] = {
     "quasi-identifier": "quasi_identifiers",
     "sensitive": "sensitive",
@@ -44,23 +44,22 @@ LIST_OF_ROLE: Mapping[Role, str] = {
 class Draft:
     """A draft of a policy file."""
 
-    heading: Sequence[str]  # sentences at its beginning
-    columns: Mapping[str, Mapping[str, str]]  # by list, each column with a comment
-    settings: Mapping[str, tuple[Any, str]]  # other keys with a comment each
+    heading: Sequence[str]  # sentences at its start
+    columns: Mapping[str, Mapping[str, str]]  # by list, columns with comments
+    settings: Mapping[str, tuple[Any, str]]  # other keys, values with comments
     privacy: Sequence[Mapping[str, Any]]  # models
     taxonomies: Mapping[str, SuggestedTaxonomy]  # by quasi-identifier
-    method: SuggestedMethod = "full-domain"  # by which it anonymizes
-    compared: str = "each class has labels of its own"  # what this method and the other one lose, as far as it is known
-    csv: Mapping[str, Any] = field(default_factory=dict)  # how the source is read
+    method: SuggestedMethod = "full-domain"
+    compared: str = "each class has labels of its own"  # losses of both methods, if known
+    csv: Mapping[str, Any] = field(default_factory=dict)  # settings for reading the source
 
     def with_trial(self, trial: Trial) -> Draft:
-        """Change the method to the one that a trial asks for."""
         method: SuggestedMethod = "local-recoding" if trial.asks_for_local_recoding else "full-domain"
         return replace(self, method=method, compared=self.compared if trial.local_loss is None else trial.compared)
 
 
 def policy_of(draft: Draft) -> Policy:
-    """Make the policy of a draft, for full domains."""
+    """Make the policy of a draft, with method full-domain."""
     rules = {
         name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
         for name, taxonomy in draft.taxonomies.items()
@@ -71,7 +70,6 @@ def policy_of(draft: Draft) -> Policy:
 
 
 def text_of(draft: Draft, stem: str) -> str:
-    """Write the text of a policy file."""
     files = _files(draft, stem)
     lines = [*(_comment(sentence) for sentence in draft.heading), ""]
     for name in LIST_OF_ROLE.values():
@@ -94,7 +92,7 @@ def text_of(draft: Draft, stem: str) -> str:
 
 
 def _files(draft: Draft, stem: str) -> dict[str, str]:
-    """Name the files of taxonomies, by quasi-identifier; no two names are the same in whatever case."""
+    """Name the files of taxonomies, by quasi-identifier; names differ in any case."""
     found: dict[str, str] = {}
     for name, taxonomy in draft.taxonomies.items():
         if taxonomy.labels:
@@ -126,7 +124,7 @@ def _key(name: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """Write a value of TOML, whose texts are written as in JSON but for one control character."""
+    """Write a value of TOML, whose texts are as in JSON except for one control character."""
     match value:
         case Mapping():
             return f"{{ {', '.join(f'{_key(name)} = {toml_value(item)}' for name, item in value.items())} }}"
@@ -137,15 +135,15 @@ def toml_value(value: Any) -> str:
 
 
 class SuggestedColumn(Result):
-    """The role that a column is given, and why.
+    """The role of a column, and the reason.
 
     Attributes:
         name, role: identifiers are dropped.
         is_undecided: whether a person has to decide; it is dropped until then.
-        kind: what it has; empty if that is not known.
+        kind: the kind of its values; empty if unknown.
         reason: why it has the role.
-        taxonomy: how it is generalized; None of other roles than quasi-identifiers.
-        values, missing: how many distinct values it has, and rows without one.
+        taxonomy: how it is generalized; None for roles other than quasi-identifier.
+        values, missing: its distinct values, and rows without one.
     """
 
     name: str
@@ -159,24 +157,24 @@ class SuggestedColumn(Result):
 
 
 class Suggestion(Result):
-    """A policy for a source that has none, decided by rules; nothing in it but its file holds a value of the source.
+    """A suggested policy, decided by rules; only its files hold values of the source.
 
     Attributes:
         source: in words.
-        profile: for whom.
-        k: rows of a class, at least.
+        profile: the audience of the release.
+        k: the least rows of a class.
         row_count: rows of the source.
-        columns: what each is taken for.
-        quasi_identifiers: what all suggested ones together give away; None if there are none.
-        alone: the same of each by itself.
-        without: the same of all but each; without the columns at the end least is given away.
-        lattice_nodes: of the suggested taxonomies.
-        in_the_way: the columns for which the warehouse stores a taxonomy, and the profile needs another one.
-        notes: what is to be known before a run.
-        query: the query that it is for, in place of the source.
-        cleaning: a query over the source that writes its values in one way; None if nothing is to be cleaned.
-        method: by which the policy anonymizes.
-        trial: what a run on some rows has shown; None if there was none, as no run could succeed or be quick.
+        columns: the roles of its columns.
+        quasi_identifiers: measures of all suggested quasi-identifiers together; None if there are none.
+        alone: measures of each of them alone.
+        without: measures of all but each of them.
+        lattice_nodes: nodes of the lattice of the suggested taxonomies.
+        in_the_way: columns with a stored taxonomy where the profile needs another one.
+        notes: what to know before a run.
+        query: the query that the policy is for, in place of the source.
+        cleaning: a query over the source that cleans its values; None if none need it.
+        method: the method of the policy.
+        trial: the result of a run on some rows; None if no run could succeed or be quick.
     """
 
     source: str
@@ -204,26 +202,26 @@ class Suggestion(Result):
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """The columns that a person has to decide."""
+        """Columns that a person has to decide."""
         return tuple(column.name for column in self.columns if column.is_undecided)
 
     def write(
         self, path: str | Path, *, replace: bool = False, beside: Mapping[Path, str] | None = None
     ) -> tuple[Path, ...]:
-        """Write the policy, with a comment a column, and the files of its taxonomies beside it.
+        """Write the policy, with a comment per column, and the files of its taxonomies beside it.
 
-        Taxonomy files hold values of the source: their owner alone may read them.
+        Taxonomy files hold values of the source: only their owner may read them.
 
         Args:
-            path: the policy file; the names of others begin as its own.
-            replace: whether files that are there may be replaced.
-            beside: texts that are written in the same step, such as ``cleaning``, by their files.
+            path: the policy file; names of other files begin with its stem.
+            replace: whether existing files may be replaced.
+            beside: texts to write in the same step, such as ``cleaning``, by file.
 
         Returns:
             all files that were written, the policy first.
 
         Raises:
-            EngineError: one of them is there, or cannot be written.
+            EngineError: one of them exists, or cannot be written.
         """
         path = Path(path)
         written = [path]
@@ -237,7 +235,7 @@ class Suggestion(Result):
                         staged.chmod(0o600)
                     staged.write_text(text, encoding="utf-8", newline="")
 
-            # What is opened first is published last.
+            # The file opened first is published last.
             stage(path, self.to_toml(path.stem))
             for target, text in (beside or {}).items():
                 stage(target, text)
@@ -253,7 +251,7 @@ class Suggestion(Result):
         return tuple(written)
 
     def to_toml(self, stem: str = "policy") -> str:
-        """Return the policy file as a text; files of taxonomies begin with its stem."""
+        """Return the policy file as a text; names of taxonomy files begin with ``stem``."""
         return text_of(self._draft, stem)
 
     @property
@@ -261,7 +259,6 @@ class Suggestion(Result):
         return f"A policy for {self.source}"
 
     def parts(self) -> Iterator[Part]:
-        """Show the role of each column, and what a person has to decide."""
         shown = sorted(self.columns, key=lambda column: not column.is_undecided)
         rows = [
             (

@@ -36,36 +36,36 @@ def connect(
 
     Args:
         database: the path of a warehouse file, ``":memory:"``, or an open DuckDB connection, which stays open when the
-            session is closed. A file that does not exist is created, so that DuckDB 1.5 and newer can open it.
-        read_only: open the file without writing to it: releases then go to Parquet files, and taxonomies that are
-            loaded live in the session.
-        memory_limit: how much memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's if it is not given.
-            Python itself, and some of what DuckDB does, take a few hundred MB more.
-        temp_directory: an existing folder, in which a new one is made for what does not fit in memory. It holds raw
-            data, so nobody else may read it, and it is removed when the session is closed. Without it, a warehouse that
-            can be written spills to ``<file>.tmp`` beside it, as DuckDB does by default; a session in memory, or on a
-            file that is opened read-only, to such a new folder where the system keeps temporary files.
-        threads: how many threads DuckDB uses; one per core if it is not given.
-        ledger: the path of a DuckDB file that private releases are charged to, made with its first row; the warehouse
-            itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
-        ledger_mode: ``"capped"`` refuses private releases of data sets without a cap; without it a run that reads
-            something new opens an account without a bound, which its report says.
+            session is closed. A missing file is created in a format for DuckDB 1.5 and newer.
+        read_only: open the file without writing to it: releases then go to files, and loaded taxonomies live in the
+            session.
+        memory_limit: how much memory DuckDB may take, such as ``"2GB"``; by default 80 % of the machine's. Python, and
+            some operations of DuckDB, take a few hundred MB more.
+        temp_directory: an existing folder, in which a new one is made for data that do not fit in memory. The new
+            folder holds raw data: only its owner can read it, and closing the session removes it. By default, a
+            writable warehouse spills to ``<file>.tmp`` beside it; a session in memory or on a read-only file spills to
+            such a new folder among the system's temporary files.
+        threads: how many threads DuckDB uses; by default one per core.
+        ledger: the path of a DuckDB file that private releases are charged to, created with its first row; by default
+            the warehouse. It is open only while it is written or read, and other sessions wait for it.
+        ledger_mode: ``"capped"`` refuses private releases of data sets without a cap; ``"open"`` opens an account
+            without a cap for a new source, and reports that.
         extensions: names of extensions of DuckDB to load, such as ``"httpfs"`` for sources that begin with
-            ``https://`` or ``s3://``. They are installed already: a session that is opened here downloads nothing, and
-            loads nothing by itself. A file that the program has open already keeps the settings that it has.
-        show_values: show up to ten values of each column in an error about values that a taxonomy does not have. No
-            error shows a value otherwise.
-        rows: the address of a server of Spark Connect, such as ``"sc://host:15002"``, for sources that are there: they
-            are counted there and released there, to folders that this machine and the server see under one path, and
-            nothing but counts comes here. It needs the extra ``spark``.
-        max_cells: the most rows that a count brings here from that server, such as the cells of the source; 10 million
-            if it is not given. More cells stay there as a table of the run, which takes longer to search.
-        csv: how CSV files are read, by the settings of ``csv`` in a :class:`Policy`, whatever a policy says of them.
+            ``https://`` or ``s3://``. They must be installed: a session downloads nothing, and loads no others. A file
+            that the program has open already keeps its settings.
+        show_values: show up to ten values of each column in an error about values that a taxonomy lacks. No other error
+            shows a value.
+        rows: the address of a Spark Connect server, such as ``"sc://host:15002"``, for its sources: they are counted
+            and released there, to folders that both machines see under one path, and only counts come here. It needs
+            the extra ``spark``.
+        max_cells: the most rows that a count brings here from that server, such as the cells of the source; by default
+            10 million. More cells stay there as a table of the run, which takes longer to search.
+        csv: how CSV files are read, by the settings of ``csv`` in a :class:`Policy`, which they override.
 
     Raises:
-        EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
-            an open connection, which has its own, the ledger is in memory, or its mode is unknown; or the address of a
-            server does not begin with sc://, or the extra that reaches it is not installed.
+        EngineError: the file cannot be opened (it says what holds the lock), a setting is invalid or was given for an
+            open connection, the ledger is in memory, or its mode is unknown; or a server's address does not begin with
+            sc://, or the extra that reaches it is not installed.
         PolicyError: lists what is wrong with ``csv``.
     """
     settings = None
@@ -107,11 +107,7 @@ def _server(address: str, max_cells: int | None) -> Rows:
 
 
 def open_database(database: str | Path | Connection, *, read_only: bool = False, **resources: Any) -> OpenedDatabase:
-    """Open a database, or take a connection that is lent; ``resources`` are those of :func:`connect`.
-
-    Raises:
-        EngineError: as :func:`connect`.
-    """
+    """Open a database, or take a lent connection; ``resources`` and errors are those of :func:`connect`."""
     from sqlanon.engines.duckdb import OpenedDatabase, Resources
 
     wanted = Resources(**resources)
@@ -127,11 +123,7 @@ def open_database(database: str | Path | Connection, *, read_only: bool = False,
 
 
 def check_resources(settings: Mapping[str, Any]) -> None:
-    """Refuse settings of :func:`connect` that no session can be opened with.
-
-    Raises:
-        EngineError: names every setting that is wrong.
-    """
+    """Refuse invalid settings of :func:`connect`; the EngineError names all of them."""
     from sqlanon.engines.duckdb import Resources
 
     Resources(**{each.name: settings.get(each.name) for each in fields(Resources)}).check()

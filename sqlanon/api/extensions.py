@@ -1,4 +1,4 @@
-"""Extensions: losses, privacy models and methods of other packages, and the macros that these need."""
+"""Registration of losses, privacy models and methods of other packages, and of their macros."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ FIELDS: dict[type, str] = {PrivacyModel: "privacy", QualityModel: "quality", Met
 
 
 def register(kind: AnyKind, *, macros: str | Path | None = None, method: str | None = None) -> None:
-    """Let policies hold a privacy model, a loss or a method of your own, as they hold those of this package.
+    """Register a privacy model, a loss or a method of your own for policies.
 
-    Policies can name it from then on as they name others, also in TOML and in what was stored. A class that was
-    registered before under the same name gives way, so that a notebook can define it again.
+    Policies can then name it like those of this package, also in TOML and in stored records. It replaces a class that
+    was registered under the same name, so that a notebook can define it again.
 
     Args:
-        kind: its values, as a class with a field ``model``, a literal with its name.
-        macros: a file with the macros that its measures are made of.
+        kind: the class of its values, with a field ``model``, a literal with its name.
+        macros: a file with the macros that its measures use.
         method: for the settings of a method, the subclass of :class:`sqlanon.methods.base.Run` that carries them out,
             as ``"package.module:Class"``.
 
@@ -47,7 +47,7 @@ def register(kind: AnyKind, *, macros: str | Path | None = None, method: str | N
 
 
 def unregister(kind: AnyKind, *, macros: str | Path | None = None, method: str | None = None) -> None:
-    """Take back what :func:`register` did with the same arguments."""
+    """Undo :func:`register` with the same arguments."""
     KINDS[_field_of(kind)].pop(name_of_kind(kind), None)
     _rebuild()
     if macros is not None:
@@ -57,16 +57,12 @@ def unregister(kind: AnyKind, *, macros: str | Path | None = None, method: str |
 
 
 def _field_of(kind: AnyKind) -> str:
-    """The field of a policy that holds values of a class.
-
-    Raises:
-        PolicyError: there is none, or the class has the name of one of this package.
-    """
+    """Return the field of a policy for values of a class; refuse any other class, and a name of this package."""
     field = next((field for base, field in FIELDS.items() if issubclass(kind, base)), None)
     tag = kind.model_fields["model"].default if "model" in kind.model_fields else None
     if field is None or not isinstance(tag, str):
         raise PolicyError(
-            f"no policy can hold a {kind.__name__}: make it a PrivacyModel, a QualityModel or a MethodSettings with "
+            f"a policy cannot hold a {kind.__name__}: make it a PrivacyModel, a QualityModel or a MethodSettings with "
             "a field model, a Literal with its name as the default"
         )
     if (known := KINDS[field].get(tag, kind)).__module__.startswith("sqlanon.model.") and known is not kind:
@@ -75,9 +71,9 @@ def _field_of(kind: AnyKind) -> str:
 
 
 def _rebuild() -> None:
-    """Have the policy, and what holds one, know the kinds that there are now.
+    """Rebuild the schemas that hold kinds.
 
-    What has checked no value so far is built with them when it does.
+    Models that have not validated a value yet are built on first use.
     """
     for model in (Policy, Fit):
         if model.__pydantic_complete__:

@@ -1,4 +1,4 @@
-"""The engine of a session while the session is open, which all parts of it share."""
+"""The engine of an open session, shared by all parts of the session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Callback = TypeVar("Callback", bound="Callable[..., Any] | None")
 
 
 class OpenedEngine:
-    """An engine that is asked for whenever it is used, so that a closed session is refused however it is reached."""
+    """The engine of a session, requested on each use, so that a closed session is refused from any part."""
 
     def __init__(self, opened: OpenedDatabase) -> None:
         self._opened = opened
@@ -34,7 +34,7 @@ class OpenedEngine:
 
     @property
     def engine(self) -> Engine:
-        """The engine, once the taxonomies that wait are stored."""
+        """The engine, after waiting taxonomies are stored."""
         engine = self._open_engine()
         if self._waiting:
             from sqlanon.binding.loading import load
@@ -45,9 +45,9 @@ class OpenedEngine:
         return engine
 
     def wait_to_store(self, taxonomies: Sequence[TaxonomyLoad]) -> bool:
-        """Keep taxonomies until somebody needs one, where nobody else can look for them: together they take less time.
+        """Keep taxonomies until one is needed, if nobody else sees the database, and then store all at once.
 
-        Return whether they wait. Those that may be malformed do not, so that their error comes at once.
+        Return whether they wait. Any that may be malformed do not, so that their error comes at once.
         """
         is_waiting = self._opened.is_hidden and all(each.is_ready() for each in taxonomies)
         if is_waiting:
@@ -56,7 +56,7 @@ class OpenedEngine:
 
     @property
     def connection(self) -> Connection:
-        """The connection, through which anybody may look at the database from now on."""
+        """The connection, through which others may look at the database from now on."""
         self._opened.is_hidden = False
         return self.engine.connection
 
@@ -68,7 +68,7 @@ class OpenedEngine:
         return self._made
 
     def resolve(self, source: Source, *, here: bool = False) -> ResolvedSource:
-        """Find what a source names; ``here`` has the database read it, wherever rows are."""
+        """Resolve a source; ``here`` has the database read it even if rows are on a server."""
         engine = self.engine
         if not is_frame(source):
             from sqlanon.publish.files import bring_back
@@ -77,7 +77,7 @@ class OpenedEngine:
         return engine.resolve(source, here=here)
 
     def with_rows(self, release: Written, target: Destination) -> Written:
-        """Let a release be asked for its rows, as they are in its target then."""
+        """Let a release return its rows, as they are in its target by then."""
         source = target.name if target.kind in ("table", "lake", "store") else str(target.path)
 
         def rows(form: str, limit: int | None = None) -> Any:
@@ -96,18 +96,18 @@ class OpenedEngine:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Make a call: those of other threads wait until it ends, and the frames that it was given are forgotten then.
+        """Make a call: other threads wait for its end, and its frames are forgotten then.
 
-        A call to a closed session, or from a callback, is refused.
+        A closed session, and a callback of a call, are refused.
         """
         engine = self._open_engine()
         with self._opened.lock.held(), engine.reading_frames():
-            with suppress(EngineError):  # whose settings are locked, which matters where a policy has a zone
+            with suppress(EngineError):  # settings may be locked; a policy with a time zone fails later
                 engine.read_as(None, "UTC")
             yield
 
     def checked(self, given: GivenPolicy) -> Policy:
-        """Check the policy that a verb is given; what the call reads from now on is read as it says."""
+        """Validate a policy, and read CSV files and times by its settings during this call."""
         from sqlanon.model.policy.policy import policy_of
 
         policy, csv = policy_of(given), self._opened.csv
@@ -117,7 +117,7 @@ class OpenedEngine:
         return policy
 
     def callback(self, given: Callback) -> Callback:
-        """Wrap a function of the user, if any, that a call is to call, so that it cannot call the session."""
+        """Wrap a function of the user, if any, so that it cannot call the session."""
         if given is None or given is silent:
             return given
         if not callable(given):
@@ -125,14 +125,14 @@ class OpenedEngine:
         return cast("Callback", self._opened.lock.calling_back(given))
 
     def close(self) -> None:
-        """Close the connection, unless it was lent, after the calls of other threads; the engine is gone then."""
+        """Close the connection, unless it was lent, after other threads' calls."""
         with self._opened.lock.held():
             self._is_closed = True
             self._opened.close()
 
 
 class Part:
-    """A part of a session, which is refused with it once it is closed."""
+    """A part of a session, which is refused once the session is closed."""
 
     def __init__(self, opened: OpenedEngine) -> None:
         self._opened = opened
@@ -143,7 +143,7 @@ class Part:
 
 
 class OfSession:
-    """The link of a value to the session that has handed it out; a copy in another process has none."""
+    """A function of the session that returned a value; a copy of the value in another process lacks it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

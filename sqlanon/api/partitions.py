@@ -36,22 +36,22 @@ class Partitions(Part):
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Fit:
-        """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
+        """Find the node at which :meth:`apply` releases partitions, and store it; nothing is published.
 
-        The node is the one that :meth:`Session.anonymize` would publish the source at. By a policy of
-        :class:`LocalRecoding` it is a list of classes. The sidecar holds it with the policy and the taxonomies, and
-        later the counts of all that is published with it: by partition, class and values of the protected columns. It
-        is private, and readable by its owner alone.
+        It is the node at which :meth:`Session.anonymize` would publish the source. For a policy of
+        :class:`LocalRecoding`, it is a list of classes. The sidecar has it with the policy and the taxonomies, and
+        later the counts of everything published with it, by partition, class and values of the protected columns. The
+        sidecar is private, and only its owner can read it.
 
         Args:
-            source: what the node is to suit, such as the first partition or a sample of what is to come.
-            policy: what the partitions are to guarantee. Models that compare classes with the source compare them with
-                this one for good.
+            source: the rows to fit, such as the first partition or a sample of later ones.
+            policy: the guarantee of the partitions. Models that compare classes with the source always compare them
+                with this one.
             sidecar: the path of the file.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
-            every_partition: have each partition meet the privacy models on its own, too, so that it does no harm to
-                know which one a row is in.
-            accept_observed_domain: take taxonomies whose values were read off the data: a partition with any other
+            every_partition: have each partition also meet the privacy models on its own, so that it does no harm to
+                know a row's partition.
+            accept_observed_domain: accept taxonomies whose values were read off the data: a partition with any other
                 value is refused.
             replace: replace another fit, if nothing was published with it.
             progress, time_limit, stop: as in :meth:`Session.anonymize`.
@@ -59,8 +59,8 @@ class Partitions(Part):
         Raises:
             PolicyError: the policy or the given node does not fit the source, or the policy cannot be applied to
                 partitions: it counts individuals, masks, compares with a population, or takes ordered distances.
-            TaxonomyError: as :meth:`Session.anonymize`; or the values of some were observed, and that is not accepted:
-                it names what to declare.
+            TaxonomyError: as :meth:`Session.anonymize`; or taxonomies have observed values, which was not accepted: it
+                names what to declare.
             UnsatisfiableError: no node meets the policy, or the given one does not.
             EngineError: the sidecar exists, something was published with it, or the database or the file system refused
                 a step.
@@ -94,34 +94,34 @@ class Partitions(Part):
     ) -> PartitionRelease:
         """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
 
-        After local recoding each row goes to the listed class that covers all its values with the least loss; a row
+        With local recoding, each row goes to the listed class that covers all its values with the least loss; a row
         that no class covers is suppressed.
 
-        New rows of a class are published if the class, with what was published of it before, meets every privacy
-        model; the others are suppressed, and stay so. The suppression limit holds for the rows of all partitions. What
-        was written is read back and measured together with what was published before.
+        New rows of a class are published if the class, together with its published rows, meets every privacy model;
+        other rows are suppressed for good. The suppression limit holds for the rows of all partitions. The written rows
+        are read back and measured together with those published before.
 
-        The same rows again at the same place are a no-op that measures it anew. A run that was killed is made good by
-        the next one: it counts the partition if it was published, and else forgets it.
+        The same rows at the same place are not written again, only measured. After a killed run, the next one counts
+        the partition if it was published, and else forgets it.
 
         Args:
             source: the partition: rows that were not published before.
-            sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
+            sidecar: the file that :meth:`fit` made; it is locked meanwhile.
             into: the name of a new table, or the path of a new file that ends in ``.parquet`` or ``.csv``.
-            replace: as in :meth:`Session.anonymize`. The rows of a partition that was published there with this fit
-                then count no more; ``"changed"`` leaves it if it has the same rows.
+            replace: as in :meth:`Session.anonymize`. The rows of a partition that this fit published there no longer
+                count; ``"changed"`` keeps a partition with the same rows.
             csv_formulas: as in :meth:`Session.anonymize`.
-            progress: called with the stage, and how much of it is done out of how much.
+            progress: called with the stage, the amount done, and the total.
 
         Raises:
             PolicyError: the columns do not fit (identifiers may be missing), the partition has no rows, or these
                 rows were published already under another name.
             TaxonomyError: a taxonomy of the session is not the one of the fit, or it does not cover the partition.
-            UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
-                published would fall short without the rows that are replaced. Nothing is published or counted.
+            UnsatisfiableError: too many rows would be suppressed, none would be published, or the other partitions
+                would fall short without the replaced rows. Nothing is published or counted.
             VerificationError: the written release fell short and was withdrawn.
-            EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
-                a step.
+            EngineError: the sidecar is in use or invalid, the target is taken, or the database or the file system
+                refused a step.
         """
         from sqlanon.partitions.apply import apply
 

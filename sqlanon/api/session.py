@@ -1,4 +1,4 @@
-"""The Python interface: what a session on a warehouse can do. A verb imports what it needs when it is called."""
+"""The Python interface: a session on a warehouse. Its methods import what they need when called."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
     Its ``taxonomies``, ``partitions``, ``ledger`` and ``releases`` have verbs of their own. Options are
     keyword-only and have defaults.
 
-    Several threads may share a session: its calls come one after the other. What a call calls back, such as
-    ``progress``, cannot call the session.
+    Several threads may share a session: its calls run one after the other. Callbacks such as ``progress`` cannot call
+    the session.
 
-    A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
-    query, or the path of a ``.sql`` file that has one. A folder stands for all files in it and below, which are of one
-    kind; folders ``column=value`` are columns, and a release that is a folder reads as it was released. A column of a
-    CSV file has a type only where every value is spelled as its type is, and is text otherwise; ``csv`` of a policy, or
-    of :func:`connect`, says what is not to be found out of a file, such as its encoding.
+    A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, a SELECT
+    query, or the path of a ``.sql`` file with one. A folder stands for all files in it and below, which are of one
+    format; folders ``column=value`` are columns, and a released folder reads as it was released. A column of a CSV file
+    has a type only if every value is spelled like the type, and is text otherwise; ``csv`` of a policy, or of
+    :func:`connect`, has settings that cannot be detected, such as the encoding.
 
     A frame is a source as well: a pandas or polars DataFrame, an Arrow table, record batch, reader or dataset, or a
-    relation of the session's DuckDB connection. DuckDB scans it where it is; a reader, which can be read once, is kept
-    in a temporary table during the call.
+    relation of the session's DuckDB connection. DuckDB scans it in place; a reader, which can be read once, is kept in
+    a temporary table during the call.
 
-    A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is checked whenever it is
-    used: a copy of one with changes need not be valid.
+    A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is validated on each use,
+    because a changed copy may be invalid.
 
-    A *target* is the name of a table; the path of a file, which ends in ``.parquet`` or ``.csv``; or that of a folder,
-    which ends in a slash. A CSV has a note beside it, ``<name>.sqlanon.json``, with the types of its columns and its
-    provenance: keep the two together. Whatever it is, it is replaced in one step, when all that is new has been
-    written and verified.
+    A *target* is the name of a table, the path of a file, which ends in ``.parquet`` or ``.csv``, or the path of a
+    folder, which ends in a slash. A CSV has a note beside it, ``<name>.sqlanon.json``, with the types of its columns
+    and its provenance: keep the two together. A target is replaced in one step, after everything new has been written
+    and verified.
     """
 
     def __init__(self, opened: OpenedDatabase, ledger: Path | None = None, ledger_mode: LedgerMode = "open") -> None:
@@ -94,17 +94,17 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> pa.Table:
-        """Every node of the lattice with its measures, what it could be and what stands in its way; a row per node.
+        """Return every node of the lattice with its measures and what keeps it from satisfying the policy.
 
         Args:
-            source: what would be anonymized.
-            policy: what would be guaranteed; its bounds on levels hold.
+            source: the table to anonymize.
+            policy: the guarantee; its bounds on levels hold.
             into: a target to write the rows to as well. A CSV has a column ``node.<quasi-identifier>`` for each level
                 in place of node, and models as JSON.
-            replace, progress: as in :meth:`anonymize`, but for ``"changed"``.
-            time_limit: seconds from the call after which the nodes are returned that were checked, one batch at least.
-                The node of least loss is then looked for first, and nodes that lose about as much are checked next.
-            stop: called after each batch of nodes; those that were checked are returned as soon as it returns true.
+            replace, progress: as in :meth:`anonymize`, except ``"changed"``.
+            time_limit: seconds from the call after which the nodes checked so far are returned, at least one batch.
+                The search then finds the node of least loss first, followed by nodes of about the same loss.
+            stop: called after each batch of nodes; once it returns true, the nodes checked so far are returned.
 
         Returns:
             a table with columns
@@ -117,16 +117,16 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
               other models do not hold (Mazzone 2019, section 4.4);
             - blocking_model, blocking_rows: the privacy model with the most rows in classes that violate it, and these
               rows; NULL where the node satisfies the policy;
-            - excess_rows: how many more rows are suppressed than may be;
+            - excess_rows: the suppressed rows beyond the limit;
             - models: a LIST of STRUCT(model, measure, required, worst, violating_rows) with every bound of the policy,
               the worst measure over all classes, and the rows of classes that are out of bounds;
             - pareto: whether no other node has at most its loss and at least its best_k (NULL being
               0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 
-            If not all nodes were checked, pareto is among those that were, and ``schema.metadata[b"sqlanon"]`` is a
+            If not all nodes were checked, pareto compares the checked ones, and ``schema.metadata[b"sqlanon"]`` is a
             JSON document, as in the record of ``into``: nodes (of the table), satisfying_nodes, lattice_nodes,
-            lower_bound (at most the loss of every node that satisfies, checked or not) and gap (from there to the least
-            loss in the table); the last two are null where they are not known.
+            lower_bound (on the loss of every node that satisfies, checked or not) and gap (between lower_bound and the
+            least loss in the table); the last two are null if unknown.
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
@@ -150,16 +150,16 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Explorer:
-        """All nodes of the lattice, to choose one from: ``to_html()`` makes a page of them that needs no other file.
+        """Return the nodes of the lattice to choose one from; ``to_html()`` makes a self-contained page of them.
 
-        It is for the custodian. Of a lattice of more than 70,000 nodes it has the Pareto front, the best ones for each
-        level of a column and of two columns, and a sample of the others. Its example values are held by as many rows as
-        the policy's k, or are declared; counts of rows from 1 to k - 1 are left out.
+        The page is for the custodian. Of a lattice of more than 70,000 nodes it has the Pareto front, the best ones for
+        each level of a column and of two columns, and a sample of the others. Example values occur in at least k rows,
+        or are declared; counts of rows from 1 to k - 1 are left out.
 
         Args:
             source, policy: as in :meth:`lattice`.
             progress: as in :meth:`anonymize`.
-            time_limit, stop: as in :meth:`lattice`; the page then says how many nodes were checked.
+            time_limit, stop: as in :meth:`lattice`; the page then has the number of checked nodes.
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
@@ -172,10 +172,10 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
 
     @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
-        """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
+        """Measure the privacy of a table as it is, by the policy's quasi-identifiers and privacy models.
 
         Raises:
-            PolicyError: the table lacks a column that is to be measured.
+            PolicyError: the table lacks a column to measure.
         """
         from sqlanon.verification.measure import measure_source
 
@@ -184,11 +184,11 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
 
     @exclusive
     def explain(self, source: Source, policy: GivenPolicy) -> ExplainedSteps:
-        """The SQL of every step of a run, in its order: a dry run without a row of the source.
+        """Return the SQL of every step of a run, in order, by a dry run without rows of the source.
 
-        The source and its taxonomies must be there; nothing is charged, and nothing stays. The node is the one that is
-        public, or else the bottom of the lattice. The release is shown as it goes to a table. On their way to files
-        labels have types, which only its rows determine.
+        The source and its taxonomies must exist; nothing is charged or kept. The node is the public one, or else the
+        bottom of the lattice. The release is shown as it goes to a table; for files, labels get types that depend on
+        the rows.
         """
         from sqlanon.run.explain import explain
 
@@ -219,48 +219,46 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         keep_taxonomies: bool = True,
         sql: str | Path | None = None,
     ) -> Release:
-        """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
+        """Publish the best generalization of a source that meets the policy, verified; or the draw of its method.
 
-        Where the target holds the release of the same policy from the same files, by their names, sizes and
-        times of change, nothing is done, and that release is returned as ``unchanged``.
+        If the target holds the release of the same policy from the same files, by name, size and modification time,
+        nothing is done, and that release is returned as ``unchanged``.
 
         Args:
-            source, policy, into: what to anonymize, what to guarantee, and the target.
+            source, policy, into: the table, the guarantee, and the target.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
-            replace: True if what is there may be replaced by the release: a table or file that was made by sqlanon, a
-                folder if all that is in it is a release. ``"changed"`` if only a release that was made from something
-                else may be, so that nothing is done where it would be made again. ``"anything"`` if any table or file
-                may be, whatever it is.
+            replace: True to replace a table or file written by sqlanon, or a folder with nothing but a release.
+                ``"changed"`` to replace only a release of other inputs, and to do nothing if the release would be the
+                same. ``"anything"`` to replace any table or file.
             rows_per_file: how many rows a file of a folder holds at most.
             partition_by: columns of the release whose values become folders ``column=value``.
-            csv_formulas: what becomes of cells of a CSV that a spreadsheet would compute, as they begin with ``=``,
+            csv_formulas: what becomes of CSV cells that a spreadsheet would compute, because they begin with ``=``,
                 ``+``, ``-``, ``@``, a tab or a line break: ``"keep"`` (the default) notes their number in the report,
                 ``"quote"`` writes an apostrophe before them, and ``"refuse"`` publishes nothing.
-            progress: called with an :class:`sqlanon.Event` where a stage starts and finishes, and a few times a second
-                between. What it raises ends the run and leaves the target as it was, except after the last stage,
+            progress: called with an :class:`sqlanon.Event` when a stage starts and finishes, and a few times a second
+                in between. An exception in it ends the run and leaves the target as it was, unless the last stage,
                 ``publish``, has finished.
-            time_limit: seconds from the call after which the search makes do with the best node that it has found. It
-                looks at the clock after each batch of nodes, so it checks one at least; what is published is written
-                and verified as always. The report says how far it can be from optimal (``gap``). Local recoding then
-                looks at few of the more general nodes, where all rows find a class, and its report notes the stop.
-            max_loss: the loss up to which a release is of use, in the unit of the loss in its report; one that loses
-                more is not published. A policy with the objective ``"privacy"`` has a setting of that name, by which
-                its search goes.
-            stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
-            dataset: the data set whose budget a private method spends; that of the table or the files of the
-                source if not given.
-            public: tables and files that a query reads for a private method, and that everybody may know: they are
-                not charged, and the guarantee says so. All else that it reads belongs to ``dataset`` from then on.
-            random_source: for a private method, where it draws from, the operating system's randomness if it is not
-                given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
-            tables: names for the tables that a method publishes beside the rows, in one step, by what they are.
-            pseudonym_key: the secret key of the policy's pseudonyms, or the path of its file; that of the environment
-                variable ``SQLANON_PSEUDONYM_KEY`` if it is not given.
-            keep_taxonomies: with a table, keep the taxonomies that the policy carries in the warehouse, and install the
-                macros in a file without them, so that SQL can go on with both. Those whose values were read off the
-                data stay only where the data are tables of the warehouse.
-            sql: a new file for the statements that DuckDB is sent, in their order, each with its purpose and its
-                milliseconds. It can hold labels and values of taxonomies, and names of files.
+            time_limit: seconds from the call after which the search settles for the best node found. It checks the
+                clock after each batch of nodes, so it checks at least one; the release is written and verified as
+                always. The report has the distance from the optimum (``gap``). Local recoding then examines only few of
+                the more general nodes, where all rows find a class, and its report notes the stop.
+            max_loss: the largest acceptable loss, in the unit of the report; a release that loses more is not
+                published. A policy with the objective ``"privacy"`` has a setting of that name, which guides its
+                search.
+            stop: called after each batch of nodes; once it returns true, the search settles for the best node found.
+            dataset: the data set whose budget a private method spends; by default that of the source's table or files.
+            public: tables and files that a query reads for a private method and that everybody may know: they are not
+                charged, as the guarantee states. Everything else that it reads belongs to ``dataset`` from then on.
+            random_source: the source of a private method's draws, by default the operating system; a
+                :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
+            tables: names for the tables that a method publishes beside the rows, in one step, by their kind.
+            pseudonym_key: the secret key of the policy's pseudonyms, or the path of its file; by default from the
+                environment variable ``SQLANON_PSEUDONYM_KEY``.
+            keep_taxonomies: with a table, keep the policy's taxonomies in the warehouse, and install the macros in a
+                file without them, so that SQL can use both. Taxonomies whose values were read off the data are kept
+                only if the data are tables of the warehouse.
+            sql: a new file for the statements sent to DuckDB, in order, each with its purpose and its milliseconds. It
+                can hold labels and values of taxonomies, and names of files.
 
         Raises:
             PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
@@ -271,8 +269,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
                 ``ledger_mode="capped"``; nothing was spent.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
             UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
-                what could be asked for instead. Or the release would lose more than ``max_loss``, none was found before
-                the search was stopped, or the given node does not meet the policy.
+                changes that would help. Or the release would lose more than ``max_loss``, none was found before the
+                search was stopped, or the given node does not meet the policy.
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
@@ -309,7 +307,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         return self._opened.with_rows(release, target)
 
     def _repr_html_(self) -> str:
-        """The tables of the warehouse, for a notebook; its repr once it is closed."""
+        """List the tables of the warehouse for a notebook; a closed session has its repr."""
         from html import escape
 
         try:
@@ -324,7 +322,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         return overview(self._engine)
 
     def close(self) -> None:
-        """Close the connection, unless it was lent to the session, which takes no more calls."""
+        """Close the connection, unless it was lent to the session; the session takes no more calls."""
         self._opened.close()
 
     def __exit__(self, *_: object) -> None:

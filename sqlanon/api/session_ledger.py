@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from sqlanon.model.budget import Budget
 
 
-LedgerMode = Literal["open", "capped"]  # whether a private release may open an account, or needs one with a cap
+LedgerMode = Literal["open", "capped"]  # a private release may open an account, or needs one with a cap
 
 
 class Ledger(Part):
-    """What data sets have spent of their privacy, and may spend: ``session.ledger``.
+    """The privacy budgets that data sets have spent and may spend: ``session.ledger``.
 
-    The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
-    the session was given as ``ledger``. A data set is named as it is released: by its table, or by the path, glob or
-    folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Tables and
-    files that the ledger knows under a data set belong to it, however they are named.
+    The ledger is the table ``anon.ledger`` of the warehouse, created with its first row, or of the DuckDB file that the
+    session was given as ``ledger``. A data set has the name of its table, the path, glob or folder of its files, or the
+    name given as ``dataset``, without regard to case or ``main.``. Tables and files that the ledger knows under a data
+    set belong to it, however they are named.
 
-    ``file`` is the path of the DuckDB file, None if it is the warehouse. ``mode`` is ``"capped"`` if private releases
-    of data sets without a cap are refused, else ``"open"``.
+    ``file`` is the path of the DuckDB file, None for the warehouse. ``mode`` is ``"capped"`` if private releases of
+    data sets without a cap are refused, else ``"open"``.
 
     Every method raises :class:`sqlanon.EngineError` if the ledger cannot be read, or was tampered with.
     """
@@ -41,55 +41,55 @@ class Ledger(Part):
 
     @exclusive
     def spent(self, dataset: str) -> Budget:
-        """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""
+        """Return the total of a data set's charges, which are all about one unit of privacy."""
         return self._account(dataset).spent
 
     @exclusive
     def spent_in_rho(self, dataset: str) -> Budget | None:
-        """What the charges of a data set come to if they are added up as zero-concentrated privacy (Σρ).
+        """Return the total of a data set's charges as zero-concentrated privacy (Σρ).
 
-        Ten runs of :class:`sqlanon.Synthetic` at (1, 1e-6) come to ε = 3.5 in place of 10.
+        Ten runs of :class:`sqlanon.Synthetic` at (1, 1e-6) come to ε = 3.5 instead of 10.
 
         Returns:
             Σρ as (ε, δ), at the δ of its cap or, without one, at the largest δ of a charge. None if some charge has no
-            ρ: those of synthetic rows have one, and those of (ε, 0) cost ε² / 2.
+            ρ: synthetic rows have one, and a charge of (ε, 0) costs ε² / 2.
         """
         return self._account(dataset).in_rho
 
     @exclusive
     def remaining(self, dataset: str) -> Budget | None:
-        """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1.
+        """Return the budget that a data set has left; None without a cap, when ε is unbounded and δ must stay below 1.
 
-        Of a cap in ρ it is what one more run may spend.
+        With a cap in ρ, it is for a single run.
         """
         return self._account(dataset).remaining
 
     @exclusive
     def cap(self, dataset: str, budget: Budget | None, *, individual: str | None = None, in_rho: bool = False) -> None:
-        """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
+        """Cap the total spending of a data set, or lift the cap with None; either is a row of the ledger.
 
-        A cap below what is spent already leaves nothing. Capping is for the custodian of the data: whoever can write
-        the ledger can raise a cap, but not unseen.
+        A cap below the spent budget leaves nothing. Capping is for the custodian of the data: whoever can write the
+        ledger can raise a cap, but not without a trace.
 
         Args:
             dataset: the data set.
-            budget: the bound.
+            budget: the cap.
             individual: the column that identifies the owner of a row, if the data set is to be released by individual:
-                what is spent must then be about all rows of one, in every release.
-            in_rho: bound what the charges come to in ρ, which leaves room for more runs of synthetic rows; losses that
-                have a δ and no ρ are then refused. See :meth:`spent_in_rho`.
+                every release must then spend for all rows of one.
+            in_rho: cap the sum of the charges in ρ, which leaves room for more runs of synthetic rows; losses with a δ
+                and no ρ are then refused. See :meth:`spent_in_rho`.
 
         Raises:
-            BudgetError: the bound is in ρ, and its ε or δ is 0.
-            PolicyError: it is the name of a view or a query, the cap is not a budget, or what was spent is about
-                another unit of privacy.
+            BudgetError: the cap is in ρ, and its ε or δ is 0.
+            PolicyError: the name is of a view or a query, the cap is not a budget, or the spending is about another
+                unit of privacy.
             EngineError: the warehouse cannot hold a ledger: it is not a DuckDB file, or it is read-only.
         """
         from sqlanon.ledger.charged_sources import known_account, open_ledger
         from sqlanon.model.budget import Budget, Unit
 
         if budget is not None and not isinstance(budget, Budget):
-            raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
+            raise PolicyError(f"a cap is a Budget or None, not a {type(budget).__name__}")
         unit = None if individual is None else Unit(individual)
         ledger = open_ledger(self._engine, self.file)
         found = known_account(self._engine, ledger, dataset)
@@ -97,7 +97,7 @@ class Ledger(Part):
 
     @exclusive
     def knows(self, dataset: str) -> bool:
-        """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
+        """Return whether a data set is a table or file here, or in the ledger; any other name may be a slip."""
         from sqlanon.ledger.charged_sources import resolved
 
         name = self.dataset_named(dataset)
@@ -106,11 +106,11 @@ class Ledger(Part):
 
     @exclusive
     def dataset_named(self, dataset: str) -> str:
-        """The name under which the ledger knows a data set, however it is spelled here.
+        """Return the ledger's name for a data set, however it is spelled here.
 
         Raises:
-            PolicyError: it is the name of a view or a query, which is charged to the data set that it is given; or its
-                files belong to several data sets.
+            PolicyError: the name is of a view or a query, which is charged to a given data set; or its files belong to
+                several data sets.
         """
         from sqlanon.ledger.charged_sources import known_account
 
@@ -118,15 +118,15 @@ class Ledger(Part):
 
     @exclusive
     def entries(self) -> pa.Table:
-        """All rows of the ledger, in their order, without what is secret in them: the nonces, which only the table has.
+        """Return all rows of the ledger, in order, without their secret nonces, which only the table has.
 
         Returns:
             a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
             text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256, unit (``row``
-            or ``individual``; NULL in caps that do not say it), individual, rows_per_individual, sources (LIST of
-            STRUCT(name, fingerprint): tables and files that the data set is known to have from here on; NULL if there
-            is none), public (LIST of names of tables and files that were read besides, and declared public), rho (exact
-            text: in a charge its ρ, in a cap what these may add up to; NULL where there is none).
+            or ``individual``; NULL in caps without one), individual, rows_per_individual, sources (LIST of
+            STRUCT(name, fingerprint): tables and files that belong to the data set from here on; NULL if there are
+            none), public (LIST of names of other tables and files that were read, declared public), rho (exact text: in
+            a charge its ρ, in a cap the bound on their sum; NULL if there is none).
         """
         from sqlanon.ledger.ledger_table import table_of
 
@@ -134,29 +134,28 @@ class Ledger(Part):
 
     @exclusive
     def verify(self, head: str | None = None) -> str:
-        """Check that no row of the ledger was changed, removed, moved or put in.
+        """Check that no row of the ledger was changed, removed, moved or inserted.
 
         Args:
             head: the hash of a row that must be there. Without it, and without a release in the warehouse that carries
-                one, nobody sees that the newest rows were removed, or all rows from one on written anew.
+                one, it goes unnoticed if the newest rows were removed, or all rows from one on rewritten.
 
         Returns:
             the hash of the newest row, to be kept elsewhere.
 
         Raises:
-            EngineError: names the first row that is wrong, or says that the noted one is missing.
+            EngineError: names the first wrong row, or reports that the noted one is missing.
         """
         return self._read().verify(head)
 
     @property
     def _could_be_noted(self) -> bool:
-        """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
         from sqlanon.ledger.ledger_table import could_be_noted
 
         return could_be_noted(self._engine)
 
     def _note_in_warehouse(self) -> None:
-        """Have the warehouse know it before the first charge."""
+        """Make the warehouse remember its ledger before the first charge."""
         from sqlanon.ledger.charged_sources import open_ledger
 
         open_ledger(self._engine, self.file).note_in_warehouse()

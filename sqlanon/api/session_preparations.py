@@ -1,4 +1,4 @@
-"""Preparations: what a session makes of tables before, and beside, anonymizing them."""
+"""Methods of a session for tables before, and beside, anonymization."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Preparations(Part):
-    """The verbs of a session that suggest a policy, or write tables as sensitive as those that they read."""
+    """Methods of a session that suggest a policy, or write tables as sensitive as their sources."""
 
     @exclusive
     def suggest(
@@ -32,27 +32,27 @@ class Preparations(Part):
         clean: bool = False,
         progress: Progress = silent,
     ) -> Suggestion:
-        """Suggest a policy for a source: a role for each column with its reason, taxonomies, and what they give away.
+        """Suggest a policy for a source: roles of columns with reasons, taxonomies, and measures of identification.
 
-        Columns are taken for what the forms of their values, their names, what is written about them (comments on the
-        columns of a table, a codebook) and counts say, by rules. A column without evidence is dropped until a person
-        decides. ``write("policy.toml")`` writes the policy, which runs as it is.
+        Rules derive roles from the forms of values, names, descriptions (comments on the columns of a table, a
+        codebook) and counts. A column without evidence is dropped until a person decides. ``write("policy.toml")``
+        writes the policy, which runs as it is.
 
         Args:
-            source: what would be anonymized.
-            k: how many rows look alike at least; the k of the profile if it is not given.
-            profile: who gets the data: ``"research"`` for recipients who have signed what they may do (k = 5),
+            source: the table to anonymize.
+            k: how many rows look alike at least; by default the k of the profile.
+            profile: who gets the data: ``"research"`` for recipients who have signed an agreement (k = 5),
                 ``"public"`` for anybody (k = 10, sensitive columns generalized as well), ``"hipaa-safe-harbor"`` for
                 45 CFR 164.514(b)(2).
-            codebook: what is written about columns, by their names; or the path of a CSV file that has ``column`` (or
-                ``variable``) and ``description`` (or ``label``).
-            clean: whether the policy is for what a query makes of the source that cleans its values, if some need it.
+            codebook: descriptions of columns, by name; or the path of a CSV file with ``column`` (or ``variable``) and
+                ``description`` (or ``label``).
+            clean: make the policy for a query that cleans the values of the source, if some need it.
             progress: called with an :class:`sqlanon.Event` as in :meth:`anonymize`, in the stages ``read``,
-                ``suggest`` and ``try``. What it raises ends the call.
+                ``suggest`` and ``try``. An exception in it ends the call.
 
         Raises:
             PolicyError: the codebook cannot be read, or rows are not in the database.
-            EngineError: the source is not there, or cannot be read.
+            EngineError: the source does not exist, or cannot be read.
         """
         from sqlanon.methods.stages import Stages
         from sqlanon.model.names import counted
@@ -101,9 +101,9 @@ class Preparations(Part):
     ) -> Flattened:
         """Turn events into a table with a row per individual, with first events as columns (Mazzone 2019, section 4.2).
 
-        The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
+        The events become ``<event>_1`` to ``<event>_<first>``, NULL if an individual has fewer, so that a policy can
         take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
-        NULL is an event too. Events at the same time come in the order of their text, and NULLs in the order come last.
+        NULL is an event, too. Simultaneous events are ordered by text, and NULLs in the order come last.
 
         Args:
             source: the events, a row each.
@@ -113,16 +113,16 @@ class Preparations(Part):
             order: the column by which the events of an individual are ordered, or several, the most significant first.
             first: how many events of an individual become columns, at least 1.
             keep: columns that are the same in all rows of an individual.
-            count: the name of a new column for the number of events of an individual, those left out included.
+            count: the name of a new column for the number of all events of an individual.
             csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
-            replace: as in :meth:`anonymize`, but ``"changed"``.
+            replace: as in :meth:`anonymize`, except ``"changed"``.
 
         Returns:
-            how many individuals and events there are, and how many were cut off.
+            the numbers of individuals and events, and of those cut off.
 
         Raises:
-            PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
-                varies; it gives counts.
+            PolicyError: a column is missing or would occur twice, rows have no individual, or a column to keep varies;
+                it gives counts.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
         from sqlanon.model.prepared_tables import Flattening
@@ -144,11 +144,11 @@ class Preparations(Part):
     ) -> Generalized:
         """Give new rows the labels of a release, such as the test part of data whose training part was released.
 
-        The predictors become the labels that the note of the release records: values by the taxonomies of the
-        warehouse, numbers by the interval that they lie in, or the nearest one, and sets of items by the labels of
-        these. NULL stays NULL, and the other columns stay as they are. After local recoding a row gets the labels of
-        the recorded class that covers all its values with the least loss, and rows that none covers are left out. The
-        result is as sensitive as the source: nothing is anonymized.
+        Predictors become labels recorded in the note of the release: values by the taxonomies of the warehouse, numbers
+        by the interval around them, or the nearest one, and sets by the labels of their items. NULL and all other
+        columns are unchanged. For a release of local recoding, a row gets the labels of the recorded class that covers
+        all its values with the least loss, and rows that no class covers are left out. The result is as sensitive as
+        the source: nothing is anonymized.
 
         Args:
             source: the rows.
@@ -156,15 +156,15 @@ class Preparations(Part):
                 :class:`LocalRecoding` published.
             into: the target.
             csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
-            replace: as in :meth:`anonymize`, but ``"changed"``.
+            replace: as in :meth:`anonymize`, except ``"changed"``.
 
         Returns:
-            how many rows there are, and which of their columns have labels.
+            the number of rows, and the generalized columns.
 
         Raises:
             PolicyError: the release records no labels of several levels, columns are missing or of another kind, or
                 values have no label; it gives counts.
-            TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
+            TaxonomyError: the warehouse lacks taxonomies of the release, or has different ones.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
         from sqlanon.run.preparations import generalize

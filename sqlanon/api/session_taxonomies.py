@@ -20,8 +20,7 @@ Problems = dict[str, list[str]]
 class Taxonomies(Part):
     """The taxonomies that a warehouse stores in ``anon.taxonomy`` for all policies: ``session.taxonomies``.
 
-    There is one by attribute, and names of attributes are the same in whatever case. In a session that is read-only
-    they live in the session.
+    Each attribute has one, without regard to the case of its name. In a read-only session, they live in the session.
     """
 
     @exclusive
@@ -33,37 +32,37 @@ class Taxonomies(Part):
         source: Source | None = None,
         column: str | None = None,
     ) -> None:
-        """Store the taxonomy of an attribute, in place of the one that is there.
+        """Store the taxonomy of an attribute, replacing an earlier one.
 
         Args:
             attribute: the quasi-identifier that the taxonomy is for.
             taxonomy: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV.
-            source: if given, the taxonomy must cover the column there, and a rule without a declared domain takes its
-                values from it.
+            source: if given, the taxonomy must cover its column, and a rule without a declared domain takes its values
+                from there.
             column: the column of the source, if it is not named like the attribute.
 
         Raises:
-            TaxonomyError: malformed or not covering the source; the taxonomy that was there stays.
+            TaxonomyError: malformed or not covering the source; an earlier taxonomy stays.
         """
         self._load({attribute: taxonomy}, source, column)
 
     @exclusive
     def load_all(self, taxonomies: Mapping[str, Taxonomy | str | Path], *, source: Source | None = None) -> None:
-        """Store the taxonomies of several attributes, all of them or none: much faster than one after the other.
+        """Store the taxonomies of several attributes, all or none, much faster than one after the other.
 
         Args:
-            taxonomies: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV, by the attribute that it is for.
+            taxonomies: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV, by attribute.
             source: as in :meth:`load`; it has a column named like each attribute.
 
         Raises:
-            TaxonomyError: names all that are malformed, or do not cover the source; those that were there stay.
+            TaxonomyError: names all that are malformed, or do not cover the source; earlier ones stay.
         """
         self._load(taxonomies, source)
 
     def make(
         self, attribute: str, kind: str, *, source: Source | None = None, column: str | None = None, **settings: Any
     ) -> None:
-        """Make the taxonomy of an attribute by a rule and store it, in place of the one that is there.
+        """Make the taxonomy of an attribute by a rule and store it, replacing an earlier one.
 
         The rule is spelled as in the ``taxonomies`` of a policy:
         ``make("age", "intervals", widths=[10, 20], minimum=0, maximum=99)``.
@@ -84,7 +83,7 @@ class Taxonomies(Part):
 
     @exclusive
     def check(self) -> Problems:
-        """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
+        """Return the problems of stored taxonomies by attribute; empty if there are none."""
         from sqlanon.binding.stored_taxonomies import malformed
 
         return malformed(self._engine)
@@ -97,8 +96,8 @@ class Taxonomies(Part):
 
         Args:
             attribute: the quasi-identifier that the taxonomy is for.
-            path: where to write it.
-            replace: whether it may take the place of a file.
+            path: the file.
+            replace: whether it may replace a file.
 
         Raises:
             TaxonomyError: there is no such taxonomy.
@@ -110,11 +109,11 @@ class Taxonomies(Part):
 
     @exclusive
     def list(self) -> Shapes:
-        """The stored taxonomies by attribute: height, values, labels per level, ambiguous labels, and the domain.
+        """Return the stored taxonomies by attribute: height, values, labels per level, ambiguous labels, and domain.
 
-        Ambiguous labels are also values that have another label at the same level, as ``anon.ambiguous_labels`` counts.
-        The domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it
-        was loaded.
+        Ambiguous labels are also values with another label at the same level, as ``anon.ambiguous_labels`` counts. The
+        domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it was
+        loaded.
         """
         from sqlanon.binding.stored_taxonomies import ambiguous_labels, shapes
 

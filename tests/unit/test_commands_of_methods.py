@@ -94,5 +94,5 @@ def test_help_has_the_first_sentence_on_each_argument(app: tuple[typer.Typer, di
     assert shown["shelf"] == "Where it goes."
     assert shown["limit"] == "How many rows are kept; all of them if it is not given."
     assert shown["width"] == "How wide the shelf is."
-    assert shown["threads"] == "How many threads DuckDB uses; one per core if it is not given."
+    assert shown["threads"] == "How many threads DuckDB uses; by default one per core."
     assert "progress" not in shown

@@ -1,4 +1,4 @@
-"""Audits of privacy: what loss a mechanism can be shown to have on two neighbouring tables, in words and as a chart."""
+"""Audits of privacy: the loss that a mechanism demonstrably has on two neighbouring tables, in words and as a chart."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ from sqlanon.report.document import Part, count, facts, notes, paragraph
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
+# By whether a bound violates a claim; None without a claim.
 COLOURS = {True: "#d62728", False: "#4c78a8", None: "#7f7f7f"}
 VERDICTS = {True: "found, above the claim", False: "found, not above the claim", None: "found, without a claim"}
-"""The words for a bound, by whether it violates a claim."""
 
 
 class Audit(Result):
-    """The loss that a mechanism was shown to have on two neighbours.
+    """The privacy loss that a mechanism demonstrably has on two neighbours.
 
     Attributes:
         lower_bound: ε is at least this at ``delta``, with ``confidence``; 0 if nothing was found, which proves nothing.
-            If ``exact``, it is ε itself for these neighbours (inf if there is none), or below it if tails were cut off.
-        delta: δ that it holds at.
-        confidence: that all that is said is true; None if exact.
-        runs: of the mechanism on each of the two tables; None if exact.
-        direction: on which of them the event is likelier, such as ``table over neighbour``; None if nothing was found.
-        event: what distinguished the tables, in words; None if exact, or nothing was found.
-        bounded_runs: the runs on each of the tables that the bound is from; others chose the event.
-        event_runs: in how many of them the event happened, on the likelier table first.
-        claimed: what the mechanism was held to.
-        violates: whether the bound is above what is claimed; None without a claim.
-        exact: whether the distributions of outputs were compared, and not runs.
+            If ``exact``, it is ε itself for these neighbours (inf if there is none), or less if tails were cut off.
+        delta: the δ of the bound.
+        confidence: the probability that the bound holds; None if exact.
+        runs: runs of the mechanism on each of the two tables; None if exact.
+        direction: the table on which the event is likelier, such as ``table over neighbour``; None if nothing was
+            found.
+        event: the set of outputs that distinguished the tables, in words; None if exact, or nothing was found.
+        bounded_runs: the runs on each table that the bound is from; others chose the event.
+        event_runs: the runs of these in which the event happened, on the likelier table first.
+        claimed: the claim.
+        violates: whether the bound exceeds the claim; None without a claim.
+        exact: whether distributions of outputs were compared, not runs.
         divergence: the larger hockey-stick divergence of both directions at the claimed ε, if exact.
-        notes: what the result does not say.
+        notes: limits of the result.
     """
 
     model_config = ConfigDict(ser_json_inf_nan="strings")
@@ -69,11 +70,11 @@ class Audit(Result):
     notes: tuple[str, ...]
 
     def chart(self, path: str | Path, *, replace: bool = False) -> None:
-        """Draw what was claimed against what was found, as .html, .svg, .png or .json (Vega-Lite).
+        """Draw the claim and the bound as .html, .svg, .png or .json (Vega-Lite).
 
         Raises:
             EngineError: altair is not installed, or the file exists or cannot be written.
-            PolicyError: the file has another ending.
+            PolicyError: the file has another suffix.
         """
         save(lambda: chart({"audit": self}), Path(path), replace=replace)
 
@@ -105,11 +106,11 @@ class Audit(Result):
             converter = extra_module("vl_convert", extra="report", purpose="A chart")
             return f"{table}{converter.vegalite_to_svg(chart({'audit': self}).to_dict())}"
         except EngineError:
-            return table  # a notebook without the extra shows the numbers
+            return table  # numbers only, without the extra
 
 
 def chart(audits: Mapping[str, Audit]) -> Any:
-    """Draw audits by their names: a bar from 0 to each lower bound, and a mark at each claim."""
+    """Draw audits by name: a bar from 0 to each lower bound, and a mark at each claim."""
     altair = required_altair()
     marks = [audit.lower_bound for audit in audits.values() if math.isfinite(audit.lower_bound)]
     marks += [float(audit.claimed.epsilon) for audit in audits.values() if audit.claimed is not None]
@@ -160,17 +161,15 @@ def _source(audit: Audit) -> str:
     return f"{at}, from {audit.runs:,} runs on each table, with confidence {audit.confidence:g}"
 
 
-MIN_RUNS = 4  # a quarter of the runs each is needed to weigh values and to choose an event, and half to bound it
-
-BOUNDED_PROBABILITIES = 4
-"""Each of the two directions bounds two; the chance of an error is shared out evenly among them."""
+MIN_RUNS = 4  # a quarter each of the runs weighs values and chooses an event, and half of them bounds it
+BOUNDED_PROBABILITIES = 4  # two per direction, which share the probability of an error evenly
 
 DIRECTIONS = ("table over neighbour", "neighbour over table")
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """An event and what it proves; nothing, if no event shows a loss."""
+    """An event and the loss that it proves; empty if no event shows a loss."""
 
     lower_bound: float = 0.0
     direction: str | None = None
@@ -178,7 +177,7 @@ class _Finding:
     counts: tuple[int, int] | None = None
 
 
-# More than six parameters: all but the first three are options with defaults.
+# More than six parameters: most are options with defaults.
 def audit_privacy(
     method: Callable[[Any], Any] | Repeatable | Enumerable | GivenPolicy,
     table: Any,
@@ -192,41 +191,40 @@ def audit_privacy(
     show_event: bool = False,
     session: Session | None = None,
 ) -> Audit:
-    """Run a mechanism many times on two neighbouring tables and bound from below what ε it has.
+    """Run a mechanism many times on two neighbouring tables, and bound its ε from below.
 
-    The event, a set of outputs, that distinguishes the tables best is chosen on one half of the runs, in either
-    direction, and its probabilities are bounded on the other half by Clopper and Pearson; the chance of an error is
-    shared out among all four bounds. So a mechanism that keeps its claim is called a violation with probability at most
-    1 - ``confidence``. That no violation is found proves nothing: it only says how far a search went.
+    One half of the runs chooses the event, a set of outputs, that distinguishes the tables best in either direction;
+    the other half bounds its probabilities by Clopper and Pearson, and all four bounds share the probability of an
+    error. So a mechanism that keeps its claim is called a violation with probability at most 1 - ``confidence``. That
+    no violation is found proves nothing: a better search might find one.
 
-    No runs are made of a mechanism that lists its outputs: ε is then computed.
+    For a mechanism that lists its outputs, ε is computed without runs.
 
     Args:
-        method: a function of a table that returns an output, which can be hashed or is a collection or array of what
-            can; a :class:`Repeatable`; an :class:`Enumerable`; or a policy with a privacy budget, as
+        method: a function of a table that returns an output, which is hashable, or a collection or array of hashable
+            values; a :class:`Repeatable`; an :class:`Enumerable`; or a policy with a privacy budget, as
             :class:`sqlanon.Session` takes it, and its ``session``.
-        table, neighbour: what the mechanism takes; it is for you to see to it that they are neighbours.
-        runs: on each table, at least 4; 100,000 show a loss of ε = 1 to some hundredths.
+        table, neighbour: inputs of the mechanism; you have to make sure that they are neighbours.
+        runs: on each table, at least 4; 100,000 show a loss of ε = 1 to a few hundredths.
         confidence: above 0 and below 1.
-        claimed: what the mechanism is held to; else its own attribute ``claimed``, if it has one.
-        delta: δ at which ε is bounded, exact; else that of the claim, or 0.
+        claimed: the claim; by default the mechanism's attribute ``claimed``, if it has one.
+        delta: the exact δ at which ε is bounded; by default the claim's, or 0.
         features: turns an output into views by name, from which events are made; a name is a text, or a pair of a text
-            and an item that reports keep to themselves. Else those of
-            :func:`~sqlanon.audits.audit_outputs.default_features`.
+            and an item that reports omit. By default :func:`~sqlanon.audits.audit_outputs.default_features`.
         show_event: whether the event may be described with values from outputs, which can be cell values.
-        session: where a policy runs; for a policy only.
+        session: the session of a policy.
 
     Raises:
-        PolicyError: an argument makes no sense, or an output cannot be counted.
-        EngineError: scipy is not installed and runs are to be judged.
+        PolicyError: an argument is invalid, or an output cannot be counted.
+        EngineError: scipy is not installed, and runs have to be judged.
     """
-    # Without a session a text is not a mechanism; with one it is the path of a policy.
+    # With a session, a text is the path of a policy.
     if isinstance(method, Policy | Mapping | Path) or (isinstance(method, str) and session is not None):
         method = policy_of(method)
     _check(method, runs, confidence, session)
     mechanism = repeatable(session, method) if isinstance(method, Policy) else method
     if not isinstance(mechanism, Repeatable | Enumerable):
-        assert callable(mechanism), "which is checked before"
+        assert callable(mechanism)
         mechanism = Repeated(mechanism)
     claim = claimed if claimed is not None else getattr(mechanism, "claimed", None)
     at = _delta_of(claim, delta)
@@ -242,7 +240,7 @@ def audit_privacy(
     views = views_of if features is None else _checked_features(features, mechanism)
     error = (1 - confidence) / BOUNDED_PROBABILITIES
     found = _best_finding(weighing, choosing, bounding, views, delta=float(at), error=error)
-    # The loss of an event that always happens on one table, and never on the other: is even that no violation?
+    # Would an event that always happens on one table, and never on the other, show a violation?
     [most] = lower_losses(np.array([bounding.runs]), np.array([0]), bounding.runs, delta=float(at), error=error)
     is_hopeless = claim is not None and float(most) <= claim.epsilon
     too_few = [f"So few runs cannot show more than ε = {most:.3g}: no mechanism would have failed this audit."]
@@ -278,7 +276,7 @@ def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
 def _best_finding(
     weighing: Samples, choosing: Samples, bounding: Samples, features: Features, *, delta: float, error: float
 ) -> _Finding:
-    """Return the better of what is found in either direction, by an event that was chosen on other runs."""
+    """Return the better finding of both directions, by events that were chosen on other runs."""
     views, tally = weighed(weighing, features)
     chosen = choosing.tally(views)
     events = {
@@ -298,7 +296,7 @@ def _best_finding(
 
 
 def _computed(first: Distribution, second: Distribution, claim: Budget | None, at: Fraction) -> Audit:
-    """Audit a mechanism by what it does exactly."""
+    """Audit a mechanism by its exact distributions."""
     ways = [(first, second), (second, first)]
     bounds = [smallest_epsilon(*way, float(at)).lower for way in ways]
     divergences = [] if claim is None else [hockey_stick(*way, float(claim.epsilon)).lower for way in ways]
@@ -323,7 +321,7 @@ def _violates(bound: float, claim: Budget | None) -> bool | None:
 
 
 def _checked_features(features: Features, mechanism: Repeatable) -> Features:
-    """Return the views of the caller on what the mechanism returned, as values that can be counted."""
+    """Return the caller's views of the mechanism's original output, as countable values."""
 
     def views(output: Any) -> Views:
         found = features(mechanism.original(output) if isinstance(mechanism, Repeated) else output)

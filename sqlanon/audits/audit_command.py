@@ -36,9 +36,9 @@ def audit_privacy(
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Run a private policy many times on two neighbouring tables, and bound from below what it gives away.
+    """Run a private policy many times on two neighbouring tables, and bound its privacy loss from below.
 
-    Exit code 3 if that is more than it claims. Nothing is published, and nothing is charged.
+    Exit code 3 if the loss exceeds the claim. Nothing is published, and nothing is charged.
 
     Example: sqlanon audit-privacy visits visits_without_one --db clinic.duckdb --policy private.toml
     """

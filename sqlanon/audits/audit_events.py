@@ -1,4 +1,4 @@
-"""The search for the event, a set of outputs, that distinguishes two neighbours best."""
+"""Search for the event, a set of outputs, that distinguishes two neighbours best."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ from sqlanon.chance.exact import Floats
 from sqlanon.model.extras import extra_module
 
 Counts = NDArray[np.int64]
-Outcomes = Mapping[Any, int]  # how often each output was seen
-
-Tally = dict[Name, dict[Hashable, list[int]]]
-"""For each view: how often each of its values was seen on the first and on the second of two neighbours."""
+Outcomes = Mapping[Any, int]  # outputs with their counts
+Tally = dict[Name, dict[Hashable, list[int]]]  # by view and value, counts on the first and the second neighbour
 
 EVIDENCE = "the evidence of all views together, as weighed on other runs"
 SHOWN_VALUES = 10
-MARGIN = 0.01  # an event that is described more easily is chosen if its bound is within this distance of the best
-RAREST = 8  # the fewest runs that must show a view: of fewer, the bound is about as large as that of a probability of 0
+MARGIN = 0.01  # a simpler event is preferred if its bound is within this distance of the best
+RAREST = 8  # fewest runs that must show a view: fewer bound the probability hardly better than none
 
 
 class Missing(Enum):
-    """The value of a view that an output does not have."""
+    """The value of a view for an output without it."""
 
     VALUE = "absent"
 
@@ -43,7 +41,7 @@ ABSENT = Missing.VALUE
 class Event:
     """A set of outputs: those with one of ``values`` in a view, or on one side of ``threshold``.
 
-    ``is_below`` is the side: below, or absent, or no number; else at or above.
+    ``is_below`` selects the side: below the threshold, absent or not a number; else at or above it.
     """
 
     name: Name
@@ -52,7 +50,7 @@ class Event:
     is_below: bool = False
 
     def holds(self, views: Views) -> bool:
-        """Return whether an output with these views is in it."""
+        """Return whether an output with these views is in the set."""
         value = views.get(self.name, ABSENT)
         if self.values is not None:
             return value in self.values
@@ -60,7 +58,7 @@ class Event:
         return (size is not None and size >= self.threshold) != self.is_below
 
     def described(self, *, with_values: bool) -> str:
-        """Describe the event in words; values of the output only if asked for, since they may be those of cells."""
+        """Describe the event; with values of outputs only on demand, because they may be cell values."""
         words = self.name if isinstance(self.name, str) else self.name[0]
         about = f"{words}, for {self.name[1]!r}," if with_values and not isinstance(self.name, str) else words
         is_shown = with_values or words.partition(" (part ")[0] in COUNTED
@@ -89,14 +87,14 @@ def _in_order(value: Hashable) -> tuple[float, str]:
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples of independent runs on two neighbours, as many on each."""
+    """Outputs of independent runs on two neighbours, as many on each."""
 
     first: Outcomes
     second: Outcomes
     runs: int  # on each
 
     def tally(self, features: Features) -> Tally:
-        """Count how often each value of each view was seen."""
+        """Count the values of each view."""
         found: Tally = {}
         for side, outcomes in enumerate((self.first, self.second)):
             for output, count in outcomes.items():
@@ -109,7 +107,7 @@ class Samples:
         return found
 
     def count(self, events: Sequence[Event], features: Features) -> Counts:
-        """Count in how many runs on each of the neighbours each event happened; shape (events, 2)."""
+        """Count the runs on each neighbour in which each event happened; shape (events, 2)."""
         found = np.zeros((len(events), 2), dtype=np.int64)
         for side, outcomes in enumerate((self.first, self.second)):
             for output, count in outcomes.items():
@@ -120,7 +118,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class _Nested:
-    """Events, each containing the one before, and how often they happened."""
+    """Events, each containing the one before, and their counts."""
 
     more: Counts
     less: Counts
@@ -128,10 +126,10 @@ class _Nested:
 
 
 def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
-    """Return the views with one more, the evidence, and what the training saw of the others.
+    """Return the views with the evidence added, and the training's tally of the other views.
 
-    The evidence of an output is the sum of the logarithms of how much more often each of its values was seen on the
-    first neighbour than on the second: a threshold on it can see what none of the views shows alone.
+    The evidence of an output is the log-likelihood ratio of its values on the first neighbour against the second,
+    summed over views: a threshold on it can reveal what no single view shows.
     """
     tally = {name: values for name, values in training.tally(features).items() if _is_informative(values)}
     weights = {name: {value: _weight(*counts) for value, counts in values.items()} for name, values in tally.items()}
@@ -141,7 +139,7 @@ def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
     def with_evidence(output: Any) -> Views:
         views = features(output)
         terms = (weights[name].get(value, 0.0) - absent[name] for name, value in views.items() if name in weights)
-        # Rounded, so that sums of the same terms in another order are the same evidence.
+        # Round, because the sum depends on the order of its terms.
         return {**views, EVIDENCE: round(nothing + sum(terms), 9)}
 
     return with_evidence, tally
@@ -150,11 +148,10 @@ def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
 def best_event(
     trained: Tally, chosen: Tally, runs: int, *, is_reversed: bool, delta: float, error: float
 ) -> Event | None:
-    """Find the event with the greatest lower bound of ε among all that the views offer; None if none has any.
+    """Find the event of the views with the greatest lower bound of ε; None if no event has one.
 
-    Values are ordered by the trained tally: those that are seen relatively more often come first. Events are compared
-    on ``runs`` other runs, which saw the chosen tally; a third set must bound the one that is found. If reversed, it is
-    likelier on the second neighbour than on the first.
+    Values are ordered by the trained tally, most indicative first. Events are compared on ``runs`` other runs, with the
+    chosen tally; a third set of runs must bound the result. If reversed, the event is likelier on the second neighbour.
     """
     offered = list(offered_events(trained, chosen, is_reversed))
     if not offered:
@@ -173,7 +170,7 @@ def best_event(
 
 
 def offered_events(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator[_Nested]:
-    """Yield sets of events, those that are described more easily first; each set has at least one."""
+    """Yield sets of events, simplest descriptions first; each set has at least one."""
     for name, values in chosen.items():
         if not _is_informative(values):
             continue
@@ -188,7 +185,7 @@ def offered_events(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator
 def _by_likelihood(
     name: Name, trained: Mapping[Hashable, list[int]], values: Mapping[Hashable, list[int]], is_reversed: bool
 ) -> _Nested:
-    """Gather sets of the values that speak most for a neighbour: those that are equally likely come in together."""
+    """Make nested sets of the most indicative values; equally indicative values come together."""
     ordered = list(trained)
     weights = np.array([_weight(*trained[value]) for value in ordered]) * (-1 if is_reversed else 1)
     order = np.argsort(-weights, kind="stable")
@@ -204,7 +201,7 @@ def _by_likelihood(
 def _by_threshold(
     name: Name, known: Mapping[Hashable, list[int]], values: Mapping[Hashable, list[int]], is_reversed: bool
 ) -> Iterator[_Nested]:
-    """Split values at a threshold: those that are at least as large, and the others."""
+    """Split values at each threshold into those at least as large, and the others."""
     thresholds = np.unique([size for value in known if (size := number(value)) is not None])
     sizes = np.array([math.nan if value is ABSENT else number(value) for value in values], dtype=float)
     sides = _counts(values.values(), is_reversed)
@@ -225,39 +222,39 @@ def _by_threshold(
 
 
 def _counts(pairs: Iterable[Any], is_reversed: bool) -> tuple[Counts, Counts]:
-    """Return the runs on the neighbour on which an event is to be likelier, and those on the other."""
+    """Return the counts on the neighbour where an event is to be likelier, and those on the other."""
     both = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
     return (both[:, 1], both[:, 0]) if is_reversed else (both[:, 0], both[:, 1])
 
 
 def _weight(first: int, second: int) -> float:
-    """Weigh how much a value speaks for the first neighbour; half a run more on each keeps one run from saying much."""
+    """Return the log-likelihood ratio of a value, smoothed by half a run on each side."""
     return math.log((first + 0.5) / (second + 0.5))
 
 
 def _is_informative(values: Mapping[Hashable, list[int]]) -> bool:
-    """Return whether a view can distinguish neighbours: enough runs show it, or enough do not."""
+    """Return whether enough runs show a view for it to distinguish neighbours."""
     shown = [sum(counts[side] for value, counts in values.items() if value is not ABSENT) for side in (0, 1)]
     return max(shown) >= RAREST
 
 
 def lower_probability(successes: Counts, runs: int, error: float) -> Floats:
-    """Bound the probability of success from below, but for a chance of ``error`` (Clopper and Pearson); as many."""
+    """Bound success probabilities from below, with an error of probability ``error`` (Clopper and Pearson)."""
     bound = _statistics().beta.ppf(error, np.maximum(successes, 1), runs - successes + 1)
     return np.where(successes > 0, bound, 0.0)
 
 
 def upper_probability(successes: Counts, runs: int, error: float) -> Floats:
-    """Bound the probability of success from above, but for a chance of ``error`` (Clopper and Pearson); as many."""
+    """Bound success probabilities from above, with an error of probability ``error`` (Clopper and Pearson)."""
     bound = _statistics().beta.isf(error, successes + 1, np.maximum(runs - successes, 1))
     return np.where(successes < runs, bound, 1.0)
 
 
 def lower_losses(more: Counts, less: Counts, runs: int, *, delta: float, error: float) -> Floats:
-    """Bound ε of events from below, by how often each happened on two neighbours; -inf where no ε is shown.
+    """Bound ε of events from below, by their counts on two neighbours; -inf if no ε is shown.
 
     By definition P(S) <= e^ε Q(S) + δ, so that ε >= ln((P(S) - δ) / Q(S)) for every event S. Each of the two
-    probabilities may be out of its bound with a chance of ``error``; together at most twice that.
+    probabilities may be out of its bound with probability ``error``; together at most twice that.
     """
     excess = lower_probability(more, runs, error) - delta
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Outputs of mechanisms in an audit: values that can be counted, and the views on them that events are of."""
+"""Outputs of audited mechanisms: countable values, and the views from which events are made."""
 
 from __future__ import annotations
 
@@ -14,33 +14,30 @@ import numpy as np
 
 from sqlanon.errors import PolicyError
 
-Name = str | tuple[str, Hashable]
-"""What a view shows of an output: words, or words and the item that they are about, which may be a cell value."""
-
+Name = str | tuple[str, Hashable]  # of a view: words, or words and an item, which may be a cell value
 Views = Mapping[Name, Hashable]
-Features = Callable[[Any], Views]
-"""Turns an output into views of it. A name that it leaves out says that the output has nothing to show there."""
+Features = Callable[[Any], Views]  # returns the views that an output has
 
 OUTPUT = "the output"
 SIZE = "its size"
 COUNT_OF_ITEM = "how often an item is in it"
 COUNT_OF_FIELD = "how many of its items have a certain value in a certain field"
-COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})  # views whose values are counts and never values of cells
-FEW_PARTS = 8  # an output of more parts is a list of equals, whose parts have no views of their own
-LONGEST_VECTOR = 256  # a longer output is not taken for a vector with a meaning for each position
+COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})  # views of counts, never of cell values
+FEW_PARTS = 8  # most parts that have views of their own; a longer output is a list of equals
+LONGEST_VECTOR = 256  # longest output whose positions may have a meaning
 
-PLAIN = frozenset({int, str, bool, type(None)})  # types of most values, which are hashable as they are
+PLAIN = frozenset({int, str, bool, type(None)})  # hashable types of most values
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A mapping as a value that can be counted."""
+    """A mapping as a countable value."""
 
     items: frozenset[tuple[Hashable, Hashable]]
 
 
 def countable(output: Any) -> Hashable:
-    """Make a value of an output that is equal to what shows the same; refuse one that has no hash and no parts."""
+    """Convert an output to a hashable value that is equal for equal outputs; refuse one without hash and parts."""
     if type(output) in PLAIN:
         return output  # type: ignore[no-any-return]
     if isinstance(output, float):
@@ -66,23 +63,23 @@ def countable(output: Any) -> Hashable:
 def _countable_float(output: float) -> Hashable:
     if math.isnan(output):
         return "not a number"
-    # Equal to 0, and yet seen by whoever looks.
+    # Equal to 0, but distinguishable.
     return "minus zero" if output == 0 and math.copysign(1, output) < 0 else output
 
 
 def default_features(output: Any) -> Views:
-    """The output itself, and what there is to see of a collection.
+    """Return the output itself, and views of a collection.
 
-    That is its size, how often each item is in it and each value in each field of its items, the value at each
-    position of a vector and of each entry of a mapping, the sum of its numbers, the smallest and the largest.
-    A set or tuple of pairs of a key and a number, each key once, is looked at as a mapping, too. Collections in a tuple
-    of a few parts, such as ``(node, {cell: count})``, are looked at likewise.
+    These are its size, how often each item is in it and each value in each field of its items, the value at each
+    position of a vector and of each entry of a mapping, the sum of its numbers, the smallest and the largest. A set or
+    tuple of pairs of a distinct key and a number also counts as a mapping. Collections in a tuple of a few parts, such
+    as ``(node, {cell: count})``, have these views as well.
     """
     return views_of(countable(output))
 
 
 def views_of(counted: Hashable) -> Views:
-    """Return the features of an output that :func:`countable` has made, as :func:`default_features` does."""
+    """Return the views of a :func:`countable` output, as :func:`default_features` does."""
     return {OUTPUT: counted, **_views_of_collection(counted)}
 
 
@@ -92,12 +89,12 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 @cache
 def _is_real(kind: type) -> bool:
-    """Kept by type: the look at abstract types is slow, and values are many."""
+    """Cache the answer by type: checks of abstract types are slow, and values are many."""
     return issubclass(kind, Real)
 
 
 def number(value: Hashable) -> float | None:
-    """Return a value as a number for thresholds, rounded to a float; None if it is none."""
+    """Return a value as a float for thresholds, or None."""
     if not is_number(value):
         return None
     try:
@@ -126,7 +123,7 @@ def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
 
 
 def _entries_of(output: Hashable) -> Entries | None:
-    """Return the mapping that a collection of pairs of a key and a number is; None if it is none."""
+    """Return a collection of pairs of a distinct key and a number as a mapping; None for any other."""
     if not isinstance(output, tuple | frozenset) or not output:
         return None
     if not all(isinstance(item, tuple) and len(item) == 2 and is_number(item[1]) for item in output):
@@ -165,7 +162,7 @@ def _views_of_positions(vector: tuple[Hashable, ...]) -> dict[Name, Hashable]:
 
 
 def _has_views(part: Hashable) -> bool:
-    """Return whether a part is a collection to be looked at by itself; rows, tuples of plain values, are none."""
+    """Return whether a part is a collection with views of its own; rows, tuples of plain values, are not."""
     return isinstance(part, frozenset | Entries) or (
         isinstance(part, tuple) and any(isinstance(item, tuple | frozenset | Entries) for item in part)
     )
@@ -183,7 +180,7 @@ def _views_of_numbers(values: Iterable[Hashable]) -> dict[Name, Hashable]:
 
 
 def _sum(values: Sequence[float]) -> float:
-    """Sum numbers, the same in any order; infinite numbers are left out."""
+    """Sum finite numbers independently of their order."""
     if all(isinstance(value, int) for value in values):
         return sum(values)
     return math.fsum(value for value in values if math.isfinite(value))
@@ -195,5 +192,5 @@ def _fields(item: Hashable) -> Iterator[tuple[int, Hashable]]:
 
 
 def _recurs(value: Hashable) -> bool:
-    """Whether it makes sense to ask how often a value is there: continuous numbers are hardly ever there twice."""
+    """Return whether a value may recur: continuous numbers hardly ever do."""
     return not is_number(value) or math.isinf(value) or value % 1 == 0

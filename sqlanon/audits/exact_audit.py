@@ -31,24 +31,22 @@ from sqlanon.queries.noise import WHOLE
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-Distribution = Mapping[Any, float]
-"""The probability of each output. What they lack of 1 may be anywhere but at the outputs that are listed."""
-
-ROUNDING = 1e-13  # what a sum of probabilities may be off by because they are floats
+Distribution = Mapping[Any, float]  # probabilities of outputs; the rest to 1 belongs to unlisted outputs
+ROUNDING = 1e-13  # error of a sum of probabilities in floating point
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The least and the greatest that a number can be; the same but for rounding if nothing was left out."""
+    """Bounds on a number, equal up to rounding if no tail was cut off."""
 
     lower: float
     upper: float
 
 
 def hockey_stick(first: Distribution, second: Distribution, epsilon: float) -> Bounds:
-    """Bound H_ε(first || second), one way: call it with the arguments exchanged for the other.
+    """Bound H_ε(first || second) in one direction; exchange the arguments for the other.
 
-    Tails may be cut off: ``lower`` then takes it that they hide no difference, and ``upper`` that all of them is one.
+    If tails were cut off, ``lower`` assumes that they hide no difference, and ``upper`` that they are all different.
     """
     if not epsilon >= 0:
         raise PolicyError("the divergence cannot be computed:", ["epsilon must not be negative"])
@@ -57,9 +55,9 @@ def hockey_stick(first: Distribution, second: Distribution, epsilon: float) -> B
 
 
 def smallest_epsilon(first: Distribution, second: Distribution, delta: float) -> Bounds:
-    """Find the smallest ε >= 0 for which H_ε(first || second) is at most δ < 1, one way; inf if there is none.
+    """Find the smallest ε >= 0 for which H_ε(first || second) is at most δ < 1, in one direction; inf if there is none.
 
-    ``lower`` is rounded down by what sums of floats may be off by, so that it can be held against a claim.
+    ``lower`` is rounded down by the error of sums of floats, so that it can be compared with a claim.
     """
     if not 0 <= delta < 1:
         raise PolicyError("the smallest epsilon cannot be computed:", ["delta must be at least 0 and below 1"])
@@ -68,9 +66,9 @@ def smallest_epsilon(first: Distribution, second: Distribution, delta: float) ->
 
 
 def _aligned(first: Distribution, second: Distribution) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Return the probabilities of the same events, as favourable to the mechanism as can be, and as unfavourable.
+    """Return the probabilities of common events, once favourable to the mechanism and once unfavourable.
 
-    An output that one of the two leaves out may have all of the probability that is missing there, or none.
+    An output that one distribution lacks may have all of its missing probability, or none.
     """
     first_lacks, second_lacks = _lacking(first, "first"), _lacking(second, "second")
     both = [output for output in first if output in second]
@@ -100,7 +98,7 @@ def _divergence(first: Floats, second: Floats, epsilon: float) -> float:
 
 
 def _tightest(first: Floats, second: Floats, delta: float, rounding: float) -> float:
-    """Find the greatest ln((P(S) - δ) / Q(S)): the best event is one of those that take the likeliest outputs first."""
+    """Find the greatest ln((P(S) - δ) / Q(S)), over events that take the outputs by likelihood ratio, descending."""
     kept = first > 0
     with np.errstate(divide="ignore"):
         order = np.argsort(-(np.log(first[kept]) - np.log(second[kept])), kind="stable")
@@ -112,17 +110,17 @@ def _tightest(first: Floats, second: Floats, delta: float, rounding: float) -> f
 
 
 def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
-    """Compute how probable each candidate is to be chosen, as :meth:`RandomSource.exponential_mechanism` chooses.
+    """Compute the probability of each candidate, as :meth:`RandomSource.exponential_mechanism` chooses.
 
-    In a random order, the first candidate is chosen whose coin says so, with a probability of q = e^((score - largest)
-    / scale) (McKenna & Sheldon 2020, algorithm 1). An order is random if each candidate comes at a time of its own,
-    uniform between 0 and 1. So candidate i is chosen with a probability of q_i times the integral, over its time t, of
-    the product of (1 - t q_j) over all others j. That is a polynomial in t of a degree below the number of candidates
-    n, which ⌈n / 2⌉ points of Gauss and Legendre integrate exactly. All that is added is positive, so that small
-    probabilities are as precise as large ones. What the weights of the points are off by is nearly the same for all
-    candidates, and taken out again by the sum, which is known: with 1,000 candidates 14 digits are right.
+    Candidates flip coins in random order, and the first is chosen whose coin succeeds, with probability q = e^((score -
+    largest) / scale) (McKenna & Sheldon 2020, algorithm 1). A random order arises if each candidate comes at an
+    independent time, uniform between 0 and 1. So candidate i is chosen with a probability of q_i times the integral,
+    over its time t, of the product of (1 - t q_j) over all others j. That is a polynomial in t of a degree below the
+    number of candidates n, which ⌈n / 2⌉ points of Gauss and Legendre integrate exactly. All summands are positive, so
+    that small probabilities are as precise as large ones. Errors of the points' weights are nearly the same for all
+    candidates, and the known sum corrects them: with 1,000 candidates, 14 digits are right.
 
-    Scores are whole numbers of any size, or floats; one that is larger by the scale is e times as likely to pass.
+    Scores are integers of any size, or floats; a score that is larger by the scale is e times as likely to succeed.
     """
     problems = ["there is nothing to choose from"] if not scores else []
     problems += [] if scale > 0 else ["the scale must be above 0"]
@@ -137,16 +135,16 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
     return probabilities
 
 
-MAX_NODES = 2000  # how large a lattice may be: time and memory grow with the square of its nodes
+MAX_NODES = 2000  # largest lattice: time and memory grow with the square of its nodes
 
 
 class NodeProbability(Result):
-    """A node, and how likely it is to be drawn.
+    """A node, and its probability to be drawn.
 
     Attributes:
         node: the level of every quasi-identifier.
-        probability: that it is drawn.
-        score: in rows, at most 0; of a node that is as good as never drawn, no less than its own.
+        probability: the probability.
+        score: in rows, at most 0; an upper bound for a node of negligible probability.
     """
 
     node: dict[str, int]
@@ -157,20 +155,20 @@ class NodeProbability(Result):
 def node_probabilities(
     session: Session, table: Source, policy: GivenPolicy, *, is_public: bool = False
 ) -> tuple[NodeProbability, ...]:
-    """How likely a private method is to draw each node of a table, computed exactly, the likeliest first.
+    """Compute how likely a private method is to draw each node of a table, exactly, likeliest first.
 
-    Nothing is drawn or charged. Probabilities are made from the data without noise, so that they reveal what a
-    release never does: they are for a table that everybody may know, such as a synthetic one to choose ε by.
+    Nothing is drawn or charged. The probabilities are computed from the data without noise and reveal what a release
+    never does: they are for a table that everybody may know, such as a synthetic one to choose ε by.
 
     Args:
-        session: where the table is.
-        table: whose nodes.
+        session: the session that has the table.
+        table: the table.
         policy: with a method that draws a node on the whole table, by permute-and-flip.
-        is_public: that everybody may know all rows of the table, which nothing can check.
+        is_public: states that everybody may know all rows of the table, which cannot be checked.
 
     Raises:
-        PolicyError: the table is not said to be public; the policy draws no node, or not on the whole table; or there
-            are more than :data:`MAX_NODES` nodes.
+        PolicyError: the table was not stated to be public; the policy draws no node, or not on the whole table; or
+            there are more than :data:`MAX_NODES` nodes.
         TaxonomyError: the table does not fit its taxonomies.
     """
     policy = policy_of(policy)
@@ -198,7 +196,7 @@ def _problems(policy: Policy, *, is_public: bool) -> Iterator[str]:
 
 
 class _NotedScores(SeededSource):
-    """A source that notes between which scores it is to choose, and with which probabilities."""
+    """A source of chance that records the scores of a choice and the probabilities of the candidates."""
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -215,7 +213,7 @@ class _NotedScores(SeededSource):
 
 
 class _ChosenOnce(AuditedPolicy):
-    """A policy whose node is drawn, and nothing else."""
+    """A policy that only draws its node."""
 
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int

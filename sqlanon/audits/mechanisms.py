@@ -1,7 +1,7 @@
-"""Mechanisms of audits: they are run many times, or list their outputs; private policies are some, too.
+"""Mechanisms to audit, which are run many times or list their outputs; private policies are mechanisms, too.
 
-Nodes and their counts are drawn for many runs at once. The cuts of DiffGen are drawn run by run that differ, its counts
-in SQL. Of synthetic rows all is looked at that a run draws, before it makes rows of that.
+Nodes and their counts are drawn for many runs at once. Cuts of DiffGen are drawn once per group of equal runs, their
+counts in SQL. Synthetic rows are audited by all draws of a run, from which its rows are made.
 """
 
 from __future__ import annotations
@@ -59,27 +59,27 @@ if TYPE_CHECKING:
 class Repeatable(Protocol):
     """A mechanism that can be run many times at once.
 
-    It may have an attribute ``claimed``, the :class:`Budget` that it is held to if the audit has no other.
+    Its optional attribute ``claimed`` is a :class:`Budget`, the claim if the audit is given none.
     """
 
     def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
-        """Count the outputs of ``runs`` runs, all independent of each other and of those of other calls.
+        """Count the outputs of ``runs`` runs, all independent of each other and of other calls.
 
-        Outputs are best numbers, texts, and tuples and frozensets of them: what is made of cells and counts as
-        ``frozenset({(cell, count), ...})`` is looked at cell by cell.
+        Outputs are best numbers, texts, and tuples and frozensets of them: of cells and counts such as
+        ``frozenset({(cell, count), ...})``, each cell is examined.
         """
 
 
 @runtime_checkable
 class Enumerable(Protocol):
-    """A mechanism so small that its outputs can be listed; it may have an attribute ``claimed`` as well."""
+    """A mechanism with few enough outputs to list; it may have an attribute ``claimed`` as well."""
 
     def distribution(self, table: Any) -> Mapping[Any, float]:
-        """The probability of each output. Those of tails that are cut off are left out, and the rest are exact."""
+        """Return the exact probability of each output; tails may be cut off."""
 
 
 def outcomes_of(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, int]:
-    """Count how often each output came, which is as many outputs as runs."""
+    """Count the outputs of runs, and refuse counts that do not add up."""
     outcomes = mechanism.outcomes(table, runs)
     counted = sum(outcomes.values())
     if counted != runs or any(count < 0 for count in outcomes.values()):
@@ -91,7 +91,7 @@ def outcomes_of(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, in
 
 
 class Repeated:
-    """A function, called once a run."""
+    """A function that is called once per run."""
 
     def __init__(self, method: Callable[[Any], Any]) -> None:
         self._method = method
@@ -107,7 +107,7 @@ class Repeated:
             except Exception as error:
                 if not self._has_returned:
                     raise  # it may never work
-                output = f"failed: {type(error).__name__}"  # that a run fails is an output, too
+                output = f"failed: {type(error).__name__}"  # a failure is an output, too
             counted = countable(output)
             counts[counted] += 1
             if counted is not output:
@@ -115,25 +115,25 @@ class Repeated:
         return counts
 
     def original(self, counted: Hashable) -> Any:
-        """Return the output as it was returned."""
+        """Return the output before it was made countable."""
         return self._originals.get(counted, counted)
 
 
-RUNS_AT_ONCE = 100_000  # how many releases are drawn together at most: each takes a row per combination
+RUNS_AT_ONCE = 100_000  # most releases drawn together: each takes a row per combination
 
 
 class AuditedPolicy:
-    """The mechanism of a policy: what a run would publish, as its node with a hash and the rows of all that is shown.
+    """The mechanism of a policy: its outputs are a run's node, with a hash of the labels, and the rows of all it shows.
 
-    Nothing is written or spent: what is drawn to be audited must not be published.
+    Nothing is written or spent: draws of an audit must not be published.
 
     Args:
-        session: where the tables are.
+        session: the session that has the tables.
         policy: the policy, with a private method.
         source: the source of chance.
 
     Attributes:
-        salt: makes the hashes of labels and values differ from one audit to the next.
+        salt: makes the hashes of labels and values differ between audits.
     """
 
     notes = ("Made from the data, and nothing was charged for it: the audit is as private as the data.",)
@@ -146,12 +146,12 @@ class AuditedPolicy:
 
     @property
     def claimed(self) -> Budget | None:
-        """The budget that a release of the policy promises to keep; None if it promises nothing."""
+        """The budget that a release of the policy claims; None without a claim."""
         wanted = private_method(self._policy)
         return wanted.budget if wanted.claims_privacy else None
 
     def refuse_strangers(self, table: Source, neighbour: Source) -> None:
-        """Refuse tables that differ by more than a row, or by more than one individual if the policy knows them."""
+        """Refuse tables that differ by more than one row, or individual if the policy names them."""
         if is_stream(table) or is_stream(neighbour):
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
         engine, resolve = self._session._engine, self._session._opened.resolve
@@ -168,7 +168,7 @@ class AuditedPolicy:
             )
 
     def outcomes(self, table: Source, runs: int) -> Mapping[object, int]:
-        """Draw ``runs`` releases of a table; each different one with the number of runs in which it was drawn."""
+        """Draw ``runs`` releases of a table, and count the different ones."""
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
             with self._session._opened.call():
@@ -183,7 +183,7 @@ class AuditedPolicy:
         with own_taxonomies(engine, source, self._policy):
             bound, wanted = self._prepared(source), private_method(self._policy)
             individual, most = bound.policy.individual, wanted.rows_per_individual
-            # All runs would share the choice of the rows that are counted, which is chance, too.
+            # All runs would share the random choice of the counted rows.
             if (
                 individual is not None
                 and engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]
@@ -203,7 +203,7 @@ class AuditedPolicy:
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
-        """Yield what is shown, with the number of runs that show just that."""
+        """Yield outputs with their numbers of runs."""
         for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
             with engine.scratch():
                 relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
@@ -213,7 +213,7 @@ class AuditedPolicy:
     def _drawn_nodes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[EncodedTable, noisy_node.DrawnNode]]:
-        """Draw nodes, each with the cells, and with how its counts are drawn."""
+        """Draw nodes, each with the cells and the settings of its counts."""
         method = method_of(bound.policy)
         assert issubclass(method, noisy_node.NoisyNodeRun)
         wanted = noisy_node.node_method(bound.policy)
@@ -227,9 +227,9 @@ class AuditedPolicy:
 def shown(
     engine: Compute, query: exp.Query, drawn: object, runs: int, names: tuple[str, str]
 ) -> Iterator[tuple[object, int]]:
-    """Yield each shown output with the number of runs, of those that drew the same; the runs left show nothing.
+    """Yield each output with its number of runs, among runs of one draw; the remaining runs show nothing.
 
-    The query has a row per outcome with ``runs``, and ``shown``, a list of structs with a place and its count.
+    The query has a row per output, with ``runs`` and ``shown``, a list of structs with a place and its count.
     """
     place, count = names
     for row in engine.fetch(query, "outcomes"):
@@ -240,9 +240,9 @@ def shown(
 
 
 class AuditedDiffGen(AuditedPolicy):
-    """The output of a run: the specializations in their order, the sets that are left, and all counts that are shown.
+    """DiffGen, whose outputs are the specializations in order, the remaining sets, and all counts that are shown.
 
-    Combinations are known by their number in the public domain of the cut.
+    Combinations are numbered in the public domain of the cut.
     """
 
     def _prepared(self, source: ResolvedSource) -> BoundPolicy:
@@ -268,7 +268,7 @@ class AuditedDiffGen(AuditedPolicy):
 
 
 class Remembered(CountedRows):
-    """Evidence that is asked each question once; the score of item sets depends on which of them are left."""
+    """Evidence that caches its answers; scores of item sets depend on the remaining sets."""
 
     def __init__(self, engine: Compute, utility: str) -> None:
         super().__init__(engine, utility)
@@ -293,7 +293,7 @@ class Remembered(CountedRows):
         return found
 
     def partitioned(self, partitions: Partitions) -> None:
-        """Nothing: the evidence is asked for partitions with each question about them."""
+        """Do nothing: the evidence is asked for partitions with each question about them."""
 
     def _answer(self, question: Hashable, partitions: Partitions | None, ask: Callable[[], Any]) -> Any:
         if question not in self._answers:
@@ -304,14 +304,14 @@ class Remembered(CountedRows):
 
 
 class _Branch(Exception):  # noqa: N818 - no error, but a way out
-    """Runs part ways: what was drawn, by its name, with how often it was drawn."""
+    """Runs part ways: the values that were drawn, with their counts."""
 
     def __init__(self, drawn: Sequence[tuple[Any, int]]) -> None:
         self.drawn = drawn
 
 
 class _Replayed(Draws):
-    """Draws that are known up to a point, at which they are drawn for all runs that have come there."""
+    """Draws that are known up to a point, from which on they are drawn for all runs that reached it."""
 
     def __init__(
         self, settings: DiffGen, source: RandomSource, portions: Portions, known: Sequence[Any], runs: int
@@ -330,9 +330,9 @@ class _Replayed(Draws):
 def branches(
     points: Points, evidence: CountedRows, source: RandomSource, pay: Callable[[], Portions], runs: int
 ) -> Iterator[tuple[Chosen, Portions, int]]:
-    """Draw the cuts of runs, each with what it has left of its budget, and in how many runs it was drawn.
+    """Draw the cuts of runs, each with the rest of its budget and its number of runs.
 
-    The portions of each run are made anew.
+    Each branch pays for its portions anew.
     """
     settings = settings_of(points.bound)
     open_branches: list[tuple[tuple[Any, ...], int]] = [((), runs)]
@@ -347,9 +347,9 @@ def branches(
 
 
 class AuditedSynthetic(AuditedPolicy):
-    """The output of a run: the measured marginals in their order, all noisy counts, and the error of the report.
+    """Synthetic rows, whose outputs are the measured marginals in order, all noisy counts, and the error in the report.
 
-    The rows of a release are made of these without a look at the table, so that they give away no more.
+    The rows of a release are made from these without the table, so that they reveal no more.
     """
 
     def _prepared(self, source: ResolvedSource) -> BoundPolicy:
@@ -373,10 +373,10 @@ class AuditedSynthetic(AuditedPolicy):
 
 
 def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:
-    """A policy as a mechanism to audit, with the operating system's randomness if no other source is given.
+    """Return a policy as a mechanism to audit, by default with the operating system's randomness.
 
     Raises:
-        PolicyError: the policy is not valid, has no private method, or OpenDP is not installed.
+        PolicyError: the policy is invalid, has no private method, or OpenDP is not installed.
     """
     policy = policy_of(policy)
     if session is None:
@@ -387,5 +387,5 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
         from sqlanon.chance.opendp import OpenDPSource
 
         source = OpenDPSource()
-    other_outputs = {"diffgen": AuditedDiffGen, "synthetic": AuditedSynthetic}  # of methods that publish no node
+    other_outputs = {"diffgen": AuditedDiffGen, "synthetic": AuditedSynthetic}  # these publish no node
     return other_outputs.get(policy.method.name, AuditedPolicy)(session, policy, source)

@@ -1,4 +1,4 @@
-"""What a release is worth, and whether a mechanism keeps what it claims.
+"""Evaluation of releases: accuracy, query errors, plans, and audits of privacy claims.
 
 >>> from sqlanon import evaluation
 >>> print(evaluation.CountQuery(column="age", width=5, where={"diagnosis": "stroke"}))

@@ -1,4 +1,4 @@
-"""Classification accuracy: how well labels are predicted by a classifier that was trained on a release."""
+"""Classification accuracy: how well a classifier trained on a release predicts labels."""
 
 from __future__ import annotations
 
@@ -37,19 +37,15 @@ if TYPE_CHECKING:
 
 HEADING = "the accuracy cannot be measured:"
 
-MIN_LEAF_SHARE = 0.0005  # the smallest share of the training weight that a leaf of a tree has
+MIN_LEAF_SHARE = 0.0005  # smallest share of the training weight in a leaf of a tree
+MAX_ITERATIONS = 1000  # L-BFGS needs 81 for raw UCI Adult; scikit-learn warns if they are not enough
 
-MAX_ITERATIONS = 1000
-"""L-BFGS needs 81 for raw UCI Adult. scikit-learn warns where they are not enough."""
-
+# Trees learn from a dense matrix of at most this many numbers (200 MB), and from a sparse one beyond. 95,600
+# combinations in 37 features (`sqlanon reproduce diffgen`, h = 16) take 0.5 s dense, 3.2 s sparse, for equal trees.
 MAX_DENSE_NUMBERS = 50_000_000
-"""Trees learn from a matrix of at most that many, 200 MB, as it is, and from a larger one as a sparse one.
 
-Of 95,600 combinations in 37 features (`sqlanon reproduce diffgen`, h = 16): 0.5 s in place of 3.2, and the same tree.
-"""
-
-MAX_SEED = 2**32 - 1  # the largest seed that scikit-learn takes
-SEEDS = range(10)  # those that are taken if none are given
+MAX_SEED = 2**32 - 1  # largest seed of scikit-learn
+SEEDS = range(10)  # by default
 Pair = tuple[Part, Part]  # a training table and its test table
 
 
@@ -58,8 +54,8 @@ class Accuracy(Result):
 
     Attributes:
         mean: over all seeds, in [0, 1].
-        sd: their standard deviation (that of a sample); None with one seed.
-        each: the share of the test rows whose label was predicted, by seed.
+        sd: the sample standard deviation over seeds; None with one seed.
+        each: the share of correctly predicted test rows, by seed.
     """
 
     mean: float
@@ -71,13 +67,12 @@ class Classification(Result):
     """The accuracy of predicted labels.
 
     Attributes:
-        ca: the accuracy of each classifier that was trained on the release.
-        la: the share of the test rows that have the most frequent label of the release; the smallest such label, if
-            there are several.
-        ba: the accuracy of each classifier that was trained on raw rows; None if none were given.
+        ca: the accuracy of each classifier, trained on the release.
+        la: the share of test rows with the most frequent label of the release; of several, the smallest label.
+        ba: the accuracy of each classifier, trained on raw rows; None without raw rows.
         seeds: in the order of the accuracies.
-        training_weight: the rows of the release, or what they weigh.
-        test_weight: the rows of the test table, likewise.
+        training_weight: the rows of the release, or their weight.
+        test_weight: the rows of the test table, or their weight.
     """
 
     ca: dict[str, Accuracy]
@@ -88,7 +83,7 @@ class Classification(Result):
     test_weight: float
 
 
-# More than six parameters: the tables, what their columns are for, and what is trained.
+# More than six parameters: tables, roles of columns, and classifiers.
 @exclusive
 def classification(
     session: Session,
@@ -101,39 +96,38 @@ def classification(
     seeds: Iterable[int] = SEEDS,
     raw: tuple[Source, Source] | None = None,
 ) -> Classification:
-    """How well classifiers that were trained on a release predict the labels of other rows (CA, LA and BA).
+    """Measure how well classifiers trained on a release predict the labels of other rows (CA, LA and BA).
 
     The classifiers are a decision tree (CART, each leaf with at least 0.05 % of the training weight) and logistic
-    regression. All columns beside the target and the weight are predictors: generalized values and all else that is not
-    a number as one-hot, lists as sets of items, numbers standardized on the training rows; a value that the training
-    rows do not have is all zeros, and a missing one (NULL, or a number that is not finite) is their mode. Equal rows
-    are counted by the database, and weigh as many.
+    regression. All columns except the target and the weight are predictors: generalized values and others that are not
+    numbers as one-hot, lists as sets of items, numbers standardized on the training rows; a value that the training
+    rows lack is all zeros, and a missing one (NULL, or a number that is not finite) is their mode. The database counts
+    equal rows, which become weights.
 
-    The accuracy is measured on true rows: a differentially private release does not promise it, and
-    publishing it, or choosing settings by it, would break the promise. Needs the extra ``eval``.
+    The accuracy is measured on true rows: a differentially private release does not cover it, and publishing it, or
+    choosing settings by it, would break the promise. Needs the extra ``eval``.
 
     Args:
-        session: where the tables are.
-        release: what is trained on.
-        test: rows that are not in the release, generalized as these are, with none suppressed and nothing drawn.
-        target: the column with the labels; NULL is none.
-        models: which classifiers, ``tree`` and ``logistic``.
-        weight: the column of the release that says how many rows a row stands for, such as noisy counts that are not
-            negative; that of all other tables that have such a column, too. Rows of weight 0 count as if they were not
-            there.
-        seeds: of the classifiers that draw, from 0 to 2³² - 1; each is trained once a seed. Logistic regression draws
+        session: the session that has the tables.
+        release: the training rows.
+        test: rows that are not in the release, generalized alike, without suppression or noise.
+        target: the column with the labels; NULL is not a label.
+        models: the classifiers, ``tree`` and ``logistic``.
+        weight: the column of the release with the number of rows that a row stands for, such as nonnegative noisy
+            counts; also in every other table with such a column. Rows of weight 0 are ignored.
+        seeds: of the classifiers that draw, from 0 to 2³² - 1; each is trained once per seed. Logistic regression draws
             nothing.
-        raw: training and test rows as they are, to report what the same classifiers reach there (BA).
+        raw: raw training and test rows, to report the same classifiers' accuracy on them (BA).
 
     Returns:
-        the accuracies, in [0, 1]; the same for the same rows, in whatever order, and seeds.
+        the accuracies, in [0, 1], which depend only on the rows, in any order, and the seeds.
 
     Raises:
-        PolicyError: a model is unknown, a seed is none, or ``raw`` is not a pair; a table lacks the target or the
+        PolicyError: a model is unknown, a seed is invalid, or ``raw`` is not a pair; a table lacks the target or the
             weight; the tables of a pair differ in their columns, or in whether a column has numbers, lists or something
-            else; weights are NULL, negative, not finite or no numbers; rows have no label; a table has no rows, or
-            training rows have one label alone; or the tables of a pair have no label in common. What is wrong with
-            arguments and columns is listed as a whole, and then what is wrong with rows.
+            else; weights are NULL, negative, not finite or not numbers; rows have no label; a table has no rows, or
+            training rows have a single label; or the tables of a pair have no label in common. Problems of arguments
+            and columns are listed together, and then problems of rows.
         EngineError: scikit-learn is not installed, or the database refused a step.
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "classification accuracy", with CART in place of C4.5.
@@ -160,7 +154,7 @@ def classification(
         ]
     _refuse(_problems_of_values(pairs, read))
     learned, tested = read[0]
-    # LA is what is right if all rows are given the most frequent label.
+    # LA is the accuracy of predicting the most frequent label for all rows.
     known = sorted(set(learned.labels))
     totals = np.bincount(label_codes(learned.labels, known), weights=learned.weights)
     is_right = label_codes(tested.labels, known) == int(np.argmax(totals))
@@ -176,15 +170,13 @@ def classification(
 
 @dataclass(frozen=True)
 class _Asked:
-    """A request: the classifiers and their seeds, and the columns of labels and of weights."""
-
     models: Sequence[str]
     seeds: tuple[int, ...]
     target: str
     weight: str | None
 
     def roles(self, training: Part) -> Roles:
-        """Return the roles of the columns of a table; those that have no other role are predictors."""
+        """Return the roles of a table's columns; all others are predictors."""
         others = {folded(name) for name in (self.target, self.weight) if name is not None}
         predictors = tuple(each.name for name, each in training.columns.items() if name not in others)
         return Roles(predictors, self.target, self.weight)
@@ -198,13 +190,13 @@ def _module(name: str) -> Any:
 
 
 def _dense(features: Any) -> Any:
-    """Return numbers as trees compare them, unless they are too many."""
+    """Return numbers in the dense form that trees use, unless there are too many."""
     rows, columns = features.shape
     return features.astype("float32").toarray() if rows * columns <= MAX_DENSE_NUMBERS else features
 
 
 def _accuracies(training: Combinations, test: Combinations, asked: _Asked) -> dict[str, Accuracy]:
-    """Train each model once a seed; one that draws nothing once."""
+    """Train each model once per seed, or once if it draws nothing."""
     known = sorted(set(training.labels))
     learned, tested = matrices(training, test)
     codes, truth = label_codes(training.labels, known), label_codes(test.labels, known)
@@ -216,12 +208,12 @@ def _accuracies(training: Combinations, test: Combinations, asked: _Asked) -> di
     found = {}
     for name in asked.models:
         if name == "tree":
-            # CART by Gini impurity; the seed decides between splits that are equally good.
+            # CART by Gini impurity; the seed decides between equally good splits.
             settings: dict[str, Any] = {"min_weight_fraction_leaf": MIN_LEAF_SHARE}
             make, parts = _module("sklearn.tree").DecisionTreeClassifier, (_dense(learned), _dense(tested))
             each = [share(make(random_state=seed, **settings), *parts) for seed in asked.seeds]
         else:
-            # With an L2 penalty of C = 1, by L-BFGS, which draws nothing.
+            # L2 penalty with C = 1, by L-BFGS, which draws nothing.
             model = _module("sklearn.linear_model").LogisticRegression(max_iter=MAX_ITERATIONS)
             each = [share(model, learned, tested)] * len(asked.seeds)
         sd = statistics.stdev(each) if len(each) > 1 else None
@@ -252,7 +244,7 @@ def _problems_of_arguments(asked: _Asked) -> Iterator[str]:
 
 
 def _problems_of_columns(asked: _Asked, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Find columns that are missing, the target in any table and the weight in the release; then other problems."""
+    """Find missing columns, the target in any table and the weight in the release, then other problems."""
     needed = [(part, asked.target) for pair in pairs for part in pair]
     if asked.weight is not None:
         needed.append((pairs[0][0], asked.weight))
@@ -265,7 +257,7 @@ def _problems_of_columns(asked: _Asked, pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _problems_of_pair(asked: _Asked, pair: Pair) -> Iterator[str]:
-    """List the problems of the columns that are there, or of the two tables beside each other."""
+    """List problems of the columns of a table, or between both tables."""
     training, test = pair
     for part in pair:
         yield from _unfit_kinds(asked, part)
@@ -286,7 +278,7 @@ def _unfit_kinds(asked: _Asked, part: Part) -> Iterator[str]:
 
 
 def _difference(name: str, pair: Pair) -> Iterator[str]:
-    """Say how a column of the training table differs in the test table."""
+    """Yield how a column of the training table differs in the test table."""
     training, test = pair
     if not test.has(name):
         yield _only_in(name, training, test)
@@ -304,7 +296,7 @@ def _only_in(name: str, part: Part, other: Part) -> str:
 
 
 def _problems_of_rows(engine: Compute, pairs: Sequence[Pair], roles: Sequence[Roles]) -> Iterator[str]:
-    """Count rows without a label or a weight, and tables without any to learn from or to be tested on."""
+    """Find rows without a label or a valid weight, and tables without rows to use."""
     for part, is_training, role in (
         (part, part is pair[0], role) for pair, role in zip(pairs, roles, strict=True) for part in pair
     ):
@@ -320,7 +312,7 @@ def _problems_of_rows(engine: Compute, pairs: Sequence[Pair], roles: Sequence[Ro
 
 
 def _problems_of_values(pairs: Sequence[Pair], read: Iterable[tuple[Combinations, Combinations]]) -> Iterator[str]:
-    """Find training rows without a value to predict from, and test rows none of whose labels they have."""
+    """Find training rows without a value to predict from, and test rows without a known label."""
     for (training, test), (learned, asked) in zip(pairs, read, strict=True):
         if all(value in (None, ()) for value in chain.from_iterable(learned.predictors.values())):
             yield f"no row of {training} has a value to predict from"

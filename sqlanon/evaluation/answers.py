@@ -1,4 +1,4 @@
-"""Query workloads: what counts and averages by group are on a release instead of its original."""
+"""Query workloads: counts and averages by group on a release, compared with its original."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
 
-# More than six parameters: the names that the columns and the values of the paper have in a table.
+# More than six parameters: a table's names for the columns and values of the papers.
 def stroke_queries(
     *,
     age: str = "age",
@@ -40,14 +40,14 @@ def stroke_queries(
     stroke: str = "stroke",
     width: int = 5,
 ) -> tuple[CountQuery, CountQuery, AverageQuery, AverageQuery]:
-    """Q1 to Q4 of both Lee papers: stroke patients without surgery, and how long they stay, by age.
+    """Return Q1 to Q4 of both Lee papers: stroke patients without surgery, and their lengths of stay, by age.
 
-    Q1 and Q3 ask about men, Q2 and Q4 about women; Q1 and Q2 count, Q3 and Q4 average the length of stay.
+    Q1 and Q3 are about men, Q2 and Q4 about women; Q1 and Q2 count, Q3 and Q4 average the length of stay.
 
     Args:
         age, sex, surgery, disease, stay: the columns of the table.
-        sexes, without_surgery, stroke: how it spells the values: men, then women.
-        width: years to a group. The papers say 5, and print the averages by 10.
+        sexes, without_surgery, stroke: the table's spelling of the values; men, then women.
+        width: years per group. The papers state 5, and print the averages by 10.
 
     Source: Lee et al. 2017 and Lee and Chung 2020, "Real-world analysis".
     """
@@ -61,7 +61,7 @@ def stroke_queries(
     )
 
 
-CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)  # the columns of a catalog beside the sensitive one
+CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)  # columns of a catalog besides the sensitive one
 
 ERRORS = pa.schema(
     [
@@ -80,11 +80,10 @@ ANSWERS = pa.schema(
 )
 
 ROWS = "anon_rows"
-CHANCE = "anon_chance"  # the column with the probability that a released row is true and meets all conditions
-MASK = "*"  # what stands in every quasi-identifier of a masked row
+CHANCE = "anon_chance"  # the probability that a released row is true and meets all conditions
+MASK = "*"  # in every quasi-identifier of a masked row
 TRUTH = "anon_truth"  # the column of ``anon.row_truths``
-WEIGHTED = Relation("anon_weighted_rows", "row")
-"""The rows of a release with the column :data:`TRUTH`, made once for all queries."""
+WEIGHTED = Relation("anon_weighted_rows", "row")  # the rows of a release with TRUTH, made once for all queries
 
 SQL = Queries("evaluation")
 
@@ -99,21 +98,20 @@ def query_errors(
     without_masked: Sequence[str] = (),
     catalog: Source | None = None,
 ) -> pa.Table:
-    """How wrong the answers from a release are, a row per query.
+    """Compute the errors of answers from a release, a row per query.
 
-    What a label stands for is taken to be spread evenly over the values under it: a row counts for a group, and for a
-    condition, with their share of these values, and with the midpoint of its label where it is averaged. Counterfeit
-    rows count like any other; with a catalog every row counts with the probability that it is true. The errors are
-    measured on the original: they are no part of what a differentially private release promises, and publishing them
-    would break the promise.
+    A label is assumed to be spread evenly over the values under it: a row counts for a group, and for a condition, with
+    their share of these values, and with the midpoint of its label in averages. Counterfeit rows count like any other;
+    with a catalog, every row counts with the probability that it is true. The errors are measured on the original: a
+    differentially private release does not cover them, and publishing them would break the promise.
 
     Args:
-        session: where both tables and the taxonomies of generalized columns are.
+        session: the session that has both tables and the taxonomies of generalized columns.
         original: the table with the true answers.
         released: its release.
         workload: the queries.
-        without_masked: the quasi-identifiers of the release, to leave rows with ``*`` in all of them out; otherwise
-            these are spread over the whole domain.
+        without_masked: the quasi-identifiers of the release, to leave out rows with ``*`` in all of them; otherwise
+            such rows are spread over the whole domain.
         catalog: the second table of a release with counterfeits, which counts them.
 
     Returns:
@@ -121,12 +119,12 @@ def query_errors(
         (with a true average and none from the release), unknown_groups (the reverse; both are left out of the errors),
         mean_absolute_error and root_mean_square_error in the unit of the answers, mean_relative_error over the groups
         with a true answer above 0, and total_relative_error, the sum of the absolute errors over the sum of the truth.
-        Errors are NULL where there is nothing to divide by.
+        Errors are NULL if there is nothing to divide by.
 
     Raises:
-        PolicyError: the workload has no query, or a table lacks a column; all are listed.
-        EngineError: a column that is to be numbers has other values, or its taxonomy lacks a label of the release; the
-            catalog is not that of the release; or the database refused a step.
+        PolicyError: the workload has no query, or tables lack columns; all are listed.
+        EngineError: a numeric column has other values, or its taxonomy lacks a label of the release; the catalog does
+            not match the release; or the database refused a step.
 
     Source: Lee et al. 2017, query error rate; Lee and Chung 2020, tables 9 to 12.
     """
@@ -151,11 +149,11 @@ def query_answers(
     without_masked: Sequence[str] = (),
     catalog: Source | None = None,
 ) -> pa.Table:
-    """The answers to one query from an original and from its release, a row per group; see :func:`query_errors`.
+    """Return the answers to one query from an original and from its release, a row per group; see :func:`query_errors`.
 
     Returns:
-        a table with columns group_label (the interval or value), group_start (where the interval starts; NULL without
-        a width), truth and answer, in the order of the groups. It has true answers: keep it like the original.
+        a table with columns group_label (the interval or value), group_start (the start of the interval; NULL without
+        a width), truth and answer, in group order. It has true answers: keep it like the original.
 
     Raises:
         PolicyError, EngineError: as :func:`query_errors`.
@@ -175,7 +173,7 @@ def _prepared(
     without_masked: Sequence[str],
     catalog: Source | None,
 ) -> Iterator[tuple[Engine, _Tables]]:
-    """Yield the engine of a session, and all tables if they have the columns that the queries read."""
+    """Yield the engine of a session, and all tables if they have the columns of the queries."""
     engine: Engine = session._engine
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
@@ -201,7 +199,6 @@ def _prepared(
 
 
 def _sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
-    """Return the sensitive column of a catalog: the one beside its own columns."""
     columns = [column.name for column in engine.describe(catalog.relation)]
     others = [name for name in columns if name not in CATALOG_COLUMNS]
     if len(others) != 1 or len(columns) != len(CATALOG_COLUMNS) + 1:
@@ -218,7 +215,7 @@ def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> li
 
 @dataclass(frozen=True)
 class _Tables:
-    """An original, and the rows of its release that are asked, with the column :data:`TRUTH` if they are weighted."""
+    """An original, and the rows of its release, with the column :data:`TRUTH` if they are weighted."""
 
     original: exp.Expr
     released: exp.Expr
@@ -226,7 +223,7 @@ class _Tables:
 
 
 def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
-    """Return the step that makes :data:`WEIGHTED` of a release, its catalog and the sensitive column of both."""
+    """Return the step that makes :data:`WEIGHTED` from a release and its catalog."""
     return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
 
 
@@ -243,7 +240,7 @@ def _compared(macro: str, tables: _Tables, query: GroupQuery) -> exp.Query:
 
 
 def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
-    """Select the rows of the release that may meet the conditions, with the probability that they do and are true."""
+    """Select released rows that may meet the conditions, with the probability that they do and are true."""
     shares: list[exp.Expr] = [column(TRUTH, ROWS)] if tables.is_weighted else []
     joined = _read(tables.released, query)
     for place, (name, value) in enumerate(query.where.items()):
@@ -258,7 +255,7 @@ def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
 
 
 def _read(table: exp.Expr, query: GroupQuery) -> exp.Select:
-    """Select the columns to group by and to average, of a table that no alias beside a column can be taken for."""
+    """Select the columns to group by and to average, qualified so that no alias shadows them."""
     names = dict.fromkeys(name for name in (query.column, query.averaged) if name is not None)
     return select([aliased(column(name, ROWS), name) for name in names], exp.alias_(table.copy(), ROWS, table=True))
 

@@ -1,4 +1,4 @@
-"""The combinations of values that a classifier learns from, with the number of rows of each."""
+"""Combinations of values that a classifier learns from, with their numbers of rows."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ WEIGHT = "anon_weight"
 class Part:
     """A table that a classifier is trained or tested on."""
 
-    role: str  # which one it is, in words
+    role: str  # in words
     source: ResolvedSource
-    columns: Mapping[str, SourceColumn]  # by their folded names, since to DuckDB names are the same in whatever case
+    columns: Mapping[str, SourceColumn]  # by folded name, as names in DuckDB ignore case
 
     def __str__(self) -> str:
         return f"{self.role} ({self.source.description})"
@@ -47,11 +47,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles of columns."""
-
-    predictors: tuple[str, ...]  # the columns to predict from
-    target: str  # the column with the labels to predict
-    weight: str | None  # the column that says how many rows a row stands for; it is that of the tables that have it
+    predictors: tuple[str, ...]
+    target: str  # the column with the labels
+    weight: str | None  # the number of rows that a row stands for, in tables with such a column
 
     def weighs(self, part: Part) -> bool:
         return self.weight is not None and part.has(self.weight)
@@ -59,12 +57,12 @@ class Roles:
 
 @dataclass(frozen=True)
 class Combinations:
-    """Combinations of values in their order, each once."""
+    """Distinct combinations of values, in order."""
 
-    # The values of each predictor: numbers, texts, or items as sorted tuples of texts; None where a value is missing.
+    # By predictor: numbers, texts, or items as sorted tuples of texts; None for a missing value.
     predictors: Mapping[str, list[Any]]
-    labels: list[Any]  # the value of the target
-    weights: NDArray[np.float64]  # (combinations,), how many rows there are, above 0
+    labels: list[Any]
+    weights: NDArray[np.float64]  # (combinations,), numbers of rows, above 0
 
 
 def columns_of(engine: Compute, role: str, source: ResolvedSource) -> Part:
@@ -72,19 +70,19 @@ def columns_of(engine: Compute, role: str, source: ResolvedSource) -> Part:
 
 
 def kind_of(source_column: SourceColumn) -> str:
-    """Return ``numbers``, ``lists``, or ``texts``, as which values of all other types are taken."""
+    """Return ``numbers``, ``lists``, or ``texts`` for all other types."""
     if source_column.traits.is_list:
         return "lists"
     return "numbers" if source_column.traits.is_number else "texts"
 
 
 def contents(engine: Compute, part: Part, roles: Roles) -> dict[str, int]:
-    """Count the rows of a table with a weight above 0, without a label, and with an unfit weight; list its labels."""
+    """Count the rows of a table with a weight above 0, without a label, and with an unfit weight; and its labels."""
     return engine.fetch(SQL.query("contents", rows=_values(part, roles)), "labels and weights")[0]
 
 
 def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
-    """Read the combinations of a table, counted by the database; those of weight 0 are left out."""
+    """Read the combinations of a table with a weight above 0, counted by the database."""
     keys = [*_places(roles).values(), LABEL]
     query = SQL.query("combinations", rows=_values(part, roles), keys=keys, total=_total(part, roles))
     found = engine.fetch(query, "combinations of values", "cell")
@@ -99,7 +97,7 @@ def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
 
 
 def _values(part: Part, roles: Roles) -> exp.Query:
-    """Select the rows of a table by the places of the predictors, with a label and a weight."""
+    """Select the rows of a table: predictors under their places, the label and the weight."""
     weight = _double(part.column(str(roles.weight))) if roles.weighs(part) else double(1)
     read = [
         *(aliased(_value(part.column(name)), place) for name, place in _places(roles).items()),
@@ -110,25 +108,25 @@ def _values(part: Part, roles: Roles) -> exp.Query:
 
 
 def _places(roles: Roles) -> dict[str, str]:
-    """Return names for the predictors under which no column of the table can be meant."""
+    """Return names for the predictors that clash with no column of the table."""
     return {name: f"anon_predictor_{place}" for place, name in enumerate(roles.predictors)}
 
 
 def _value(read: SourceColumn) -> exp.Expr:
-    """Read a value as classifiers take it; NULL where it is missing, which a number that is not finite is, too."""
+    """Read a value for a classifier; NULL if it is missing, or a number that is not finite."""
     match kind_of(read):
         case "numbers":
             return exp.Case(ifs=[exp.If(this=f.isfinite(_double(read)), true=_double(read))])
         case "lists":
             items = f.list_distinct(cast_value(column(read.name, ROWS), "VARCHAR[]"))
-            # A node of its own would not have the order.
+            # sqlglot's own node would lose the order.
             return exp.Anonymous(this="list_sort", expressions=[items, string("ASC"), string("NULLS LAST")])
         case _:
             return exact_text(column(read.name, ROWS))
 
 
 def _total(part: Part, roles: Roles) -> exp.Expr:
-    """Return the weight of a combination; a database adds in any order, and equal tables are to have equal weights."""
+    """Return the weight of a combination, summed in a fixed order, so that equal tables have equal weights."""
     if not roles.weighs(part):
         return count_rows()
     return exp.Sum(this=exp.Order(this=column(WEIGHT), expressions=ascending(column(WEIGHT)).expressions))
@@ -138,19 +136,18 @@ def _double(read: SourceColumn) -> exp.Cast:
     return cast_value(column(read.name, ROWS), "DOUBLE")
 
 
-UNKNOWN = -1  # the code of a label that the training part does not have
+UNKNOWN = -1  # the code of a label that the training part lacks
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
 def matrices(training: Combinations, test: Combinations) -> tuple[Any, Any]:
-    """Write both parts as sparse matrices with the same columns, a row per combination.
+    """Write both parts as sparse matrices with common columns, a row per combination; shape (combinations, features).
 
-    A text is one-hot, a list the one-hot of its items, present or not; a value that the training part does not have is
-    all zeros. A number is standardized by the mean and the standard deviation of the training rows. What is missing is
-    first taken to be the mode of the training rows; the smallest, if there are several. Without values in training rows
-    it makes no feature. The matrices have the shape (combinations of the part, features).
+    A text is one-hot, a list the one-hot of its items; a value that the training part lacks is all zeros. A number is
+    standardized by the mean and the standard deviation of the training rows. A missing value becomes the mode of the
+    training rows, the smallest of several. A column without values in training rows makes no feature.
     """
     blocks = [_block(values, test.predictors[name], training.weights) for name, values in training.predictors.items()]
     learned, asked = (_sparse().hstack(parts, format="csr") for parts in zip(*blocks, strict=True))
@@ -158,7 +155,7 @@ def matrices(training: Combinations, test: Combinations) -> tuple[Any, Any]:
 
 
 def label_codes(labels: Iterable[Any], known: Sequence[Any]) -> Codes:
-    """Return the places of labels among the known ones, :data:`UNKNOWN` for others; shape (combinations,)."""
+    """Return the positions of labels among the known ones, :data:`UNKNOWN` for others; shape (combinations,)."""
     places = {label: place for place, label in enumerate(known)}
     return np.array([places.get(label, UNKNOWN) for label in labels], dtype=np.int64)
 
@@ -177,7 +174,7 @@ def _block(training: list[Any], test: list[Any], weights: Floats) -> tuple[Any, 
 
 def _standardized(training: Floats, test: Floats, weights: Floats) -> tuple[Any, Any]:
     mean = np.average(training, weights=weights)
-    # Rounding may leave some deviation to equal values: other values would then be magnified without end.
+    # Rounding may leave equal values a tiny deviation, which would magnify other values without bound.
     is_constant = training.min() == training.max()
     deviation = 1.0 if is_constant else np.sqrt(np.average((training - mean) ** 2, weights=weights))
     learned, asked = (_csr(((values - mean) / deviation).reshape(-1, 1)) for values in (training, test))
@@ -205,7 +202,7 @@ def _items(value: Any) -> tuple[str, ...]:
 
 
 def _codes(values: Sequence[Any]) -> tuple[Codes, list[Any]]:
-    """Return the place of each value among the distinct ones, and these."""
+    """Return the position of each value among the distinct ones, and these."""
     distinct: dict[Any, int] = {}
     codes = np.fromiter((distinct.setdefault(value, len(distinct)) for value in values), np.int64, len(values))
     return codes, list(distinct)

@@ -1,8 +1,8 @@
-"""Plans of ε-safe releases, made without any data: the cost and loss of k and β for a size of tables and an (ε, δ).
+"""Plans of ε-safe releases, made without data: cost and loss of k and β, by size of the table and (ε, δ).
 
-Such a release publishes the classes that have k rows or more in a sample that has each row with probability β. With a
-larger β more of a class is in the sample, but k must be larger, too. So some β in between shows the smallest classes,
-and which one that is can be computed beforehand.
+Such a release publishes the classes of k rows or more in a sample that has each row with probability β. A larger β has
+more of a class in the sample, but requires a larger k. Some β in between therefore shows the smallest classes; it can
+be computed beforehand.
 
 Source: spec/epsafe.md (b).
 """
@@ -26,22 +26,22 @@ from sqlanon.report.document import Bar, Cell, Part, Table, notes, paragraph
 
 INVALID = "the plan is not valid:"
 
-LIKELY = 0.95  # with which probability a class is called shown, or lost
-STEPS = (1, 2, 5, 10, 20, 50, 100)  # by how many parts of ``SHARES`` the β of a plan may differ
-MAX_SAMPLES = 20  # how many β a plan has at most, besides the largest
+LIKELY = 0.95  # probability from which a class counts as shown, or lost
+STEPS = (1, 2, 5, 10, 20, 50, 100)  # possible distances of the β of a plan, in parts of ``SHARES``
+MAX_SAMPLES = 20  # most β of a plan, besides the largest
 
 
 class PlannedSample(Result):
     """The consequences of a β.
 
     Attributes:
-        beta: the probability with which each row is in the sample.
-        k: the least published count that δ allows for.
-        tight_k: the same by the δ that is exact for one class; at most as large.
-        sampled_rows: how many rows the sample has on average.
-        shown_from: with this number of rows or more a class is shown with a probability of 95 %.
-        share: that as a share of the table; above 1 if the table is too small.
-        lost_to: with this number of rows or fewer a class is lost with a probability of 95 %.
+        beta: the probability of each row to be in the sample.
+        k: the least published count that δ allows.
+        tight_k: the least count by the δ that is exact for one class; at most as large.
+        sampled_rows: the mean rows of the sample.
+        shown_from: rows from which a class is shown with a probability of 95 %.
+        share: ``shown_from`` as a share of the table; above 1 if the table is too small.
+        lost_to: rows up to which a class is lost with a probability of 95 %.
     """
 
     beta: ExactNumber
@@ -57,12 +57,12 @@ class EpsilonSafePlan(Result):
     """A plan: what ε-safe releases of tables of a size can show, by β.
 
     Attributes:
-        rows: how many the table has.
-        budget: ε and δ of the release in all.
+        rows: the rows of the table.
+        budget: ε and δ of the whole release.
         epsilon_node: the part of ε for the choice of the node, on the whole table; 0 if it is public.
         epsilon_sampling: the part of ε for the sampling.
-        tight: whether classes are shown and lost with ``tight_k``, not with ``k``.
-        samples: by β, the largest that the ε of the sampling admits last.
+        tight: whether classes are shown and lost by ``tight_k``, not ``k``.
+        samples: by β, ascending; the last is the largest that the ε of the sampling admits.
     """
 
     rows: int
@@ -74,7 +74,7 @@ class EpsilonSafePlan(Result):
 
     @property
     def best(self) -> PlannedSample:
-        """The sample that shows the smallest classes; of several the largest, which has more of their rows."""
+        """The sample that shows the smallest classes; of several the largest, with more of their rows."""
         return min(self.samples, key=lambda sample: (sample.shown_from, -sample.beta))
 
     @property
@@ -82,7 +82,6 @@ class EpsilonSafePlan(Result):
         return reported(self).title
 
     def parts(self) -> Iterator[Part]:
-        """Show a row with a bar for each β, what it says, and how it is to be read."""
         found = reported(self)
         [shown] = found.tables
         most = round(1.1 * max(sample.shown_from for sample in self.samples)) + 1
@@ -102,11 +101,11 @@ class EpsilonSafePlan(Result):
         yield from notes("Notes", found.notes)
 
     def chart(self, path: str | Path, *, replace: bool = False) -> None:
-        """Draw which classes are shown, by β, as .html, .svg, .png or .json (Vega-Lite).
+        """Draw the classes that are shown, by β, as .html, .svg, .png or .json (Vega-Lite).
 
         Raises:
             EngineError: altair is not installed, or the file exists or cannot be written.
-            PolicyError: the file has another ending.
+            PolicyError: the file has another suffix.
         """
         save(lambda: plan_chart(self), Path(path), replace=replace)
 
@@ -114,17 +113,17 @@ class EpsilonSafePlan(Result):
 def plan_epsilon_safe(
     rows: int, epsilon: Exact, delta: Exact, *, epsilon_node: Exact = "0.1", tight: bool = False
 ) -> EpsilonSafePlan:
-    """What ε-safe releases can show of tables of a size, by the share of the rows that are sampled. No data is read.
+    """Plan what ε-safe releases can show of tables of a size, by the share of sampled rows. No data is read.
 
     Args:
-        rows: how many the table has.
-        epsilon: ε in all, exact, for the choice of the node and the sampling.
-        delta: δ of the sampling, likewise, above 0; the choice of the node has none.
+        rows: the rows of the table.
+        epsilon: the exact total ε, for the choice of the node and the sampling.
+        delta: the exact δ of the sampling, above 0; the choice of the node has none.
         epsilon_node: the part of ε for the choice of the node, below it; 0 if the node is public.
-        tight: whether k is the least by the exact δ of one class, and not by that of Li et al. 2012.
+        tight: whether k is the least by the exact δ of one class, not by that of Li et al. 2012.
 
     Raises:
-        PolicyError: an argument is out of its range; or ε of the sampling admits no β of 1/1000.
+        PolicyError: an argument is out of range; or ε of the sampling admits no β of 1/1000.
         EngineError: scipy is not installed.
     """
     budget, problems = Budget(epsilon, delta), []
@@ -182,7 +181,7 @@ def _rows(k: int, beta: Fraction, probability: float) -> int:
     return found
 
 
-NAME = "plan-epsilon-safe"  # what the files are called
+NAME = "plan-epsilon-safe"  # of files
 
 SHOWN = {
     "beta": "β",
@@ -196,7 +195,7 @@ SHOWN = {
 
 
 def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
-    """Make the table of a plan, with what it says and how it is to be read."""
+    """Make the table of a plan, with its findings and notes."""
     rows = [
         {
             **sample.model_dump(exclude={"share"}),
@@ -216,7 +215,7 @@ def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
 
 
 def _figure(number: float) -> str:
-    """Write a number in three digits, or as many as it has before the point."""
+    """Format a number in three digits, or as many as it has before the point."""
     return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
 
 
@@ -254,21 +253,21 @@ def _notes(plan: EpsilonSafePlan) -> Iterator[str]:
     yield "No data was read: how many classes are that large depends on the table, and on the node."
 
 
+# By field of a sample, the name, colour and dashes of its line.
 LINES = {
     "shown_from": (f"{100 * LIKELY:g} % likely to be shown, from here up", "#08306b", [1, 0]),
     "lost_to": (f"{100 * LIKELY:g} % likely to be lost, from here down", "#6baed6", [1, 0]),
     "k": ("least k", "#d95f02", [1, 0]),
     "tight_k": ("least k by the tight δ", "#d95f02", [4, 3]),
 }
-"""By field of a sample: the name of its line, its colour and its dashes."""
 
 BETWEEN = "#c6dbef"
 PLAN_WIDTH, PLAN_HEIGHT = 560, 320
-MARGIN = 1.25  # how far the axis of rows goes beyond what is drawn
+MARGIN = 1.25  # factor by which the axis of rows exceeds the data
 
 
 def plan_chart(plan: EpsilonSafePlan) -> Any:
-    """Make the chart as altair has it."""
+    """Draw the chart by altair."""
     altair = required_altair()
     shown = [{**sample.model_dump(), "beta": float(sample.beta)} for sample in plan.samples]
     names = [name for name, _, _ in LINES.values()]
@@ -326,10 +325,10 @@ def plan_chart(plan: EpsilonSafePlan) -> Any:
 
 
 def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
-    """Make a mark at the sample that shows the smallest classes, with words above it."""
+    """Mark the sample that shows the smallest classes, with words above the mark."""
     best = plan.best
     k = best.tight_k if plan.tight else best.k
-    # To the side of the mark, so that words stay within the chart.
+    # Align the words so that they stay within the chart.
     place = best.beta / plan.samples[-1].beta
     align = "left" if place < Fraction(1, 4) else "right" if place > Fraction(3, 4) else "center"
     words = f"smallest: {best.shown_from:,} rows, with β = {spelled(best.beta)} and k = {k:,}"
@@ -343,7 +342,7 @@ def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
 
 
 def _round(least: int, most: int) -> list[int]:
-    """List 1, 2, 5, 10 and so on, from below the least to above the most."""
+    """List 1, 2, 5, 10 and so on, over the range of the axis."""
     return [
         figure
         for power in range(len(str(least)) - 1, len(str(most)) + 1)

@@ -1,4 +1,4 @@
-"""The result of an experiment or a plan, and its files: a table for programs, one for people, and a chart."""
+"""Results of experiments and plans, and their files: a table for programs, one for people, and a chart."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, 
 from sqlanon.report.document import Table
 
 Row = Mapping[str, Any]  # a text, a number or None by column
-DIGITS = 10  # after the point, of all figures
+DIGITS = 10  # after the decimal point
 
 ENDINGS = (".csv", ".md", ".svg")
-FORMATS = ("html", "svg", "png", "json")  # of charts, by the endings of their files
+FORMATS = ("html", "svg", "png", "json")  # of charts, by suffix
 
 BLACK = "#222222"
 
@@ -27,17 +27,17 @@ BLACK = "#222222"
 class Reproduced:
     """The results of a reproduction."""
 
-    title: str  # what was compared, in a line
-    rows: Sequence[Row]  # a row per release, all with the same columns
-    shown: Mapping[str, str]  # the columns of a summary, with their headings
-    findings: Sequence[str]  # what the rows say, a sentence each
-    notes: Sequence[str]  # how they are to be read, a sentence each
-    chart: Any  # the rows as a chart of altair
-    parts: str | None = None  # the column that separates the tables of a summary, if there are several
+    title: str
+    rows: Sequence[Row]  # a row per release, all with equal columns
+    shown: Mapping[str, str]  # columns of the summary, with headings
+    findings: Sequence[str]  # sentences
+    notes: Sequence[str]  # sentences on how to read the rows
+    chart: Any  # of altair
+    parts: str | None = None  # the column that separates several tables of the summary
 
     @property
     def tables(self) -> Iterator[Table]:
-        """The tables of a summary: all rows, or those of each part without its empty columns."""
+        """Tables of the summary: all rows, or those of each part without its empty columns."""
         if self.parts is None:
             yield _table(self.title, self.shown, self.rows)
             return
@@ -53,12 +53,12 @@ def _table(title: str, shown: Mapping[str, str], rows: Sequence[Row]) -> Table:
 
 
 def rounded(row: Row) -> Row:
-    """Return the row with figures that equal runs make equal, though a database adds in any order."""
+    """Round figures, so that equal runs give equal rows though a database adds in any order."""
     return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
 
 
 def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
-    """Refuse what cannot be written, before the work is done."""
+    """Refuse files that cannot be written, before the work is done."""
     required_altair()
     if folder.exists() and not folder.is_dir():
         raise EngineError(f"{folder} is not a folder; give the name of one", step="target")
@@ -70,7 +70,7 @@ def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
 
 
 def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) -> dict[str, Path]:
-    """Write all files, which get their names when the last of them is complete."""
+    """Write all files; they appear once the last is complete."""
     writers: Mapping[str, Callable[[Path], object]] = {
         ".csv": lambda path: _write_csv(path, found),
         ".md": lambda path: path.write_text(markdown(found, f"{name}.svg"), encoding="utf-8"),
@@ -86,7 +86,7 @@ def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) ->
 
 
 def markdown(found: Reproduced, chart: str) -> str:
-    """Write the report: the findings, the rows, the chart and how they are to be read."""
+    """Write the report: findings, rows, chart and notes."""
     lines = [f"# {found.title}", "", *(f"- {finding}" for finding in found.findings), ""]
     for table in found.tables:
         lines += [] if found.parts is None else [f"## {table.title}", ""]
@@ -97,7 +97,7 @@ def markdown(found: Reproduced, chart: str) -> str:
 
 
 def spelled(value: str | int | float | None) -> str:
-    """Write ``12,345``, ``0.1234``, or a dash for nothing."""
+    """Format a number as ``12,345`` or ``0.1234``, and None as a dash."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -114,28 +114,28 @@ def _write_csv(path: Path, found: Reproduced) -> None:
 
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder to write to, which goes again if nothing was written to it."""
+    """Make a folder to write to, and remove it if nothing was written."""
     with cannot_be_written(folder, "target"):
         folder.mkdir(exist_ok=True)
     try:
         yield
     except BaseException:
-        with suppress(OSError):  # it is not empty
+        with suppress(OSError):  # not empty
             folder.rmdir()
         raise
 
 
 def save(draw: Callable[[], Any], target: Path, *, replace: bool) -> None:
-    """Write a chart as the file that its ending asks for."""
+    """Write a chart in the format of the file's suffix."""
     kind = refuse_format(target)
     drawn = draw()
     with staged_file(target, replace=replace) as staged:
-        # Inline, so that the page needs nothing from elsewhere.
+        # Inline scripts make the page self-contained.
         drawn.save(str(staged), format=kind, **({"inline": True} if kind == "html" else {}))
 
 
 def refuse_format(path: Path) -> str:
-    """Return the format that a file's ending asks for; refuse any other ending."""
+    """Return the format of a file's suffix; refuse any other suffix."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise PolicyError("the chart cannot be drawn:", [f"{path} ends in none of .{', .'.join(FORMATS)}"])

@@ -1,4 +1,4 @@
-"""Tables of lakes and releases in object stores: files of Parquet, and a log or a note that lists them."""
+"""Tables of lakes and releases in object stores: Parquet files, listed by a log or a note."""
 
 OFFERS = {
     "sources": {"lake": "sqlanon.lakes.tables:source_at", "store": "sqlanon.lakes.store:source_at"},

@@ -1,4 +1,4 @@
-"""Tables of Delta Lake in a folder of this machine, by the package ``deltalake``."""
+"""Delta tables in folders of this machine, by the package ``deltalake``."""
 
 from __future__ import annotations
 
@@ -22,20 +22,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
-IN_NO_NAME = frozenset(" ,;{}()\n\t=")  # what no name of a column has, to readers of Delta tables
-ZONELESS = "timestampNtz"  # the feature of tables that have times without a zone
-
-MISREAD = re.compile(r"[\x00-\x1f\x7f#?\[\]\\^|]|%[0-9A-Fa-f]{2}")
-"""What ``deltalake`` takes for something else in a path, as it was found by trying every sign of ASCII."""
+IN_NO_NAME = frozenset(" ,;{}()\n\t=")  # refused in column names by readers of Delta tables
+ZONELESS = "timestampNtz"  # the table feature for times without a zone
+MISREAD = re.compile(r"[\x00-\x1f\x7f#?\[\]\\^|]|%[0-9A-Fa-f]{2}")  # ``deltalake`` misreads these in a path, as tried
 
 
 class DeltaLakeTable:
-    """A table, by the path of its folder."""
-
     owns_folder = True
 
     def __init__(self, name: str) -> None:
-        """Refuse a path that ``deltalake`` does not read."""
+        """Refuse a path that ``deltalake`` cannot read."""
         if not name.strip() or "://" in name:
             raise EngineError(
                 f'"{name}" is not the path of a folder of this machine: write delta:/path/of/table', step="target"
@@ -98,7 +94,7 @@ class DeltaLakeTable:
 
         schema = self._delta.Schema.from_arrow(release.schema)
         actions = [self._action(file) for file in release.files]
-        # Not tried again: what another program has committed meanwhile would stay beside the release.
+        # Without retries: a concurrent commit's rows would stay beside the release.
         properties = self._delta.CommitProperties(custom_metadata={NOTE_KEY: release.note}, max_commit_retries=0)
         settings = {"partition_by": [*release.partition_by], "commit_properties": properties}
         with self._refusals("publish"):
@@ -126,7 +122,7 @@ class DeltaLakeTable:
 
     @contextmanager
     def _refusals(self, step: str) -> Iterator[None]:
-        """Raise what the package refuses as our errors: its own can have values of the table."""
+        """Convert the package's errors to EngineError, as their texts can have values of the table."""
         from deltalake.exceptions import CommitFailedError, DeltaError
 
         try:
@@ -148,7 +144,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 
 
 def _newest_note(table: DeltaTable) -> str | None:
-    """Return the newest record: commits that move no row, as VACUUM makes some, have none."""
+    """Return the newest record; commits without rows, such as VACUUM's, have none."""
     for entries in (table.history(1), table.history()):
         notes: Iterator[str] = (entry[NOTE_KEY] for entry in entries if isinstance(entry.get(NOTE_KEY), str))
         if (note := next(notes, None)) is not None:

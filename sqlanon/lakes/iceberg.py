@@ -1,4 +1,4 @@
-"""Tables of Apache Iceberg with files on this machine, by the package ``pyiceberg`` and the catalogs that it knows."""
+"""Apache Iceberg tables with files on this machine, by the package ``pyiceberg`` and its catalogs."""
 
 from __future__ import annotations
 
@@ -19,19 +19,14 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table, Transaction
 
-PARTS = 3  # how many parts a name has at least: catalog, namespace and table
-
-RETRIES = "commit.retry.num-retries"
-"""The property of a table that says how often a client commits again where another commit came first."""
+PARTS = 3  # fewest parts of a name: catalog, namespace and table
+RETRIES = "commit.retry.num-retries"  # the table property for retries after a concurrent commit
 
 
 class IcebergLakeTable:
-    """A table, by its name in a catalog."""
-
     owns_folder = False
 
     def __init__(self, name: str) -> None:
-        """Find the catalog."""
         self._name = name
         catalog, *parts = name.split(".")
         if len(parts) < PARTS - 1 or not all((catalog, *parts)):
@@ -57,13 +52,13 @@ class IcebergLakeTable:
 
     @cached_property
     def location(self) -> str:
-        """Return the place of the table, whether it is there yet or not."""
+        """The place of the table, which need not exist."""
         if self._table is not None:
             return self._table.location()
         from pyiceberg.schema import Schema
 
         with self._refusals("target", f"the {self.described} cannot be made"):
-            # Nothing is made until a transaction is committed.
+            # An uncommitted transaction makes nothing.
             return self._catalog.create_table_transaction(self._identifier, Schema()).table_metadata.location
 
     def newest(self) -> LakeVersion | None:
@@ -107,7 +102,7 @@ class IcebergLakeTable:
             raise
 
     def _transaction(self, release: LakeRelease, paths: list[str]) -> Transaction:
-        """Start the transaction that puts files in place of all others, in one snapshot that has the record."""
+        """Start the transaction that replaces all files in one snapshot with the record."""
         from pyiceberg.io.pyarrow import parquet_files_to_data_files
 
         note = {NOTE_KEY: release.note}
@@ -115,7 +110,7 @@ class IcebergLakeTable:
             made = self._catalog.create_table_transaction(self._identifier, release.schema, location=self.location)
             made.add_files(paths, snapshot_properties=note)
             return made
-        # Of this object alone. Tried again, the commit would leave what another program has committed meanwhile.
+        # Only in this object. A retried commit would keep a concurrent commit's rows.
         self._table.metadata.properties[RETRIES] = "0"
         transaction = self._table.transaction()
         if transaction.table_metadata.name_mapping() is None:
@@ -129,12 +124,12 @@ class IcebergLakeTable:
         return transaction
 
     def _name_of(self, path: str) -> str:
-        """Return the name of a file in the folder of the table; the whole path if it is elsewhere."""
+        """Return the name of a file in the table's folder, or its whole path elsewhere."""
         return path.removeprefix(f"{self.location}/data/").removeprefix("file://")
 
     @contextmanager
     def _refusals(self, step: str, reason: str) -> Iterator[None]:
-        """Raise what the package and the catalog refuse as our errors, whose own texts are those of many programs."""
+        """Convert errors of the package and of the catalog, which vary, to EngineError."""
         try:
             yield
         except EngineError:
@@ -144,13 +139,13 @@ class IcebergLakeTable:
 
 
 def _types(schema: pa.Schema) -> dict[str, str]:
-    """Columns with their types, as Iceberg has them: it has no whole numbers of less than 32 bits."""
+    """Return columns with their types in Iceberg, which has no integers of less than 32 bits."""
     types = {field.name: duckdb_type(field.type) for field in schema}
     return {name: re.sub(r"^(TINYINT|SMALLINT)", "INTEGER", kind) for name, kind in types.items()}
 
 
 def _newest_note(table: Table) -> str | None:
-    """Return the newest record of the snapshots that led to the present one."""
+    """Return the newest record among the ancestors of the current snapshot."""
     found = table.current_snapshot()
     while found is not None:
         if found.summary is not None and (note := found.summary.additional_properties.get(NOTE_KEY)) is not None:

@@ -1,8 +1,7 @@
-"""Releases in object stores: their files lie under a prefix of their run, and one object, written last, lists them.
+"""Releases in object stores: files under a prefix per run, listed by one object that is written last.
 
-A release is written and verified here, then copied there, or written there by a server. A run that fails removes its
-own files. Those of a run that was killed, or that lost the store, are removed by the next run to the same target on the
-same machine.
+A release is written and verified here, then copied, or written there by a server. A failed run removes its own files.
+After a run that was killed, or that lost the store, the next run to the same target on the same machine removes them.
 """
 
 from __future__ import annotations
@@ -40,21 +39,19 @@ if TYPE_CHECKING:
 
     from sqlanon.engines.duckdb import Engine
 
-FILES = "files"  # the key of the list of files, beside that of the record
-RUN = re.compile(r"release-[0-9a-f]{64}")  # the name of a run, which is that of the folder of its files
-
-READS = 3
-"""How often a note is read before it counts as another's: arrow may cut off one that has replaced a shorter one."""
+FILES = "files"  # the key of the list of files in the note
+RUN = re.compile(r"release-[0-9a-f]{64}")  # the name of a run and of its folder
+READS = 3  # reads of a note before it counts as foreign: arrow may cut off one that replaced a shorter one
 
 
 class StoredRelease:
     """The release under an address that ends in a slash, such as ``s3://bucket/visits_k5/``; it may be empty.
 
-    Whatever the store refuses, or pyarrow, is raised as an :class:`EngineError`.
+    Errors of the store and of pyarrow are raised as :class:`EngineError`.
     """
 
     def __init__(self, url: str) -> None:
-        """Read the note: the record, None without one, and the files that are listed beside it."""
+        """Read the note: the record, if any, and the listed files."""
         self.url = url.rstrip("/") + "/"
         with self._refusals("read"):
             self._store, self._prefix = opened(self.url.rstrip("/"))
@@ -69,20 +66,19 @@ class StoredRelease:
         return readable_layout(self.text)
 
     def sizes(self) -> dict[str, int]:
-        """Return the bytes of its files, by their names in the folder of their run, without those that are gone."""
+        """Return the sizes of its existing files, by name in the folder of their run."""
         with self._refusals("read"):
             found = self._store.get_file_info([self._path(name) for name in self.names])
         sizes = zip(self.names, found, strict=True)
         return {name.partition("/")[2]: info.size for name, info in sizes if info.size is not None}
 
     def sha256(self, name: str) -> str:
-        """Hash a file, by its name in the folder of its run."""
         run = self.names[0].partition("/")[0]
         with self._refusals("read"), self._store.open_input_stream(self._path(f"{run}/{name}")) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def rows(self, columns: Mapping[str, str]) -> Any:
-        """Return its rows as a dataset of Arrow, which reads the store as it is scanned."""
+        """Return its rows as an Arrow dataset, which reads the store when scanned."""
         from pyarrow import dataset
 
         paths = [self._path(name) for name in self.names]
@@ -90,7 +86,7 @@ class StoredRelease:
             return dataset.dataset(paths, schema=schema_of(columns), format="parquet", filesystem=self._store)
 
     def refuse_missing(self) -> None:
-        """Refuse a store that has no bucket of the name."""
+        """Refuse a store without the bucket."""
         from pyarrow import fs
 
         bucket = self._prefix.partition("/")[0]
@@ -99,7 +95,7 @@ class StoredRelease:
                 raise FileNotFoundError(bucket)
 
     def of_run(self, run: str) -> StoredRelease:
-        """Return the release with the data files under the name of a run, in place of those that are listed."""
+        """Return the release with the data files of a run in place of the listed ones."""
         from pyarrow import fs
 
         found = copy(self)
@@ -119,7 +115,7 @@ class StoredRelease:
             refuse_other_types(found, columns)
 
     def copy(self, folder: Path, run: str) -> None:
-        """Copy the files of a folder under the name of a run."""
+        """Copy the files of a folder to the folder of a run."""
         from pyarrow import fs
 
         with self._refusals("written"):
@@ -127,7 +123,7 @@ class StoredRelease:
             fs.copy_files(str(folder), self._path(run), fs.LocalFileSystem(), self._store)
 
     def put(self, note: str) -> None:
-        """Have a note that lists the files in place of the one before; refused, it may be there all the same."""
+        """Replace the note by one that lists the files; a failed write may still take effect."""
         listed = json.dumps({**json.loads(note), FILES: [*self.names]})
         with self._refusals("written"), self._store.open_output_stream(self._path(MARKER)) as file:
             file.write(f"{listed}\n".encode())
@@ -140,7 +136,7 @@ class StoredRelease:
                     self._store.delete_dir(self._path(run))
 
     def _noted(self) -> tuple[str | None, tuple[str, ...]]:
-        """Return the record and the files of the note; of a note of somebody else, its text and no files."""
+        """Return the record and the files of the note, or the text of a foreign note without files."""
         note = None
         for _ in range(READS):
             note = self.read_note()
@@ -154,7 +150,6 @@ class StoredRelease:
         return note, ()
 
     def read_note(self) -> str | None:
-        """Return the text of the note; None without one."""
         with self._refusals("read"):
             try:
                 with self._store.open_input_stream(self._path(MARKER)) as file:
@@ -178,7 +173,7 @@ class StoredRelease:
 
 
 def opened(url: str) -> tuple[FileSystem, str]:
-    """Return the store of an address, with the path in it."""
+    """Return the store of an address, and the path in it."""
     from pyarrow import fs
 
     connect: Callable[[str], tuple[FileSystem, str]] = fs.FileSystem.from_uri
@@ -186,7 +181,7 @@ def opened(url: str) -> tuple[FileSystem, str]:
 
 
 def source_at(engine: Engine, name: str) -> ResolvedSource | None:
-    """Find a release in a store as a source; None if there is none, and files there are to be read as any others."""
+    """Return a release in a store as a source; None if files there are to be read like any others."""
     stored = StoredRelease(name)
     if stored.layout is None:
         return None
@@ -194,8 +189,8 @@ def source_at(engine: Engine, name: str) -> ResolvedSource | None:
     return replace(found, description=stored.described, dataset=dataset_named(stored.url))
 
 
-PRIVATE = 0o700  # what a folder is to others of this machine: closed
-NOTED = "run"  # the file of this machine that has the name of a run, under which its files are in the store
+PRIVATE = 0o700  # closed to other users of this machine
+NOTED = "run"  # the local file with the name of a run, and so of its folder in the store
 
 
 class StoreTarget(SharedFolder):
@@ -207,12 +202,12 @@ class StoreTarget(SharedFolder):
 
     @cached_property
     def run(self) -> str:
-        """Name this run, and the folder of its files in the store."""
+        """The name of this run, and of its folder in the store."""
         return f"release-{sha256_of_json([platform.node(), os.getpid(), time.time_ns()])}"
 
     @property
     def final(self) -> Path:
-        """Return a place on this machine; hidden folders beside it have the names of runs."""
+        """A local path; hidden folders beside it hold the names of runs."""
         return Path(gettempdir(), f"sqlanon-{sha256_of_json(self.name)}")
 
     @contextmanager
@@ -243,7 +238,7 @@ class StoreTarget(SharedFolder):
         return self.store.text
 
     def standing(self) -> Standing | None:
-        """Return the release in the store: the files that its note lists are looked at, and no others."""
+        """Return the release in the store, from the files that its note lists."""
         layout = self.store.layout
         if layout is None:
             return None
@@ -268,7 +263,7 @@ class StoreTarget(SharedFolder):
         return [f"{self.store.url}{name}" for name in names]
 
     def _publish(self) -> None:
-        """List the files of the run, unless another one has put what may not be replaced."""
+        """List the files of the run, unless another run has published an irreplaceable release."""
         if self.is_far:
             written = self.store.of_run(self.run)
             written.refuse_other_types(self.columns)
@@ -284,7 +279,7 @@ class StoreTarget(SharedFolder):
         written.put(self.sealed(layout))
 
     def _discard(self) -> None:
-        """Remove the files of a run that has failed, or leave a folder with its name for the next run, which tries."""
+        """Remove the files of a failed run, or leave a folder with its name for the next run to try."""
         left = None
         with suppress(OSError, EngineError):
             held = hold(self.final.parent, f".{self.final.name}.run.", ".staged")
@@ -292,13 +287,13 @@ class StoreTarget(SharedFolder):
             _note(held.path, self.run)
             held.release()
             left = held.path
-        with suppress(EngineError):  # what went before says more
+        with suppress(EngineError):  # raise the first error instead
             self.store.discard(self.run)
             if left is not None:
                 remove(left)
 
     def _tidy(self) -> None:
-        """Remove what runs to the same target have left that were killed: in the store, then here."""
+        """Remove what killed runs to this target left, first in the store, then here."""
         for path in left_behind(self.final):
             run = _run_of(path)
             with suppress(EngineError):  # the next run tries again
@@ -321,7 +316,7 @@ class StoreTarget(SharedFolder):
 
 
 def _note(folder: Path, run: str) -> None:
-    """Note the name of a run in a folder of this machine before there is anything of it in the store."""
+    """Note the name of a run in a local folder before anything of it is in the store."""
     with cannot_be_written(folder, "target"):
         folder.chmod(PRIVATE)
         (folder / NOTED).write_text(run, encoding="ascii")
@@ -330,7 +325,7 @@ def _note(folder: Path, run: str) -> None:
 
 
 def _run_of(folder: Path) -> str | None:
-    """Return the name of the run that a folder of ours is of; others can make folders of that name as well."""
+    """Return the name of the run of a folder, if this user made it; others can make such folders."""
     with suppress(OSError, ValueError):
         if folder.lstat().st_uid == os.geteuid():
             found = (folder / NOTED).read_text(encoding="ascii")
@@ -339,6 +334,6 @@ def _run_of(folder: Path) -> str | None:
 
 
 def is_listed(store: StoredRelease) -> bool:
-    """Return whether the files that the note lists are those of a release of ours, by their names and sizes."""
+    """Return whether the note lists exactly the files of a release of ours, by name and size."""
     layout = store.layout
     return layout is not None and layout.files == listing(store.sizes())

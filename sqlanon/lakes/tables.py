@@ -1,4 +1,4 @@
-"""Tables of lakes: files of Parquet and a log; their newest version, the commit of the next one, and their types."""
+"""Tables of lakes, which are Parquet files and a log: their versions, commits and types."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb import Engine
 
 ANOTHER_COMMIT = (
-    "another program has changed the {} since the run looked at it: nothing is published; run again while nobody "
-    "writes to it"
+    "another program has changed the {} since the run read it: nothing is published; run again while nobody writes to "
+    "it"
 )
 
 
@@ -32,36 +32,35 @@ class AddedFile:
     name: str  # its path in the folder of the table
     bytes: int
     rows: int
-    partition: Mapping[str, str | None]  # the texts of its partition columns, by name; None for NULL
+    partition: Mapping[str, str | None]  # texts of partition columns, by name; None for NULL
 
 
 @dataclass(frozen=True)
 class LakeRelease:
     """The content that a commit gives a table."""
 
-    files: Sequence[AddedFile]  # all of its files
+    files: Sequence[AddedFile]
     schema: pa.Schema
-    partition_by: Sequence[str]  # the columns in the names of folders
-    note: str  # its record
+    partition_by: Sequence[str]  # columns in names of folders
+    note: str  # the record
 
 
 @dataclass(frozen=True)
 class LakeVersion:
     """A version of a table."""
 
-    number: int  # counts the versions of the table; each has another
-    files: Mapping[str, int]  # the bytes of its files, by their names in its folder, or their paths elsewhere
-    columns: Mapping[str, str]  # the types of its columns, by name
-    partition_by: tuple[str, ...]  # the columns in the names of folders
-    note: str | None  # the newest record in the log of the table
-    unreadable: str | None  # why its files do not have its rows as they are; None if they do
+    number: int  # unique among the versions of the table
+    files: Mapping[str, int]  # sizes of its files, by name in its folder, or path elsewhere
+    columns: Mapping[str, str]  # types by name
+    partition_by: tuple[str, ...]  # columns in names of folders
+    note: str | None  # the newest record in the log
+    unreadable: str | None  # why its files alone do not give its rows; None if they do
 
 
 class LakeTable(Protocol):
-    """A table, which need not be there; what it, its package or its catalog refuses is an :class:`EngineError`."""
+    """A table, which need not exist; errors of its package or its catalog are raised as :class:`EngineError`."""
 
-    # Whether nothing but the table is in its folder, which a user has chosen. Else a catalog has, and files that were
-    # dropped from it may be there.
+    # A user chose the folder, and only the table is in it. Otherwise a catalog did, and dropped files may be there.
     owns_folder: bool
 
     @property
@@ -70,7 +69,7 @@ class LakeTable(Protocol):
 
     @property
     def folder(self) -> Path:
-        """The folder of its files, and of those of a release."""
+        """The folder of its files, and of the files of a release."""
 
     def newest(self) -> LakeVersion | None:
         """Return its newest version, on which the next commit builds; None if the table does not exist."""
@@ -79,9 +78,9 @@ class LakeTable(Protocol):
         """Refuse columns of a release that the table cannot have."""
 
     def commit(self, release: LakeRelease) -> None:
-        """Have a release in place of all that the newest version had when it was asked for, in one step.
+        """Replace the content of the newest version that was asked for by a release, in one step.
 
-        Another version by now is refused.
+        Refuse if the table has another version by now.
         """
 
 
@@ -94,21 +93,20 @@ class PinnedVersion:
 
     @property
     def files(self) -> Files:
-        """Its rows, with the types of its log; refused if it has none, or its files do not have them as they are."""
+        """Its rows, with types from its log; refused if there are none, or its files alone do not give them."""
         version = self.version
         if version.unreadable is not None:
             raise EngineError(f"the {self.table.described} cannot be read: {version.unreadable}", step="source")
         return self.files_by(version.columns, version.partition_by)
 
     def files_by(self, columns: Mapping[str, str], partition_by: tuple[str, ...]) -> Files:
-        """Select the rows of its files, by types from elsewhere."""
+        """Return its files, with types from elsewhere."""
         if not self.version.files:
             raise EngineError(f"the {self.table.described} has no rows", step="source")
         paths = tuple(str(self.table.folder / name) for name in self.version.files)
         return Files(paths, columns=columns, partition_by=partition_by, by_name=True)
 
     def refuse_changed(self) -> None:
-        """Refuse to go on if the table has another version by now."""
         newest = self.table.newest()
         if newest is None or newest.number != self.version.number:
             now = "is gone" if newest is None else f"has version {newest.number} by now"
@@ -120,7 +118,7 @@ class PinnedVersion:
 
 
 def pinned_version(table: LakeTable) -> PinnedVersion:
-    """Return the newest version of a table that is there, or refuse it."""
+    """Return the newest version of an existing table."""
     version = table.newest()
     if version is None:
         raise EngineError(f"there is no {table.described}", step="source")
@@ -128,7 +126,7 @@ def pinned_version(table: LakeTable) -> PinnedVersion:
 
 
 def lake_table(name: str) -> LakeTable:
-    """Return the table of a name, which need not be there."""
+    """Return the table of a name, which need not exist."""
     if name.startswith(ICEBERG):
         from sqlanon.lakes.iceberg import IcebergLakeTable
 
@@ -139,13 +137,13 @@ def lake_table(name: str) -> LakeTable:
 
 
 def source_at(engine: Engine, name: str) -> ResolvedSource:
-    """Return the newest version of a table as a source."""
     pinned = pinned_version(lake_table(possible(name, "source")))
     files = pinned.files
     relation, paths = engine.read_files(files), (*files.paths,)
     return ResolvedSource(relation, pinned.table.described, paths, dataset_named(name), pinned=pinned)
 
 
+# Types of DuckDB and of Arrow.
 PLAIN = {
     "BOOLEAN": "bool",
     "TINYINT": "int8",
@@ -161,16 +159,13 @@ PLAIN = {
     "TIMESTAMP": "timestamp[us]",
     INSTANT: "timestamp[us, tz=UTC]",
 }
-"""Types by their names, with the texts of those of Arrow."""
-
 DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 
+# Types whose values are spelled alike in names of folders and in logs of tables.
 PARTITIONING = frozenset(("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "VARCHAR", "DATE"))
-"""Types whose values are spelled alike in the names of folders and in the logs of tables."""
 
 
 def refuse_types(columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
-    """Refuse columns that a table of a lake cannot have."""
     odd = [f'"{each.name}" ({each.type})' for each in columns if _arrow_type(each.type) is None]
     if odd:
         raise EngineError(
@@ -188,7 +183,7 @@ def refuse_types(columns: Sequence[SourceColumn], partition_by: Sequence[str]) -
 
 
 def refuse_other_types(written: pa.Schema, columns: Mapping[str, str]) -> None:
-    """Refuse a file with columns of other types than a table will have by its log, as servers may write some."""
+    """Refuse a file whose types differ from the table's log, as a server may write."""
     schema = schema_of(columns)
     odd = [field.name for field in written if duckdb_type(field.type) != duckdb_type(schema.field(field.name).type)]
     if odd:
@@ -198,14 +193,14 @@ def refuse_other_types(written: pa.Schema, columns: Mapping[str, str]) -> None:
 
 
 def schema_of(columns: Mapping[str, str]) -> pa.Schema:
-    """Make columns by their types; all may have NULL."""
+    """Make a schema of nullable columns."""
     import pyarrow as pa
 
     return pa.schema([(name, _arrow_type(kind)) for name, kind in columns.items()])
 
 
 def _arrow_type(kind: str) -> pa.DataType | None:
-    """Return a type in the words of Arrow; None if tables of lakes have none for its values."""
+    """Return the Arrow type of a type; None if tables of lakes cannot have it."""
     import pyarrow as pa
 
     if kind.endswith("[]"):
@@ -219,7 +214,7 @@ def _arrow_type(kind: str) -> pa.DataType | None:
 
 
 def duckdb_type(kind: pa.DataType) -> str:
-    """Return the type that DuckDB reads the values of a column in; its name in Arrow if there is none here."""
+    """Return the type in which DuckDB reads an Arrow type, or the latter's name if it has none."""
     import pyarrow as pa
 
     if pa.types.is_decimal(kind):

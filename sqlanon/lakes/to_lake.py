@@ -1,4 +1,4 @@
-"""A release as a table of a lake: its files are staged beside the table, then made its next version by one commit."""
+"""Releases as tables of lakes: files are staged beside the table, and one commit makes them its next version."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from sqlanon.queries.source import SourceColumn
 
 
 class SharedFolder(FolderTarget):
-    """A folder whose files have types that all readers of lakes and stores have."""
+    """A folder whose files have only types that all readers of lakes and stores know."""
 
     @property
     def described(self) -> str:
         return self.into.described
 
     def settle(self) -> None:
-        """Leave it to the next run, which tidies when it opens the target."""
+        """Do nothing: the next run tidies when it opens the target."""
 
     def with_columns(self, query: exp.Query) -> tuple[exp.Query, list[SourceColumn]]:
         query = signed(query, self.engine.parquet_columns(query))
@@ -57,8 +57,6 @@ class SharedFolder(FolderTarget):
 
 
 class LakeTarget(SharedFolder):
-    """A table of a lake, whose next version has the files of a folder."""
-
     @cached_property
     def table(self) -> LakeTable:
         return lake_table(self.name)
@@ -86,7 +84,7 @@ class LakeTarget(SharedFolder):
         return pinned_version(self.table).version.note
 
     def standing(self) -> Standing:
-        """Return the release in the table: the files that its log lists are looked at, and no others."""
+        """Return the release in the table, from the files that its log lists."""
         pinned = pinned_version(self.table)
         layout, version = readable_layout(pinned.version.note), pinned.version
         changes: tuple[str, ...] = ()
@@ -113,7 +111,7 @@ class LakeTarget(SharedFolder):
         if found is None:
             others = {table.folder} if os.path.lexists(table.folder) else set()
             if table.folder.is_dir():
-                # A run that was killed may have left its files.
+                # Ignore files left by a killed run.
                 others = {*table.folder.iterdir()} - {table.folder / _place_after(None)}
             if table.owns_folder and others:
                 reason = f"{table.folder} is there, and has no log of a table: give another name"
@@ -130,7 +128,7 @@ class LakeTarget(SharedFolder):
             raise EngineError(reason, step="target")
 
     def _publish(self) -> None:
-        """Move the files to the folder of the table, and commit them: no other run of ours comes between."""
+        """Move the files to the table's folder and commit them, without another run of ours in between."""
         table, layout = self.table, self.finished()
         note = self.sealed(layout)
         table.folder.mkdir(exist_ok=True)
@@ -151,12 +149,12 @@ class LakeTarget(SharedFolder):
                     raise
         finally:
             with suppress(OSError):
-                table.folder.rmdir()  # which is left alone if there is anything in it
+                table.folder.rmdir()  # only if empty
 
 
 @contextmanager
 def _parents(table: LakeTable) -> Iterator[None]:
-    """Make the folders that the folder of a table is to be in, if a catalog says so; those that stay empty go."""
+    """Make the parent folders that a catalog requires, and remove those that stay empty."""
     missing = [] if table.owns_folder else [each for each in table.folder.parents if not each.exists()]
     with cannot_be_written(table.folder, "target"):
         for each in reversed(missing):
@@ -170,29 +168,29 @@ def _parents(table: LakeTable) -> Iterator[None]:
 
 
 def is_own(version: LakeVersion) -> bool:
-    """Return whether a version is a release of ours as it was written, by its log; nothing is read."""
+    """Return whether a version is an unchanged release of ours, by its log alone."""
     layout = readable_layout(version.note)
     return layout is not None and version.unreadable is None and layout.files == listing(release_files(version))
 
 
 def release_files(version: LakeVersion) -> dict[str, int]:
-    """Return the files of a version by their names in the folder of their release, with their bytes."""
+    """Return the sizes of a version's files, by name in the folder of their release."""
     return {name.removeprefix(f"{place_of(version)}/"): size for name, size in version.files.items()}
 
 
 def place_of(version: LakeVersion) -> str:
-    """Return the folder of the release that the first file of a version is of."""
+    """Return the folder of the release to which a version's first file belongs."""
     first = next(iter(version.files), "")
     return first.partition("/")[0]
 
 
 def _place_after(version: LakeVersion | None) -> str:
-    """Return the folder of the release that follows a version, or is the first one."""
+    """Return the folder of the release after a version, or of the first one."""
     return f"release-{0 if version is None else version.number + 1}"
 
 
 def _is_published(table: LakeTable, place: Path) -> bool:
-    """Return whether a commit was made although it failed; so it is where that cannot be known."""
+    """Return whether a failed commit took effect after all; True if that cannot be determined."""
     try:
         found = table.newest()
     except EngineError:
@@ -201,7 +199,7 @@ def _is_published(table: LakeTable, place: Path) -> bool:
 
 
 def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
-    """Make the folder of the next version; files that a killed run has left there go, as no version is that new."""
+    """Return the folder of the next version, cleared of files of a killed run: no version is that new."""
     place = table.folder / _place_after(found)
     if table.owns_folder:
         shutil.rmtree(place, ignore_errors=True)
@@ -210,7 +208,7 @@ def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
 
 
 def _release(folder: Path, place: str, layout: FolderRecord, note: str) -> LakeRelease:
-    """Describe the files of a folder as a commit has them."""
+    """Describe the files of a folder for a commit."""
     from pyarrow import parquet
 
     files = []
@@ -218,7 +216,7 @@ def _release(folder: Path, place: str, layout: FolderRecord, note: str) -> LakeR
         footer = parquet.read_metadata(folder / name)
         refuse_other_types(footer.schema.to_arrow_schema(), layout.columns)
         texts = folder_values(name)
-        if "" in texts.values():  # which readers of tables take for NULL
+        if "" in texts.values():  # readers of tables take it for NULL
             raise EngineError("a column that has empty texts cannot partition a table of a lake", step="target")
         partition = {column: None if texts[column] == NO_VALUE else texts[column] for column in layout.partition_by}
         files.append(AddedFile(f"{place}/{name}", size, footer.num_rows, partition))

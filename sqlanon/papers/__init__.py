@@ -1,4 +1,4 @@
-"""Papers: their experiments, run again on public data, and their methods as published, to compare with.
+"""Papers: reproductions of their experiments on public data, and their methods as published, for comparison.
 
 >>> from sqlanon import papers
 >>> papers.NAMES
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
-_HOMES = {
+_HOMES = {  # modules with a ``REPRODUCTION``
     "h-ceiling": "ceiling_experiment",
     "diffgen": "diffgen_experiment",
     "thesis-accuracy": "income_accuracy",
@@ -30,7 +30,6 @@ _HOMES = {
     "ola": "ola_runs",
     "ipa": "ipa_experiment",
 }
-"""The module of each, which has it as ``REPRODUCTION``."""
 
 NAMES = tuple(_HOMES)
 
@@ -43,21 +42,21 @@ OFFERS = {
 }
 
 
-Announce = Callable[[str], None]  # takes each step before it is done, in words
+Announce = Callable[[str], None]  # takes the description of each step before the step
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment of a paper, with a name."""
+    """An experiment of a paper."""
 
     name: str
     source: str  # the paper
-    check: Callable[[Path], None] | None  # refuses a folder without what it reads; None if it reads nothing
+    check: Callable[[Path], None] | None  # refuses a folder without the data; None if it needs none
     run: Callable[[Session, Path, Sequence[int], Announce], Reproduced]  # on the data of a folder, by seeds
-    seeds: range  # those that are taken if none are given; of several, figures are means
+    seeds: range  # by default; figures are means over seeds
 
     def folder(self, data: Path | None) -> Path:
-        """Return the folder with its data, checked; the present one for an experiment that reads nothing."""
+        """Return the checked folder of its data, or the working folder if it needs none."""
         if data is None or self.check is None:
             if self.check is not None:
                 raise PolicyError(f"{self.name} reads data: give its folder, --data")
@@ -68,7 +67,7 @@ class Reproduction:
         return data
 
     def seeds_from(self, first: int | None, count: int | None) -> range:
-        """Return ``count`` seeds from a first one on; its own where neither is given."""
+        """Return ``count`` seeds from ``first`` on, each by default its own."""
         start = self.seeds.start if first is None else first
         if len(self.seeds) == 1 and count not in (None, 1):
             raise PolicyError(f"{self.name} makes every release once, with one seed: leave out the number of seeds")
@@ -90,7 +89,7 @@ def reproduction(name: str) -> Reproduction:
 
 
 def __getattr__(name: str) -> object:
-    """Import the methods when one of them is first used, which lets policies ask for them."""
+    """Import the methods on first use, which registers them for policies."""
     if name in __all__:
         return getattr(import_module("sqlanon.papers.methods"), name)
     raise AttributeError(f"module 'sqlanon.papers' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""UCI Adult as experiments take it: from the files of the repository, and hierarchies beside them."""
+"""UCI Adult, from the files of its repository, with hierarchies beside them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, subquery
 from sqlanon.queries.measures import level_map
 
-COLUMNS = (
+COLUMNS = (  # of both files, which have no header
     "age",
     "workclass",
     "fnlwgt",
@@ -34,7 +34,6 @@ COLUMNS = (
     "native_country",
     "income",
 )
-"""The columns of both files, which have no header."""
 
 TARGET = "income"
 TRAINING = "adult.data"
@@ -43,7 +42,7 @@ UNKNOWN = "?"
 
 
 def refuse_folder(folder: Path, hierarchies: Sequence[str], files: Sequence[str] = (TRAINING,)) -> None:
-    """Refuse a folder without some files of Adult, or without one of the files ``hierarchies/<column>.csv``."""
+    """Refuse a folder without some files of Adult, or without ``hierarchies/<column>.csv`` of a column."""
     needed = [*(folder / name for name in files), *(_hierarchy(folder, name) for name in hierarchies)]
     missing = [f"the file {path} does not exist" for path in needed if not path.is_file()]
     if missing:
@@ -56,19 +55,19 @@ def refuse_folder(folder: Path, hierarchies: Sequence[str], files: Sequence[str]
 
 
 def training_rows(folder: Path, columns: Sequence[str]) -> pa.Table:
-    """Read some columns of the 32,561 rows for training; what is unknown is the value ``?``."""
+    """Read columns of the 32,561 training rows; unknown values are ``?``."""
     return _rows(folder / TRAINING).select(columns)
 
 
 def test_rows(folder: Path, columns: Sequence[str]) -> pa.Table:
-    """Read some columns of the 16,281 rows for tests, with incomes spelled as in training: no dot at the end."""
+    """Read columns of the 16,281 test rows, with incomes spelled as in training, without a dot at the end."""
     rows = _rows(folder / TEST)
     incomes = pc.utf8_rtrim(rows[TARGET], characters=".")
     return rows.set_column(rows.schema.get_field_index(TARGET), TARGET, incomes).select(columns)
 
 
 def known_rows(folder: Path, columns: Sequence[str]) -> tuple[pa.Table, pa.Table]:
-    """Read some columns of the rows for training and for tests in which no column is ``?``: 30,162 and 15,060 rows.
+    """Read columns of the training and test rows in which no column is ``?``: 30,162 and 15,060 rows.
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "Adult".
     """
@@ -77,7 +76,6 @@ def known_rows(folder: Path, columns: Sequence[str]) -> tuple[pa.Table, pa.Table
 
 
 def taxonomies(folder: Path, hierarchies: Sequence[str]) -> Mapping[str, Taxonomy]:
-    """Read the hierarchies of some columns."""
     return {name: Taxonomy.from_csv(_hierarchy(folder, name)) for name in hierarchies}
 
 
@@ -87,7 +85,7 @@ def _hierarchy(folder: Path, name: str) -> Path:
 
 def _rows(path: Path) -> pa.Table:
     try:
-        # Without the message of the parser, which may quote a row.
+        # The parser's message may quote a row.
         found = csv.read_csv(
             path,
             read_options=csv.ReadOptions(column_names=list(COLUMNS)),
@@ -114,9 +112,9 @@ def _without_unknown(rows: pa.Table) -> pa.Table:
 
 Bounds = tuple[int, int]  # the least number, and the first one above all
 
-Tree = Mapping[str, "Tree | Sequence[str] | None"]
-"""What is under each label: labels again, values, or nothing under a value."""
+Tree = Mapping[str, "Tree | Sequence[str] | None"]  # by label, labels or values under it; None for a value
 
+# Ranges fixed by the program of Mohammed et al. (DiffGen).
 BOUNDS: Mapping[str, Bounds] = {
     "age": (15, 95),
     "fnlwgt": (0, 1_500_000),
@@ -125,8 +123,8 @@ BOUNDS: Mapping[str, Bounds] = {
     "capital_loss": (0, 5_000),
     "hours_per_week": (1, 100),
 }
-"""The ranges that the program of Mohammed et al. (DiffGen) fixes."""
 
+# Trees without their tops.
 TREES: Mapping[str, Tree] = {
     "workclass": {
         "Employee": {"Private": None, "Government": ("Federal-gov", "State-gov", "Local-gov")},
@@ -182,23 +180,21 @@ TREES: Mapping[str, Tree] = {
             "East Europe": ("Hungary", "Poland", "Yugoslavia"),
         },
         "Asia": {
-            # "South" is taken to be South Korea, and "Hong" to be Hong Kong.
+            # "South" is assumed to be South Korea, and "Hong" to be Hong Kong.
             "East Asia": ("China", "Hong", "Japan", "South", "Taiwan"),
             "Southeast Asia": ("Cambodia", "Laos", "Philippines", "Thailand", "Vietnam"),
             "South and West Asia": ("India", "Iran"),
         },
     },
 }
-"""Without the top."""
 
-WITH_UNKNOWN = ("workclass", "occupation", "native_country")
-"""The columns in which a value may be unknown, which is well known of Adult."""
+WITH_UNKNOWN = ("workclass", "occupation", "native_country")  # columns of Adult with unknown values
 
 
 def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
-    """Return the bounds or the taxonomy of each of the 14 predictors, in the order of the columns.
+    """Return the bounds or the taxonomy of each of the 14 predictors, in column order.
 
-    If ``unknown``, ``?`` is a value, right under the top, in the columns where it occurs.
+    If ``unknown``, ``?`` is a value right under the top, in columns where it occurs.
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "Adult", for the choice of predictors.
     """
@@ -210,7 +206,7 @@ def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
             tree = TREES[name]
             paths = list(_paths({**tree, UNKNOWN: None} if unknown and name in WITH_UNKNOWN else tree, (TOP,)))
             height = max(map(len, paths))
-            # A value that is nearer to the top than others is its own label up to there.
+            # A value nearer to the top than others is its own label on the levels below.
             found[name] = Taxonomy.from_rows([(path[0],) * (height - len(path)) + path for path in paths])
     return found
 
@@ -229,19 +225,19 @@ def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 MODELS = ("tree", "logistic")
 
 RAW_TRAINING = "training"
-RAW_TEST = "test"  # the tables of rows as they are
+RAW_TEST = "test"
 
 BASELINE = "rows as they are (BA)"
 LOWER_BOUND = "more frequent class (LA)"
 
 
 def as_they_are(table: str, columns: Sequence[str]) -> str:
-    """Return the query for some columns of a table and the income."""
+    """Return the query for columns of a table and the income."""
     return _chosen(table, columns).sql(DIALECT)
 
 
 def at_node(columns: Sequence[str], node: Mapping[str, int]) -> str:
-    """Return the query that generalizes the rows for tests at a node; columns that it lacks stay as they are."""
+    """Return the query that generalizes the test rows at a node; columns without a level stay unchanged."""
     rows = subquery(_chosen(RAW_TEST, columns), "anon_rows")
     return table_call("generalize", rows, level_map(node)).sql(DIALECT)
 

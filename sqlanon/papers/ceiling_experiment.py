@@ -1,4 +1,4 @@
-"""Lee, Kim, Kim and Chung 2017 on UCI Adult: h-ceiling beside what it competes with."""
+"""Lee, Kim, Kim and Chung 2017 on UCI Adult: h-ceiling and its competitors."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ SENSITIVE = "occupation"
 CLASS_SIZES = (3, 5, 10)
 CEILINGS = (0.25, 0.3, 0.35)
 CATALOGS: tuple[CatalogKind, ...] = ("none", "paper")
-LIMIT = 0.05  # the share of rows that may be suppressed, or moved
+LIMIT = 0.05  # most rows that may be suppressed, or moved, as a share
 
 PLAIN = "k-anonymity"
 RELEASED = "released"
-LISTED = "listed"  # the table of a catalog
+LISTED = "listed"  # the catalog's table
 
 SHOWN = {
     "method": "method",
@@ -65,11 +65,11 @@ SHOWN = {
 class Contender:
     """A release to make."""
 
-    method: str  # what makes it, in words
-    k: int  # how many rows a class has
-    h: float | None = None  # the ceiling, if there is one
-    catalog: str | None = None  # its kind, if there is one
-    settings: Mapping[str, Any] = field(default_factory=dict)  # those of its policy
+    method: str  # in words
+    k: int
+    h: float | None = None  # the ceiling
+    catalog: str | None = None  # the kind of catalog
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of its policy
 
     def __str__(self) -> str:
         return f"{self.method}, k = {self.k}{'' if self.catalog is None else ', with a catalog'}"
@@ -80,10 +80,10 @@ class Contender:
 
 
 def contenders() -> Iterator[Contender]:
-    """Yield all releases, those of one method together.
+    """Yield all releases, grouped by method.
 
-    Relocation, as suppression, takes the node at which rows in small classes count as lost: how wrong it is to show
-    them elsewhere is seen by queries alone.
+    Relocation takes the node at which rows in small classes count as lost, as suppression does: only queries show the
+    error of moving them.
     """
     for h, kind, k in itertools.product(CEILINGS, CATALOGS, CLASS_SIZES):
         settings = {"method": HCeiling(k, h=h, catalog=kind)}
@@ -99,10 +99,10 @@ def contenders() -> Iterator[Contender]:
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and hold it against the original."""
+    """Make every release, and compare it with the original."""
     (seed,) = seeds
     original = adult.training_rows(folder, (*QUASI_IDENTIFIERS, SENSITIVE))
-    # The domain of age that the paper names, and not only the ages that occur.
+    # The paper's domain of age, not only the ages that occur.
     ages = Taxonomy.intervals([10, 50], minimum=0, maximum=99)
     session.taxonomies.load_all({"age": ages, **adult.taxonomies(folder, HIERARCHIES)})
     workload = queries(original)
@@ -121,13 +121,13 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def queries(original: pa.Table) -> list[CountQuery]:
-    """Ask ``COUNT(*) WHERE occupation = v GROUP BY attribute`` of all values and attributes, as the paper does."""
+    """Ask ``COUNT(*) WHERE occupation = v GROUP BY attribute`` for all values and attributes, as in the paper."""
     values = sorted(set(original[SENSITIVE].to_pylist()))
     return [CountQuery(column=name, where={SENSITIVE: value}) for name in QUASI_IDENTIFIERS for value in values]
 
 
 def measured(session: Session, original: pa.Table, contender: Contender, workload: list[CountQuery], seed: int) -> Row:
-    """Make a release, and a row of the table of it."""
+    """Make a release, and return its row."""
     source = SeededSource(seed) if contender.policy.method.draws else None
     catalog = None if contender.catalog is None else LISTED
     release = session.anonymize(
@@ -170,7 +170,7 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """Count how often the claims of the paper hold."""
+    """Count how often the paper's claims hold."""
     plain, without, with_catalog = (
         {(row["h"], row["k"]): row for row in rows if row["method"] == PLAIN},
         {(row["h"], row["k"]): row for row in rows if row["h"] is not None and row["catalog"] is None},
@@ -219,14 +219,14 @@ REPRODUCTION = Reproduction(
 
 @dataclass(frozen=True)
 class Losses:
-    """Means over the rows of an original, those that are not in the release included."""
+    """Means over all rows of an original, including unreleased ones."""
 
-    lm: float  # what labels lose, in [0, 1]; 1 for a row of a class of fewer than k rows
+    lm: float  # in [0, 1]; 1 for a row of a class of fewer than k rows
     rce: float  # the reconstruction error over quasi-identifiers and sensitive value, in [0, 1]
-    lost_rows: int  # how many rows the release does not show in their own class
+    lost_rows: int  # rows that the release does not show in their class
 
 
-# More than six parameters: both tables and the catalog, and how one was made from the other.
+# More than six parameters: the tables, the catalog, and the node and k of the release.
 @exclusive
 def losses(
     session: Session,
@@ -238,7 +238,7 @@ def losses(
     required: int,
     catalog: str | None = None,
 ) -> Losses:
-    """Measure the losses of a release whose classes of fewer rows than ``required`` were not kept."""
+    """Measure the losses of a release that did not keep classes of fewer than ``required`` rows."""
     engine = session._engine
     true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
     if catalog is None:
@@ -260,12 +260,11 @@ def losses(
     return Losses(labels["lm"], errors["rce"], errors["lost_rows"])
 
 
-COLOURS = {
+COLOURS = {  # shades of a colour per method, in the order of its releases
     "h-ceiling": ("#9ecae1", "#4292c6", "#084594"),
     "k-anonymity": ("#d62728", "#ff9f43"),
     "relocation": ("#7f7f7f",),
 }
-"""Shades of one colour for one method; in the order of its releases."""
 
 CATALOG_NAMES = {False: "without a catalog", True: "with the paper's catalog"}
 LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"}
@@ -307,7 +306,7 @@ def drawn(rows: Sequence[Row]) -> Any:
 
 
 def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:
-    """Lines by k, dashed with a catalog; that of suppression is wide, since relocation loses the same rows."""
+    """Draw lines by k, dashed with a catalog; suppression's is wide, as relocation loses the same rows."""
     shown = [
         {
             "method": row["method"],

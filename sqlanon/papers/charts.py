@@ -1,4 +1,4 @@
-"""Parts of charts that experiments share: lines through points, lines across, colours and dashes with their legends."""
+"""Chart parts that experiments share: lines through points and across, colours and dashes with legends."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from sqlanon.evaluation.results import BLACK, required_altair
 
 
 def lines_of(points: Sequence[Mapping[str, Any]], **encoding: Any) -> tuple[Any, Any]:
-    """Draw points and the lines through them."""
     altair = required_altair()
     base = altair.Chart(altair.InlineData(list(points))).encode(**encoding)
     return base.mark_line(), base.mark_point(filled=True, size=40, opacity=1)
 
 
 def line_across(point: Mapping[str, Any], y: Any, width: int, dy: int) -> tuple[Any, Any]:
-    """Draw a dotted line at a point, and the name of what it is ``of`` at the right end, so far below it."""
+    """Draw a dotted line at a point, with the point's ``of`` at the right end, ``dy`` below it."""
     altair = required_altair()
     line = altair.Chart(altair.InlineData([point])).encode(y=y)
     name = line.encode(text="of:N", x=altair.value(width))
@@ -24,7 +23,7 @@ def line_across(point: Mapping[str, Any], y: Any, width: int, dy: int) -> tuple[
 
 
 def colours(field: str, names: Iterable[str], shades: Sequence[str], title: str | None = None, **legend: Any) -> Any:
-    """Give each name its shade, with a legend below the chart; ``names`` may repeat themselves."""
+    """Assign shades to names, which may repeat, with a legend below the chart."""
     altair = required_altair()
     found = list(dict.fromkeys(names))
     return altair.Color(
@@ -37,7 +36,7 @@ def colours(field: str, names: Iterable[str], shades: Sequence[str], title: str 
 
 
 def dashes_of_sources() -> Any:
-    """Dash lines by their ``source``, if it is the thesis."""
+    """Dash the lines whose ``source`` is the thesis."""
     altair = required_altair()
     return altair.StrokeDash(
         "source:N",

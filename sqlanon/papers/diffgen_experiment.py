@@ -1,4 +1,4 @@
-"""Mohammed et al. 2013 on UCI Adult: how well classifiers learn from DiffGen, and from what it competes with."""
+"""Mohammed et al. 2013 on UCI Adult: accuracy of classifiers trained on DiffGen and its competitors."""
 
 from __future__ import annotations
 
@@ -36,26 +36,22 @@ EPSILONS = ("0.1", "0.25", "0.5", "1")
 SPECIALIZATIONS = (4, 7, 10, 13, 16)  # of figure 4
 
 COMPARED_EPSILONS = (*EPSILONS, "2", "4")
-COMPARED_SPECIALIZATIONS = 15  # of figure 5A: the text mentions budgets of 2 and more without naming them
+COMPARED_SPECIALIZATIONS = 15  # of figure 5A; the text mentions unspecified budgets of 2 and more
 
 FEWER = "DiffGen, Max, counts up to 25 / ε left out"
-FEWER_THRESHOLD = 25
-"""Of the 300,000 to 600,000 combinations of 15 specializations, one that nobody has is shown now and then."""
+FEWER_THRESHOLD = 25  # rarely shows an empty one of the 300,000 to 600,000 combinations of 15 specializations
 
 CLASS_SIZE = 5
 TOP_DOWN = f"top-down specialization, k = {CLASS_SIZE}"
 
 HISTOGRAM = "histogram"
-LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"
-"""Its 1.5 million values would all be listed in a taxonomy; and a survey weight predicts an income badly."""
+LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"  # a poor predictor, a survey weight, with 1.5 million values for a taxonomy to list
 
 RELEASED = "released"
-TESTED = "tested"  # the tables of a release, and of the rows for tests at its cut
-
+TESTED = "tested"  # the test rows at the release's cut
 
 NEEDED = (adult.TRAINING, adult.TEST)
-
-SLACK = 0.01  # by how much accuracy may fall from one ε to the next, and still count as not falling
+SLACK = 0.01  # tolerated fall of accuracy from one ε to the next
 
 SHOWN = {
     "method": "method",
@@ -74,10 +70,10 @@ class Contender:
     """The method of some releases."""
 
     method: str  # in words
-    settings: MethodSettings | None = None  # the method of its policy; rows as they are have none
-    epsilon: str | None = None  # of a release, if it is private
-    specializations: int | None = None  # how many were wanted, if that is a setting
-    left_out: tuple[str, ...] = ()  # columns that it does without
+    settings: MethodSettings | None = None  # None for raw rows
+    epsilon: str | None = None  # of a private release
+    specializations: int | None = None
+    left_out: tuple[str, ...] = ()  # unused columns
 
     def __str__(self) -> str:
         given = {"ε": self.epsilon, "h": self.specializations}
@@ -101,12 +97,12 @@ class Contender:
 class Outcome:
     """The results of one release."""
 
-    accuracies: Mapping[str, float]  # of a model, by name, trained on it
-    combinations: int | None = None  # how many there are of the labels and classes of DiffGen
+    accuracies: Mapping[str, float]  # by model
+    combinations: int | None = None  # of labels and classes of DiffGen
 
 
 def contenders() -> Iterator[Contender]:
-    """List the contenders: the settings of figure 4, and then those of figure 5A."""
+    """List the contenders: the settings of figure 4, then those of figure 5A."""
     for (name, utility), epsilon, count in itertools.product(UTILITIES.items(), EPSILONS, SPECIALIZATIONS):
         yield diffgen(name, utility, epsilon, count)
     name, utility = next(iter(UTILITIES.items()))
@@ -127,7 +123,7 @@ def contenders() -> Iterator[Contender]:
 def diffgen(
     name: str, utility: Utility, epsilon: str, specializations: int, threshold: float | None = None
 ) -> Contender:
-    """DiffGen of all 14 predictors."""
+    """Return DiffGen of all 14 predictors."""
     method = DiffGen(
         budget=Budget(epsilon),
         specializations=specializations,
@@ -139,7 +135,7 @@ def diffgen(
 
 
 def taxonomies() -> dict[str, Taxonomy]:
-    """Return the taxonomies of classes, of predictors that have one, and of numbers in halves of their range."""
+    """Return the taxonomies of the classes, of categorical predictors, and of numbers in halves of their range."""
     known = {adult.TARGET: Taxonomy.flat(CLASSES)}
     for name, each in predictors().items():
         if isinstance(each, Taxonomy):
@@ -151,7 +147,7 @@ def taxonomies() -> dict[str, Taxonomy]:
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and have classifiers learn from it."""
+    """Make every release, and train classifiers on it."""
     for name, rows in zip((RAW_TRAINING, RAW_TEST), adult.known_rows(folder, adult.COLUMNS), strict=True):
         session.connection.from_arrow(rows).create(name)
     session.taxonomies.load_all(taxonomies())
@@ -171,7 +167,7 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
-    """Compute the bounds of accuracy: with the rows as they are (BA), and without any predictor (LA)."""
+    """Compute the bounds of accuracy: on raw rows (BA), and without predictors (LA)."""
     found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODELS, seeds=seeds)
     by_seed = zip(*(found.ca[name].each for name in MODELS), strict=True)
     yield row_of(Contender(BASELINE), [Outcome(dict(zip(MODELS, each, strict=True))) for each in by_seed])
@@ -179,9 +175,9 @@ def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
 
 
 def outcomes(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Outcome]:
-    """Release by draws that follow from each seed, and yield what a classifier with that seed learns from it.
+    """Release once per seed, and yield the accuracy of a classifier with that seed.
 
-    What draws nothing is released once.
+    A method that draws nothing releases once.
     """
     method = contender.policy.method
     tested = TESTED
@@ -207,13 +203,13 @@ def outcomes(session: Session, contender: Contender, seeds: Sequence[int]) -> It
 
 
 def with_income(table: str) -> str:
-    """Return the query for the rows that have an income: a histogram takes NULL for a class like any other."""
+    """Return the query for rows with an income: a histogram counts NULL as a class."""
     rows = select([exp.Star()], exp.Table(this=identifier(table)))
     return rows.where(column(adult.TARGET).is_(exp.null()).not_(), copy=False).sql(DIALECT)
 
 
 def row_of(contender: Contender, outcomes: Sequence[Outcome]) -> Row:
-    """Make a row of the means over releases; a standard deviation is that of a sample, None of one release."""
+    """Average over releases; a standard deviation is a sample's, None for one release."""
     figures: dict[str, Any] = {}
     for name in MODELS:
         each = [outcome.accuracies[name] for outcome in outcomes]
@@ -231,7 +227,7 @@ def row_of(contender: Contender, outcomes: Sequence[Outcome]) -> Row:
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """Count how often the claims of the paper hold, of trees."""
+    """Count how often the paper's claims hold for trees."""
     tree = {(row["method"], row["epsilon"], row["specializations"]): row["tree"] for row in rows}
     best, other = UTILITIES
     baseline, least = tree[BASELINE, None, None], tree[LOWER_BOUND, None, None]
@@ -293,21 +289,17 @@ REPRODUCTION = Reproduction(
     seeds=range(10),
 )
 
-SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")
-"""By ε, ascending."""
-
-COLOURS = ("#08306b", "#d62728", "#2ca02c", "#ff9f43")
-"""By method."""
+SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")  # by ε, ascending
+COLOURS = ("#08306b", "#d62728", "#2ca02c", "#ff9f43")  # by method
 
 ACCURACY = "accuracy"
-LEAST, MOST = 0.74, 0.87
-"""The accuracies that are drawn, from below LA to above BA; what is beyond is drawn at the edge."""
+LEAST, MOST = 0.74, 0.87  # the axis of accuracies, from below LA to above BA; others are drawn at its ends
 
 WIDTH, HEIGHT = 300, 260
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw trees: figure 4 by specializations, a panel a utility, and figure 5A by ε."""
+    """Draw trees: figure 4 by specializations, a panel per utility, and figure 5A by ε."""
     altair = required_altair()
     limits = {row["method"]: row["tree"] for row in rows if row["method"] in (BASELINE, LOWER_BOUND)}
     by_count = [row for row in rows if row["specializations"] in SPECIALIZATIONS]
@@ -330,7 +322,7 @@ def drawn(rows: Sequence[Row]) -> Any:
     points = []
     for row in compared:
         name = row["method"] if row["specializations"] is None else f"{row['method']}, h = {row['specializations']}"
-        # What has no ε is the same for all.
+        # Methods without ε are constant over it.
         for epsilon in epsilons if row["epsilon"] is None else [row["epsilon"]]:
             points.append({"epsilon": f"{epsilon:g}", "method": name, ACCURACY: row["tree"]})
     x = altair.X("epsilon:O", title="ε", sort=None, axis=altair.Axis(labelAngle=0))
@@ -342,7 +334,7 @@ def drawn(rows: Sequence[Row]) -> Any:
 
 
 def _panel(altair: Any, points: Sequence[Row], limits: Mapping[str, float], x: Any, color: Any) -> Any:
-    """Draw lines, with dotted ones across: the name of the highest is above it, others below, where no points are."""
+    """Draw lines, with dotted limits across, named above the highest and below the others, away from points."""
     y = altair.Y(f"{ACCURACY}:Q", title=None, scale=altair.Scale(domain=[LEAST, MOST], clamp=True))
     highest = max(limits.values())
     across = (

@@ -1,11 +1,11 @@
-"""ε-safe anonymization as it was published, for comparison: it does not keep what it says, and claims nothing.
+"""ε-safe anonymization as it was published, for comparison: it does not keep its promise, and claims nothing.
 
-Each row is in a sample or not. On the sample a node is drawn by the exponential mechanism, with a utility of
+Each row is in a sample or not. On the sample, a node is drawn by the exponential mechanism, with a utility of
 1 / (Prec + penalty), and its classes of k rows or more are shown.
 
-What is wrong with it: the thesis takes for the sensitivity of the utility that of the penalty, but one row that flips
-the penalty p of a node that loses a precision of P changes 1 / P to 1 / (P + p). And what a choice on the sample costs
-does not add up with what the sample costs (spec/epsafe.md S1 to S4).
+Its errors: the thesis takes the penalty's sensitivity for the utility's, but one row that flips the penalty p of a node
+that loses a precision of P changes 1 / P to 1 / (P + p). And the cost of a choice on the sample does not add up with
+the cost of the sample (spec/epsafe.md S1 to S4).
 
 Source: Mazzone 2019, sections 4.5 and 6.2.
 """
@@ -35,11 +35,11 @@ from sqlanon.search.problem import batches
 
 
 class AsPublishedRun(EpsilonSafeRun):
-    """Publish what the algorithm of the thesis makes of a table: it chooses on the sample, in floating point."""
+    """The algorithm of the thesis, which chooses a node on the sample, in floating point."""
 
     @staticmethod
     def public_domains(engine: Compute, table: EncodedTable) -> None:
-        """Nothing is known, and nothing refused."""
+        """Return nothing: no domain is known, and none refused."""
 
     @staticmethod
     def drawn_nodes(
@@ -48,19 +48,17 @@ class AsPublishedRun(EpsilonSafeRun):
         yield from drawn_on_sample(engine, table, draws, runs, chosen_nodes)
 
 
-SUPPRESSED_ROWS = "suppressed_rows"  # the query that counts the rows of classes that are not shown
+SUPPRESSED_ROWS = "suppressed_rows"  # the query that counts rows of hidden classes
 
+# The percentage of rows that may be suppressed without a penalty, by spec/epsafe.md S2 to S4. The thesis only states
+# that 5 % "was applied to all runs, to increase the pool of penalty-free nodes".
 TOLERATED: Mapping[Penalty, float] = {"k-anonymity": 0, "suppression": 5}
-"""The percentage of the rows that may be suppressed without a penalty, as spec/epsafe.md S2 to S4 reads the thesis.
-
-It says that 5 % "was applied to all runs, to increase the pool of penalty-free nodes", and not how.
-"""
 
 
 def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
-    """Draw nodes on a sample, each with the number of runs that it is drawn in."""
+    """Draw nodes on a sample, each with its number of runs."""
     method = table.bound.policy.method
     assert isinstance(method, EpsilonSafeAsPublished)
     penalty, factor = method.penalty, float(method.factor)
@@ -77,7 +75,7 @@ def chosen_nodes(
 
 
 def suppressed_rows(engine: Compute, table: EncodedTable, k: int) -> Integers:
-    """Count, of all nodes in lexicographic order, the rows in classes of fewer than k; shape (nodes,)."""
+    """Count the rows in classes of fewer than k per node, in lexicographic order; shape (nodes,)."""
     lattice = table.context.lattice
     found = np.zeros(lattice.shape, dtype=np.int64)
     with engine.scratch():
@@ -90,7 +88,7 @@ def suppressed_rows(engine: Compute, table: EncodedTable, k: int) -> Integers:
 
 
 def precision(lattice: Lattice) -> Floats:
-    """Return, of all nodes in lexicographic order, the precision that they lose, in [0, 1]; shape (nodes,)."""
+    """Return the precision that each node loses, in [0, 1], in lexicographic order; shape (nodes,)."""
     lost: Integers = sums(lattice, precision_losses(lattice)).ravel()
     return lost.astype(np.float64) / WHOLE
 
@@ -98,9 +96,9 @@ def precision(lattice: Lattice) -> Floats:
 def penalties(
     suppressed: Integers, row_count: int, penalty: Penalty, factor: float, tolerated: float | None = None
 ) -> Floats:
-    """Return the penalties on the precision that nodes lose, by their rows in classes of fewer than k; shape (nodes,).
+    """Return the penalty of each node by its rows in classes of fewer than k; shape (nodes,).
 
-    The factor p is charged once, or for each percent of suppressed rows, above a tolerated percentage.
+    The factor is charged once, or per percent of suppressed rows, above a tolerated percentage.
     """
     percent = 100 * suppressed / max(1, row_count)
     charged = factor if penalty == "k-anonymity" else factor * percent
@@ -108,19 +106,19 @@ def penalties(
 
 
 def sensitivity(row_count: int, penalty: Penalty, factor: float) -> float:
-    """Return the sensitivity of the utility by the thesis: that of the penalty, and of a row's percentage."""
+    """Return the thesis's sensitivity of the utility: the penalty's, and that of a row's percentage."""
     return factor if penalty == "k-anonymity" else factor * 100 / max(1, row_count)
 
 
 def utilities(losses: Floats, penalties: Floats) -> Floats:
-    """Return 1 / (Prec + penalty), infinite for a node that loses nothing and has no penalty."""
+    """Return 1 / (Prec + penalty), infinite for a node without loss and penalty."""
     with np.errstate(divide="ignore"):
         found: Floats = 1 / (losses + penalties)
     return found
 
 
 def log_weights(utilities: Floats, sensitivity: float, epsilon: float) -> Floats:
-    """Return the logarithms of weights that nodes are drawn by; what is worth infinitely much is drawn for certain."""
+    """Return log weights for drawing nodes; a node of infinite utility is certain."""
     is_infinite = np.isinf(utilities)
     if is_infinite.any():
         return np.where(is_infinite, 0.0, -np.inf)

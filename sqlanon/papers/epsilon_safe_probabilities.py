@@ -1,8 +1,8 @@
 """Mazzone 2019, section 6.2: δ of classes of k sampled rows, and the probability of a good node of UCI Adult.
 
-δ, and the least k for one, are computed anew, beside what is printed. The thesis calls a node good that loses less than
-half of the precision and suppresses less than 5 % of the rows, and does not name the columns of its 108 nodes. These
-here make 108, too.
+δ, and the least k for one, are computed again, beside the printed figures. A node is good in the thesis if it loses
+less than half of the precision and suppresses less than 5 % of the rows. The thesis does not name the columns of its
+108 nodes; these columns have 108 nodes, too.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 DELTA = "δ of classes of k sampled rows"
 MINIMUM_K = "Least k for a δ, with β = 1 - exp(-ε)"
 
-LEAST = (5, 10, 20, 50, 100)  # the k of the columns of the tables
+LEAST = (5, 10, 20, 50, 100)  # k of the tables' columns
 
+# δ of Li, Qardaji and Su 2012 by β and ε, for each of LEAST: spec/epsafe.md (b).
 DELTAS = {
     (0.01, 0.1): "1.081284e-04 4.661594e-08 1.196024e-14 3.537088e-34 1.506516e-66",
     (0.01, 0.5): "7.469708e-08 2.850509e-14 3.537133e-27 1.191860e-65 1.363111e-129",
@@ -58,8 +59,8 @@ DELTAS = {
     (0.75, 1.5): "2.373047e-01 5.631351e-02 1.902727e-02 1.965092e-04 1.013986e-07",
     (0.75, 2.0): "2.373047e-01 5.631351e-02 3.171212e-03 7.645342e-06 9.699983e-10",
 }
-"""δ of Li, Qardaji and Su 2012 by β and ε, for each of :data:`LEAST`: spec/epsafe.md (b)."""
 
+# The exact δ, where the table has it.
 TIGHT_DELTAS = {
     (0.01, 0.1): "1.235464e-06 2.568361e-10 - - -",
     (0.01, 0.5): "4.092889e-09 - - - -",
@@ -76,10 +77,10 @@ TIGHT_DELTAS = {
     (0.75, 1.5): "2.373047e-01 5.631351e-02 4.814886e-03 1.851005e-05 6.140548e-09",
     (0.75, 2.0): "- - 3.171212e-03 3.460760e-06 1.604086e-10",
 }
-"""The exact δ, where the table has it."""
 
 LIMITS = (1e-5, 1e-6)
 
+# By ε, the least k for each of LIMITS, and with the exact δ.
 MINIMUM_K_OF_LIMITS = {
     0.5: (51, 63, 35, 46),
     math.log(2): (55, 67, 39, 50),
@@ -90,7 +91,6 @@ MINIMUM_K_OF_LIMITS = {
     1.5: (80, 99, 64, 78),
     2.0: (113, 131, 92, 114),
 }
-"""By ε: the least k for each of :data:`LIMITS`, and with the exact δ."""
 
 CHOICE = "probability of a good node"
 
@@ -98,27 +98,26 @@ QUASI_IDENTIFIERS = ("workclass", "marital_status", "occupation", "native_countr
 K = 50
 BETA = Fraction(3, 4)
 EPSILON_SAMPLING = 2
-EPSILONS = ("0.01", "0.05", "0.1", "0.5", "2")  # ε of the choice: the thesis has some from 0.01 to 2
-
+EPSILONS = ("0.01", "0.05", "0.1", "0.5", "2")  # ε of the choice, in the range of the thesis
 WEIGHTS = (1, 4, 5, 10)
-SAMPLE_WEIGHT = 5  # the weight of a suppressed row where the node is drawn on the sample
+SAMPLE_WEIGHT = 5  # weight of a suppressed row if the node is drawn on the sample
 
 FACTORS: Mapping[Penalty, tuple[str, ...]] = {
     "suppression": ("0.01", "0.02", "0.04", "0.1", "0.2", "0.5"),
     "k-anonymity": ("0.1", "0.3", "0.5", "0.7", "0.9"),
 }
-TOLERATED = (0, 5)  # up to how many percent may be suppressed without a penalty: the thesis can be read both ways
+TOLERATED = (0, 5)  # percent suppressed without a penalty; the thesis can be read both ways
 
 UNIFORM = "uniform"
 AS_PUBLISHED = "as published"
 ON_TABLE = "drawn on the table"
 ON_SAMPLE = "drawn on the sample"
 
-MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05  # below both a node is good
+MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05  # a good node is below both
 
 
 def deltas() -> Iterator[Row]:
-    """Make a row for each δ, in as many digits as are printed."""
+    """Yield a row per δ, with as many digits as are printed."""
     for (beta, epsilon), found in DELTAS.items():
         for k, printed, exact in zip(LEAST, found.split(), TIGHT_DELTAS[beta, epsilon].split(), strict=True):
             yield {
@@ -134,7 +133,7 @@ def deltas() -> Iterator[Row]:
 
 
 def least_k() -> Iterator[Row]:
-    """Make a row for each ε and δ."""
+    """Yield a row per ε and δ."""
     for epsilon, printed in MINIMUM_K_OF_LIMITS.items():
         beta = 1 - math.exp(-epsilon)
         for limit, wanted, wanted_tight in zip(LIMITS, printed[:2], printed[2:], strict=True):
@@ -152,13 +151,13 @@ def least_k() -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class Nodes:
-    """All nodes in lexicographic order, as a table has them; all arrays have the shape (nodes,)."""
+    """All nodes of a table in lexicographic order; arrays have the shape (nodes,)."""
 
-    levels: Sequence[Levels]  # the nodes
-    row_count: int  # rows of the table
-    precision: Floats  # what nodes lose, in [0, 1]
-    suppressed: Integers  # their rows in classes of too few
-    scores: Mapping[int, Floats]  # in rows, by the weight of a suppressed one
+    levels: Sequence[Levels]
+    row_count: int  # of the table
+    precision: Floats  # loss in [0, 1]
+    suppressed: Integers  # rows in small classes
+    scores: Mapping[int, Floats]  # in rows, by the weight of a suppressed row
 
     @property
     def suppressed_shares(self) -> Floats:
@@ -174,7 +173,7 @@ class Nodes:
         return {levels for levels, is_good in zip(self.levels, self.is_good, strict=True) if is_good}
 
     def figures(self, chances: Floats) -> dict[str, float]:
-        """Compute the probability of a good node, and what is lost on average, by the probability of each node."""
+        """Compute the probability of a good node, and mean losses, from the probability of each node."""
         return {
             "good": float(chances[self.is_good].sum()),
             "precision": float(chances @ self.precision),
@@ -182,18 +181,18 @@ class Nodes:
         }
 
     def by_softmax(self, weights: Floats) -> dict[str, float]:
-        """Compute the probabilities of the exponential mechanism, by the logarithms of weights."""
+        """Compute figures of the exponential mechanism from log weights."""
         chances = np.exp(weights - weights.max())
         return self.figures(chances / chances.sum())
 
     def by_score(self, weight: int, epsilon: str) -> dict[str, float]:
-        """Compute the probabilities of permute-and-flip, as releases draw, beside those of softmax."""
+        """Compute figures of permute-and-flip, as releases draw, and of softmax."""
         scaled = float(epsilon) * self.scores[weight] / (2 * weight)
         drawn = self.figures(np.array(permute_and_flip(scaled.tolist(), 1)))
         return {**drawn, "good_by_softmax": self.by_softmax(scaled)["good"]}
 
     def as_published(self, penalty: Penalty, factor: str, tolerated: float, epsilon: str) -> dict[str, float]:
-        """Compute the probabilities by the utilities and sensitivities of the thesis."""
+        """Compute figures by the utilities and sensitivities of the thesis."""
         p = float(factor)
         charged = published.penalties(self.suppressed, self.row_count, penalty, p, tolerated)
         sensitivity = published.sensitivity(self.row_count, penalty, p)
@@ -202,9 +201,9 @@ class Nodes:
 
 
 def table_and_samples(session: Session, source: str, seeds: Sequence[int]) -> tuple[Nodes, list[Nodes]]:
-    """Count the nodes of the whole table, and of a sample for each seed.
+    """Count the nodes of the whole table, and of a sample per seed.
 
-    On the table a class counts as suppressed from which fewer than k rows are expected in a sample.
+    On the table, a class counts as suppressed if fewer than k of its rows are expected in a sample.
     """
     engine = session._engine
     method = EpsilonSafe(k=K, beta=BETA, epsilon_sampling=EPSILON_SAMPLING)
@@ -228,7 +227,7 @@ def _nodes(engine: Compute, table: EncodedTable, least: int, weights: Sequence[i
         published.precision(lattice),
         published.suppressed_rows(engine, table, least),
         {
-            # Nothing is out of this reach: all scores are exact.
+            # With this reach, all scores are exact.
             weight: scores(engine, table, threshold=least, weight=weight, reach=weight * WHOLE * row_count) / WHOLE
             for weight in weights
         },
@@ -236,7 +235,7 @@ def _nodes(engine: Compute, table: EncodedTable, least: int, weights: Sequence[i
 
 
 def rows(whole: Nodes, sampled: Sequence[Nodes]) -> Iterator[Row]:
-    """Make a row for each way to choose; of samples figures are means."""
+    """Yield a row per way to choose; figures of samples are means."""
     count = len(whole.precision)
     yield _row(UNIFORM, None, whole.figures(np.full(count, 1 / count)))
     on_table = delta(K, float(BETA), EPSILON_SAMPLING)
@@ -255,7 +254,7 @@ def rows(whole: Nodes, sampled: Sequence[Nodes]) -> Iterator[Row]:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """Count the printed numbers that agree, compare rows with the thesis, and private choices with the others."""
+    """Count the printed numbers that agree, and compare rows with the thesis, and private choices with others."""
     for part in (DELTA, MINIMUM_K):
         of_part = [row for row in rows if row["part"] == part]
         for kind, words in (("", "as Li et al. have it"), ("_tight", "exact")):

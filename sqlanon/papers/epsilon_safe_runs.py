@@ -1,4 +1,4 @@
-"""Mazzone 2019 on UCI Adult: what δ sampled classes cost, how likely a good node is, and what releases keep."""
+"""Mazzone 2019 on UCI Adult: the cost δ of sampled classes, the chance of a good node, and losses of releases."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ NINE = "releases of nine quasi-identifiers"
 NINE_QUASI_IDENTIFIERS = THESIS.quasi_identifiers
 
 EPSILON_NODE = "0.1"
-DELTA_ON_SAMPLE = "0.0035"  # what a node costs that is drawn on the sample, of 108; rounded up
-LIMIT = 0.05  # the share of rows that k-anonymity may suppress
+DELTA_ON_SAMPLE = "0.0035"  # cost of drawing one of 108 nodes on the sample, rounded up
+LIMIT = 0.05  # most rows that k-anonymity may suppress, as a share
 
 RELEASED = "released"
 
@@ -90,19 +90,18 @@ SHOWN = {
     "lm": "LM",
 }
 
-EMPTY: Row = dict.fromkeys(("part", *SHOWN))
-"""The columns of the table in their order; None where a row has nothing to say."""
+EMPTY: Row = dict.fromkeys(("part", *SHOWN))  # the columns in order
 
 
 @dataclass(frozen=True)
 class Contender:
-    """Releases to make, one for each seed if something is drawn."""
+    """Releases to make, one per seed if the method draws."""
 
     part: str  # their table of the summary
-    method: str  # what makes them, in words
-    policy: Policy  # what is asked for
-    budget: Budget | None = None  # what a release costs, None if it promises no differential privacy
-    weight: int | None = None  # of a suppressed row, if it has one
+    method: str  # in words
+    policy: Policy
+    budget: Budget | None = None  # None without differential privacy
+    weight: int | None = None  # of a suppressed row
 
     def __str__(self) -> str:
         return f"{self.part}: {self.method}{'' if self.weight is None else f', weight {self.weight}'}"
@@ -110,7 +109,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release: its node, and shares of all rows; rows that are shown have labels."""
+    """A release: its node, the share of rows shown, and the loss of their labels."""
 
     node: Mapping[str, int]
     shown: float
@@ -120,7 +119,7 @@ class Outcome:
 
 
 def contenders() -> Iterator[Contender]:
-    """Yield all releases, those of one method together."""
+    """Yield all releases, grouped by method."""
     yield from (_safe(FOUR, QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
     settings = {"delta": DELTA_ON_SAMPLE, "select_on": "sample", "suppressed_weight": SAMPLE_WEIGHT}
     on_sample = _method(EpsilonSafe, **settings)
@@ -144,9 +143,9 @@ def contenders() -> Iterator[Contender]:
 
 
 def released(session: Session, good: AbstractSet[Levels], seeds: Sequence[int], announce: Announce) -> Iterator[Row]:
-    """Release as each contender, one row each; of drawn releases, one for each seed, figures are means.
+    """Release as each contender, a row each; of drawn releases, one per seed, figures are means.
 
-    Some nodes of four quasi-identifiers are good. How long a release took is announced: no row may depend on that.
+    ``good`` are the good nodes of four quasi-identifiers. Times are announced only, as rows must not depend on them.
     """
     took = []
     for contender in contenders():
@@ -172,7 +171,7 @@ def released(session: Session, good: AbstractSet[Levels], seeds: Sequence[int], 
 
 
 def named(row: Row) -> str:
-    """Name a row of nine quasi-identifiers: by its weight, or by ε if it has one."""
+    """Name a row of nine quasi-identifiers by its weight, or by its ε."""
     if row["weight"] is not None:
         return f"EpsilonSafe, weight {row['weight']}"
     return str(row["method"]) if row["epsilon"] is None else f"{row['method']}, ε = {row['epsilon']:g}"
@@ -279,20 +278,17 @@ REPRODUCTION = Reproduction(
     seeds=range(10),
 )
 
-SHADES = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08306b")
-"""By ε', ascending."""
-
-COLOURS = ("#9ecae1", "#2ca02c", "#3182bd", "#08306b", "#d62728")
-"""By method: the private ones, by weight, and the one that draws on the sample."""
+SHADES = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08306b")  # by ε', ascending
+COLOURS = ("#9ecae1", "#2ca02c", "#3182bd", "#08306b", "#d62728")  # by method: private by weight, then on the sample
 
 KEPT = {"shown": "rows shown", "precision": "Prec of their labels", "lm": "LM of their labels"}
-LETTERS = 0.08  # how high letters are, as a probability
+LETTERS = 0.08  # height of letters on the axis of probabilities
 
 WIDTH, HEIGHT = 260, 220
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw probabilities by factor and by ε, and what releases keep."""
+    """Draw probabilities by factor and by ε, and the losses of releases."""
     altair = required_altair()
     choices = [row for row in rows if row["part"] == CHOICE]
     ((baseline,), thesis) = ([row for row in choices if row["method"] == method] for method in (UNIFORM, AS_PUBLISHED))

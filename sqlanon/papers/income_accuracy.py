@@ -1,4 +1,4 @@
-"""Mazzone 2019 on UCI Adult: how well incomes are learned from the nodes that Prec, DM* and Entropy choose."""
+"""Mazzone 2019 on UCI Adult: accuracy of incomes predicted from nodes chosen by Prec, DM* and Entropy."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ RELEASED = "released"
 
 LOSSES: Mapping[str, QualityModel] = {"Prec": Prec(), "DM*": DMStar(), "Entropy": Entropy()}
 
+# Table 6.1: by k and the percentage of rows that may be suppressed, the accuracy with each loss.
 PUBLISHED: Mapping[tuple[int, int], tuple[float, float, float]] = {
     (25, 0): (0.802, 0.8227, 0.8227),
     (25, 10): (0.8057, 0.8155, 0.8426),
@@ -34,18 +35,16 @@ PUBLISHED: Mapping[tuple[int, int], tuple[float, float, float]] = {
     (100, 10): (0.8058, 0.8136, 0.8136),
     (100, 50): (0.8315, 0.8049, 0.8255),
 }
-"""Table 6.1: by k and the percentage of rows that may be suppressed, the accuracy with each loss."""
-
-PUBLISHED_BASELINE = 0.8519  # of the rows as they are: section 6.1.2
+PUBLISHED_BASELINE = 0.8519  # of raw rows: section 6.1.2
 
 
 @dataclass(frozen=True)
 class Design:
-    """The columns that incomes are predicted by."""
+    """The columns that predict incomes."""
 
-    name: str  # in words
-    quasi_identifiers: tuple[str, ...]  # those that are generalized
-    kept: tuple[str, ...] = ()  # those that stay as they are
+    name: str
+    quasi_identifiers: tuple[str, ...]  # generalized columns
+    kept: tuple[str, ...] = ()  # unchanged columns
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -53,7 +52,7 @@ class Design:
 
 
 SEVEN = Design("seven", QUASI_IDENTIFIERS)
-THESIS = Design(
+THESIS = Design(  # section 5.3
     "thesis",
     (
         "age",
@@ -68,14 +67,12 @@ THESIS = Design(
     ),
     ("capital_gain", "capital_loss", "hours_per_week"),
 )
-"""Section 5.3."""
-
 DESIGNS = (SEVEN, THESIS)
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A release to make: the columns, the k, the percentage of rows that may be suppressed, and the loss."""
+    """A release to make: columns, k, the percentage of rows that may be suppressed, and the loss."""
 
     design: Design
     k: int
@@ -99,11 +96,11 @@ class Contender:
 
     @property
     def published(self) -> float:
-        """The accuracy in the thesis."""
+        """The thesis's accuracy."""
         return PUBLISHED[self.k, self.percent][[*LOSSES].index(self.loss)]
 
 
-# The columns of the table in their order; None where a row has nothing to say.
+# The columns of the table, in order.
 SETTINGS = ("columns", "loss", "k", "suppression_limit")
 FIGURES = ("node", "tied_nodes", "released_rows", "tree", "tree_sd", "logistic", "thesis")
 EMPTY: Row = dict.fromkeys((*SETTINGS, *FIGURES))
@@ -123,7 +120,7 @@ SHOWN = {
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and have classifiers learn from it."""
+    """Make every release, and train classifiers on it."""
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(RAW_TRAINING)
     session.connection.from_arrow(adult.test_rows(folder, adult.COLUMNS)).create(RAW_TEST)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
@@ -146,17 +143,17 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[Row]:
-    """Compute the bounds of accuracy: with the rows as they are (BA), and without any predictor (LA)."""
+    """Compute the bounds of accuracy: on raw rows (BA), and without predictors (LA)."""
     raw = [as_they_are(table, design.predictors) for table in (RAW_TRAINING, RAW_TEST)]
     found = classification(session, *raw, target=adult.TARGET, models=MODELS, seeds=seeds)
-    # The thesis has one figure, of its own columns.
+    # The thesis has a single figure, for its own columns.
     published = PUBLISHED_BASELINE if design is THESIS else None
     yield _row(columns=design.name, loss=BASELINE, thesis=published, **_accuracies(found.ca))
     yield _row(columns=design.name, loss=LOWER_BOUND, **dict.fromkeys(MODELS, found.la))
 
 
 def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Row:
-    """Make a release, and a row of the table of it."""
+    """Make a release, and return its row."""
     release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True)
     report = release.report
     assert report.rows is not None
@@ -176,7 +173,7 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Ro
 
 
 def _accuracies(found: Mapping[str, Accuracy]) -> dict[str, float | None]:
-    """Of both models; logistic regression draws nothing, and has no deviation."""
+    """Return the accuracies of both models; logistic regression draws nothing, and has no deviation."""
     return {"tree": found["tree"].mean, "tree_sd": found["tree"].sd, "logistic": found["logistic"].mean}
 
 
@@ -234,18 +231,16 @@ REPRODUCTION = Reproduction(
     seeds=range(10),
 )
 
-COLOURS = ("#d62728", "#ff9f43", "#08306b")
-"""By loss."""
+COLOURS = ("#d62728", "#ff9f43", "#08306b")  # by loss
 
 SOURCES = {"logistic": "here", "thesis": "in the thesis"}
-LEAST, MOST = 0.75, 0.86
-"""The accuracies that are drawn, from below LA to above BA; what is beyond is drawn at the edge."""
+LEAST, MOST = 0.75, 0.86  # the axis of accuracies, from below LA to above BA; others are drawn at its ends
 
 WIDTH = 260
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw the accuracy of logistic regression, a panel for columns and k."""
+    """Draw the accuracy of logistic regression, a panel per columns and k."""
     altair = required_altair()
     lines = []
     for design, figures in ((SEVEN, ["logistic"]), (THESIS, ["logistic", "thesis"])):
@@ -266,7 +261,7 @@ def drawn(rows: Sequence[Row]) -> Any:
 
 
 def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Sequence[Row]) -> Any:
-    """Draw lines by suppression, dashed for the thesis; dotted across for the limits."""
+    """Draw lines by suppression, dashed for the thesis, and dotted limits across."""
     points = [
         {
             "loss": row["loss"],

@@ -1,11 +1,11 @@
 """IPA as it was published, for comparison: it is not differentially private, and claims nothing.
 
-Every node is perturbed, small classes masked and counterfeit rows added to the others, and one is drawn by what it is
-worth. Of the numbers that chance gave, those of the node that is drawn are kept, and its rows are made from them again.
+Every node is perturbed: small classes are masked, and others get counterfeit rows. One node is drawn by its utility.
+The random numbers of that node are kept, and its rows are made from them again.
 
-Numbers that chance gives come as tables; every other step is SQL. Classes are numbered, and so are values, so that only
-the first and the last step depend on the policy. All that chance has a part in has a run, as in
-:mod:`sqlanon.queries.noise`, whose relations hold what is shown in the end.
+Random numbers come as tables; every other step is SQL. Classes and values are numbered, so that only the first and the
+last step depend on the policy. Relations that depend on chance have a column for the run, as in
+:mod:`sqlanon.queries.noise`, whose relations hold the final output.
 
 Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
 """
@@ -58,25 +58,13 @@ CLASS = "anon_class"
 THRESHOLD = "anon_threshold"
 UNIFORM = "anon_uniform"
 
-VALUES = Relation("anon_paper_values", "node")
-"""The values of the sensitive column that the source has, by their place, with their number of rows."""
-
-CELLS = Relation("anon_paper_cells", "cell")
-"""The rows of the combinations of some nodes, by the number of a class and the position of a value."""
-
-PRESENT = Relation("anon_paper_present", "cell")
-"""The same with the weights with which counterfeit rows get these values."""
-
-GAPS = Relation("anon_paper_gaps", "cell")
-"""The gaps between the values that a class has: its missing values lie in them."""
-
+VALUES = Relation("anon_paper_values", "node")  # sensitive values of the source, by place, with their rows
+CELLS = Relation("anon_paper_cells", "cell")  # rows by class number and position of the value, for some nodes
+PRESENT = Relation("anon_paper_present", "cell")  # CELLS with the weights of values for counterfeit rows
+GAPS = Relation("anon_paper_gaps", "cell")  # between a class's values, where its missing values lie
 CLASSES = Relation("anon_paper_classes", "class")
-
 THRESHOLDS = Relation("anon_paper_thresholds", "class")  # per run and class, the noisy threshold
-
-UNIFORMS = Relation("anon_paper_uniforms", "cell")
-"""Per run and class, a uniform number for each counterfeit row, whether or not the class is kept."""
-
+UNIFORMS = Relation("anon_paper_uniforms", "cell")  # per run and class, kept or not, a number per counterfeit row
 PERTURBED_CLASSES = Relation("anon_paper_perturbed_classes", "class")
 COUNTERFEITS = Relation("anon_paper_counterfeits", "cell")
 
@@ -86,7 +74,7 @@ SQL = Queries("ipa_as_published", {relation.name.removeprefix("anon_paper_"): re
 
 
 class AsPublishedRun(NoisyCountsRun):
-    """Publish what the algorithm of the paper makes of a table: it draws in floating point, and knows no domain."""
+    """The algorithm of the paper, which draws in floating point, and knows no domain."""
 
     theorem = "none"
 
@@ -103,28 +91,26 @@ class AsPublishedRun(NoisyCountsRun):
             yield DrawnNode(chosen.levels, len(chosen.perturbation.runs), drawing, True, {})
 
 
-NODES_AT_ONCE = 64  # how many nodes are perturbed before it is thought about what to count the next ones from
-MAX_LOSS = 3  # the three losses of a node are 1 each at most, which is also what the paper takes for their sensitivity
-
-MAX_COUNTERFEITS = 100_000_000
-"""How many counterfeit rows one statement may be expected to draw: each takes three numbers."""
+NODES_AT_ONCE = 64  # nodes per batch, after which the source of the next counts is reconsidered
+MAX_LOSS = 3  # a node's three losses are at most 1 each, which the paper also takes for their sensitivity
+MAX_COUNTERFEITS = 100_000_000  # most expected counterfeit rows per statement: each takes three numbers
 
 
 @dataclass(frozen=True)
 class Perturbation:
-    """The numbers that chance gave for some classes."""
+    """The random numbers of some classes."""
 
-    runs: Integers  # which runs they are for
-    thresholds: Floats  # a class is kept if it has more rows; shape (runs, classes)
-    counterfeits: Integers  # how many rows are added to a class that is kept; shape (runs, classes)
-    uniforms: Floats  # a number between 0 and 1 for each of these rows, run after run, class after class
+    runs: Integers
+    thresholds: Floats  # a class with more rows is kept; shape (runs, classes)
+    counterfeits: Integers  # rows added to a kept class; shape (runs, classes)
+    uniforms: Floats  # in [0, 1], per counterfeit row, by run and class
 
     @classmethod
     def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:
         """Draw the noise of ``classes`` classes; a threshold t of 1 gets none."""
         assert isinstance(draws.method, IPAAsPublished)
         t, size, scale = draws.method.threshold, runs * classes, 1 / _epsilon(draws, INSERTION)
-        # Half of the noise is positive, and as large as its scale on average.
+        # Half of the noise is positive, and equals its scale on average.
         expected = size * scale / 2
         if expected > MAX_COUNTERFEITS:
             raise PolicyError(
@@ -132,7 +118,7 @@ class Perturbation:
                 f'of "{INSERTION}" in it, or take more general nodes with minimum_levels or a public node'
             )
         thresholds = t + draws.source.laplace(size, (t - 1) / _epsilon(draws, SUPPRESSION))
-        # Rounded, halves away from 0; no rows are added if there would be fewer.
+        # Round halves away from 0; a negative number adds no rows.
         counterfeits = np.maximum(np.floor(draws.source.laplace(size, scale) + 0.5), 0).astype(np.int64)
         return cls(
             np.arange(runs),
@@ -142,7 +128,7 @@ class Perturbation:
         )
 
     def part(self, runs: NDArray[np.bool_], classes: slice = slice(None)) -> Perturbation:
-        """Return the part for some of its runs and for some classes that lie together."""
+        """Return the part for some runs, and for consecutive classes."""
         is_wanted = np.zeros(self.counterfeits.shape, dtype=np.bool_)
         is_wanted[runs, classes] = True
         uniforms = self.uniforms[np.repeat(is_wanted.ravel(), self.counterfeits.ravel())]
@@ -151,17 +137,17 @@ class Perturbation:
 
 @dataclass(frozen=True)
 class ChosenNode:
-    """A node that is drawn in some runs, and what chance gave for it there."""
+    """A node that is drawn in some runs, and its random numbers there."""
 
     levels: Levels
     perturbation: Perturbation
 
 
 def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int = 1) -> list[ChosenNode]:
-    """Draw nodes, each with the runs in which it is drawn; a public node is that of all runs.
+    """Draw nodes, each with its runs; a public node has all runs.
 
-    The nodes come one statement after the other: each time the node that a run holds stands against the new ones, with
-    the weight of all before, which is the same as to choose among all nodes at the end.
+    Nodes come in batches: each time, a run's present node competes with the new ones, with the weight of all before,
+    which equals one choice among all nodes at the end.
     """
     engine.run(values(table.encoding))
     if (node := public_node(table.bound)) is not None:
@@ -170,13 +156,13 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
     held: list[ChosenNode] = []
     log_weight = np.full(runs, -np.inf)
     for nodes, class_counts, perturbation in _all_perturbed(engine, table, draws, runs):
-        worth = np.full((runs, len(nodes)), float(MAX_LOSS))  # without rows there is nothing to lose
+        worth = np.full((runs, len(nodes)), float(MAX_LOSS))  # nothing is lost without rows
         for row in engine.fetch(utilities(), "utilities of nodes", "node"):
             worth[row["run"], row["node"]] = row["utility"]
         weights = _epsilon(draws, CANDIDATES) * worth / (2 * MAX_LOSS)
         candidates = np.column_stack([log_weight, weights])
         drawn = draws.source.softmax_choice(candidates, runs=runs)
-        # In runs that drew the first candidate, what they hold stays.
+        # Runs that drew the first candidate keep their node.
         stays = [(chosen, drawn[chosen.perturbation.runs] == 0) for chosen in held]
         held = [ChosenNode(chosen.levels, chosen.perturbation.part(where)) for chosen, where in stays if where.any()]
         held += _newly_held(nodes, class_counts, perturbation, drawn)
@@ -185,7 +171,7 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
 
 
 def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: ChosenNode) -> list[Relation]:
-    """Make what is shown at a node of the numbers that chance gave for it, as :func:`.ipa.draw_counts` does."""
+    """Make the output at a node from its random numbers, as :func:`.ipa.draw_counts` does."""
     _remake(engine, class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
     _put(engine, chosen.perturbation)
     _remake(engine, shown_steps(table.encoding, chosen.levels))
@@ -195,7 +181,7 @@ def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: Chos
 def _all_perturbed(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int
 ) -> Iterator[tuple[list[Levels], Integers, Perturbation]]:
-    """Perturb all nodes, in batches: how many classes each has, and what chance gives for them, class after class."""
+    """Perturb all nodes in batches: their numbers of classes, and random numbers by class."""
     context = table.context
     roll_ups = RollUps.of(engine, table)
     with engine.scratch():
@@ -212,7 +198,7 @@ def _perturbed(
     runs: int,
     source: RolledUp | None = None,
 ) -> tuple[Integers, Perturbation]:
-    """Make the classes of some nodes, from all cells or from those of a node below, count them, and draw for them."""
+    """Make and count the classes of some nodes, from all cells or a node below, and draw their random numbers."""
     cells, apart = (None, False) if source is None else (source.cells, source.is_big)
     _remake(engine, class_steps(table.encoding, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
     class_counts = np.zeros(len(nodes), dtype=np.int64)
@@ -226,7 +212,6 @@ def _perturbed(
 
 
 def _put(engine: Compute, perturbation: Perturbation) -> None:
-    """Have chance decide over the classes that there are."""
     runs, classes = perturbation.thresholds.shape
     places = {private.RUN: np.repeat(perturbation.runs, classes), CLASS: np.tile(np.arange(classes), runs)}
     added = perturbation.counterfeits.ravel()
@@ -264,7 +249,6 @@ def _epsilon(draws: Draws, step: str) -> float:
 
 
 def values(encoding: Encoding) -> Step:
-    """Make :data:`VALUES`."""
     (name,) = encoding.spec.protected
     code, raw = column(encoding.sensitive(name)), encoding.raw(name)
     columns = [aliased(_place(code), PLACE_OF_VALUE), aliased(exp.AnyValue(this=column(raw)), raw), row_sum()]
@@ -279,10 +263,9 @@ def class_steps(
     cells: Relation | None = None,
     apart: bool = False,
 ) -> list[Step]:
-    """Make the classes of a batch of nodes, numbered node by node in the order of their keys, once :data:`VALUES` is.
+    """Make the classes of a batch of nodes after :data:`VALUES`, numbered node by node in key order.
 
-    They are of cells rolled up to a node below all of them, if there are such; the values of counterfeit rows are drawn
-    by an ε.
+    ``cells`` are rolled up to a node below all of them, if given; ``value_epsilon`` draws values of counterfeit rows.
     """
     known = [
         aliased(exp.Subquery(this=select([count_rows()], VALUES.table)), "anon_value_count"),
@@ -298,12 +281,12 @@ def class_steps(
 
 
 def utilities() -> exp.Query:
-    """``run``, ``node`` and ``utility``, 3 - IL, of the nodes that have classes."""
+    """Select ``run``, ``node`` and ``utility``, 3 - IL, for nodes with classes."""
     return SQL.query("utilities")
 
 
 def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
-    """Make what is shown of the one node whose classes there are."""
+    """Make the output at the single node whose classes exist."""
     grouping, node = by_key(encoding, levels), AtNode(encoding, levels)
     number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
     classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
@@ -341,7 +324,7 @@ def _rows_by_value(grouping: Grouping) -> exp.Select:
 
 
 def _with_values(encoding: Encoding, name: str) -> exp.Select:
-    """Run, value and rows of a query with places of values, all to be shown."""
+    """Select run, value and rows from a query with places of values."""
     raw = encoding.raw(*encoding.spec.protected)
     columns = [
         column(RUN, "anon_counted"),
@@ -354,7 +337,7 @@ def _with_values(encoding: Encoding, name: str) -> exp.Select:
 
 
 def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
-    """Return the place of a row's key among all keys, from 0; without a key all rows are of one class."""
+    """Return the rank of a row's key from 0; without a key, all rows are in one class."""
     if not keys:
         return number(0)
     rank = exp.Window(this=exp.func("dense_rank"), order=ascending(*keys))
@@ -362,5 +345,5 @@ def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def _place(code: exp.Column) -> exp.Expr:
-    """Return the place of a value among all values, from 0; codes of values are from 1 and leave none out."""
+    """Return the position of a value from 0; codes are consecutive from 1."""
     return exp.Sub(this=cast(code, "BIGINT"), expression=number(1))

@@ -1,4 +1,4 @@
-"""Lee & Chung 2020 on a table like theirs: what IPA, k-anonymity and the noisy histogram lose, and answer wrongly."""
+"""Lee & Chung 2020 on a similar table: losses and query errors of IPA, k-anonymity and the noisy histogram."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sqlanon.queries.measures import level_map
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-ROW_COUNT = 1_361_000  # rows of the table of the paper, the National Patients Sample of Korea in 2011
+ROW_COUNT = 1_361_000  # as in the paper's table, the National Patients Sample of Korea in 2011
 
 DATA_SEED = 1
 SOURCE = "patients"
@@ -43,13 +43,13 @@ DISEASE = "disease"
 STROKE = "stroke"
 DISEASE_COUNT = 500
 
+# Tables 9 and 10: stroke patients without surgery by age, in steps of five years.
 MEN = (1, 2, 1, 9, 12, 13, 27, 44, 104, 205, 341, 396, 472, 442, 430, 360, 197, 78)
 WOMEN = (0, 2, 7, 8, 4, 6, 10, 26, 63, 102, 178, 231, 279, 326, 457, 525, 445, 243)
-"""Tables 9 and 10: stroke patients without surgery by age, five years each."""
 
+# Tables 11 and 12: their mean lengths of stay by age, in steps of ten years.
 STAYS_OF_MEN = (1, 1.4, 2.1, 2.7, 3.4, 4, 3.6, 4.3, 5.8)
 STAYS_OF_WOMEN = (3, 3, 7.7, 1.7, 2.7, 3.5, 3.5, 5.6, 8)
-"""Tables 11 and 12: how long they stay on average, by age, ten years each."""
 
 YEARS = 5
 
@@ -62,14 +62,14 @@ PRIVATE = "IPA"
 ANONYMOUS = f"k-anonymity, k = {K}"
 HISTOGRAM = "noisy histogram"
 
+# Figure 6, with ε = 1: a third of the information loss.
 PUBLISHED_LOSS: Mapping[str, float] = {AS_PUBLISHED: 0.28, ANONYMOUS: 0.43, HISTOGRAM: 0.69}
-"""Figure 6, with ε = 1: a third of the information loss."""
 
+# Mean relative errors of Q1 to Q4, computed from the rows of tables 9 to 12.
 PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
     AS_PUBLISHED: (0.3791, 0.2240, 0.5236, 0.3513),
     ANONYMOUS: (1.6560, 1.0462, 3.8305, 3.3267),
 }
-"""The mean relative errors of Q1 to Q4, as the rows of tables 9 to 12 give them."""
 
 QUERIES = ("q1", "q2", "q3", "q4")
 MEASURES = ("information_loss", "ncp", "total_variation", "rate", *QUERIES)
@@ -93,18 +93,18 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class Contender:
-    """Releases to make, one for each seed if something is drawn."""
+    """Releases to make, one per seed if the method draws."""
 
-    method: str  # what makes them, in words
-    policy: Policy  # what is asked for
-    epsilon: str | None = None  # ε of a release, if it draws
+    method: str  # in words
+    policy: Policy
+    epsilon: str | None = None  # of a release that draws
 
     def __str__(self) -> str:
         return self.method if self.epsilon is None else f"{self.method}, ε = {self.epsilon}"
 
 
 def contenders() -> Iterator[Contender]:
-    """Yield all releases, those of one method together."""
+    """Yield all releases, grouped by method."""
     yield Contender(AS_PUBLISHED, _policy(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
     for epsilon in EPSILONS:
         yield Contender(PRIVATE, _policy(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
@@ -132,7 +132,7 @@ def run(session: Session, _folder: Path, seeds: Sequence[int], announce: Announc
 
 
 def invent(session: Session, row_count: int) -> None:
-    """Make the table, and the taxonomies that everybody may know."""
+    """Make the table, and its public taxonomies."""
     engine = session._engine
     settings = exp.values([(DATA_SEED, row_count, DISEASE_COUNT)], "settings", ["seed", "row_count", "disease_count"])
     printed = [
@@ -145,7 +145,7 @@ def invent(session: Session, row_count: int) -> None:
         "patients", settings=select([exp.Star()], settings), strokes=select([exp.Star()], strokes), width=YEARS
     )
     engine.execute(exp.Create(this=exp.Table(this=identifier(SOURCE)), kind="TABLE", expression=query), "patients")
-    # Three levels above the values, and one above sexes, surgery and diseases.
+    # Three levels above the values; one for sex, surgery and disease.
     provinces = [f"province {number:02d}" for number in range(16)]
     regions = [
         (name, f"region {place // 3}", "mainland" if place < len(provinces) - 1 else "island", TOP)
@@ -163,7 +163,7 @@ def invent(session: Session, row_count: int) -> None:
 
 
 def measured(session: Session, contender: Contender, seed: int) -> Row:
-    """Make a release, and a row of the table of it."""
+    """Make a release, and return its row."""
     source = SeededSource(seed) if contender.policy.method.draws else None
     release = session.anonymize(SOURCE, contender.policy, RELEASED, replace=True, random_source=source)
     report, engine = release.report, session._engine
@@ -191,7 +191,7 @@ def measured(session: Session, contender: Contender, seed: int) -> Row:
 
 
 def mean_row(releases: Sequence[Row]) -> Row:
-    """Make one row for the releases of a contender: means, and the node that most of them have."""
+    """Average a contender's releases, with their most frequent node."""
     first, nodes = releases[0], Counter(row["node"] for row in releases)
     means: dict[str, float | None] = {}
     for name in MEASURES:
@@ -206,7 +206,7 @@ def _policy(**settings: Any) -> Policy:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """Compare the rows with the claims of the paper."""
+    """Compare the rows with the paper's claims."""
     at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
     for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
         mine, theirs = at_one[method], at_one[other]
@@ -215,7 +215,7 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{method}, ε = {EPSILON}: IL of {losses[0]} {verb} below the {losses[1]} of {other}"
         wins = sum(_is_less(mine[name], theirs[name]) for name in QUERIES)
         yield f"{method}, ε = {EPSILON}: errors of {wins} of {len(QUERIES)} queries are below those of {other}"
-    # A release without rows, of a small table, has no loss.
+    # A small table may have a release without rows, which has no loss.
     by_epsilon = [row["information_loss"] for row in rows if row["method"] == PRIVATE]
     falls = all(_is_less(less, more) for more, less in itertools.pairwise(by_epsilon))
     trend = "falls with every larger" if falls else "does not fall with every larger"
@@ -252,7 +252,7 @@ def notes(seeds: int) -> list[str]:
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw what IL is made of, and the errors of queries."""
+    """Draw the parts of IL, and the errors of queries."""
     altair = required_altair()
     order = [_named(row) for row in rows]
     parts = [

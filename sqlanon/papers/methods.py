@@ -1,6 +1,6 @@
-"""The methods of papers as they were published: importing this module lets policies ask for them.
+"""Settings of papers' methods as published; importing this module registers them for policies.
 
-Their settings stand here, apart from what runs, so that a policy is read without it.
+The methods themselves are in other modules, so that a policy is read without them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ INSERTION = "insertion"
 VALUE = "value"
 CANDIDATES = "candidates"
 
+# A penalty on the loss of a node: fixed if it is not k-anonymous, or growing with the suppressed rows.
 Penalty = Literal["k-anonymity", "suppression"]
-"""What the thesis adds to the loss of a node: something if it is not k-anonymous, or more the more is suppressed."""
 
+# The best factors by Mazzone 2019, section 6.2.2.
 DEFAULT_PENALTY_FACTORS: Mapping[Penalty, Fraction] = {"k-anonymity": Fraction(1, 2), "suppression": Fraction(1, 25)}
-"""The factor that the thesis finds best for each penalty: Mazzone 2019, section 6.2.2."""
 
 
 class IPAAsPublished(IPA):
@@ -41,8 +41,8 @@ class IPAAsPublished(IPA):
     Args:
         budget: ε that the paper claims; 1 by default.
         node: the level of every quasi-identifier; drawn from the data if not given.
-        split: by step (``suppression``, ``insertion``, ``value``, ``candidates``) its share of ε; 0.1 and three times
-            0.3 if not given, as in section 5 of the paper.
+        split: the share of ε of each step (``suppression``, ``insertion``, ``value``, ``candidates``); by default 0.1
+            and three times 0.3, as in section 5 of the paper.
         threshold: t, the number of rows up to which a class is suppressed, before noise.
         reveal_diagnostics: report how far the release is from the data.
 
@@ -96,10 +96,9 @@ class EpsilonSafeAsPublished(EpsilonSafe):
 
     Args:
         k, beta, delta, epsilon_node, epsilon_sampling, accept_observed_domain: as in :class:`EpsilonSafe`.
-        penalty: what is added to the precision that a node loses: ``"k-anonymity"``, the factor if some class has fewer
-            than k rows; or ``"suppression"``, the factor times the percentage of the rows that would be suppressed, if
-            it is above 5.
-        penalty_factor: the factor, above 0; 0.5 or 0.04 by default, by the penalty.
+        penalty: the addition to the precision that a node loses: ``"k-anonymity"``, the factor if some class has fewer
+            than k rows; or ``"suppression"``, the factor times the percentage of suppressed rows, if it is above 5.
+        penalty_factor: the factor, above 0; by default 0.5 or 0.04, depending on the penalty.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -130,7 +129,6 @@ class EpsilonSafeAsPublished(EpsilonSafe):
 
     @property
     def factor(self) -> Fraction:
-        """The factor of the penalty."""
         return DEFAULT_PENALTY_FACTORS[self.penalty] if self.penalty_factor is None else self.penalty_factor
 
 

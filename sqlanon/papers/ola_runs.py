@@ -1,4 +1,4 @@
-"""Mazzone 2019 on UCI Adult: the nodes that OLA checks, and the losses, k and m of what it and Inverse OLA release."""
+"""Mazzone 2019 on UCI Adult: the nodes that OLA checks, and losses, k and m of its and Inverse OLA's releases."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ OLA = "OLA, nine quasi-identifiers"
 INVERSE = "Inverse OLA with Prec, nine quasi-identifiers"
 CONCEALING = "Inverse OLA with Prec, demographics, and 1/m by what an attacker knows"
 
+# Table 6.9: by k and the percentage of rows that may be suppressed, the number of nodes that OLA checks.
 CHECKED: Mapping[tuple[int, int], int] = {
     (5, 0): 127,
     (5, 1): 1267,
@@ -48,23 +49,24 @@ CHECKED: Mapping[tuple[int, int], int] = {
     (100, 20): 1657,
     (100, 50): 1114,
 }
-"""Table 6.9: by k and the percentage of rows that may be suppressed, how many nodes OLA checks."""
 
+# Inverse OLA's largest Prec and the percentage of rows that may be suppressed: section 6.1.3.
 BOUNDS = tuple(itertools.product((0.2, 0.5, 0.8), (0, 10, 50)))
-"""Of Inverse OLA, the largest Prec and the percentage of rows that may be suppressed: section 6.1.3."""
 
 DEMOGRAPHICS = ("age", "marital_status", "relationship", "race", "sex", "native_country")
-SECRETS = ("occupation", "education", "workclass", "hours_per_week", "capital_gain")
-"""What stands for the procedures of an admission, in their order."""
 
+# Substitutes for the procedures of an admission, in order.
+SECRETS = ("occupation", "education", "workclass", "hours_per_week", "capital_gain")
+
+# The probability that an attacker knows each secret: section 6.1.4.
 MODELS: Mapping[str, Sequence[float]] = {
     "A": (0.01, 0.01, 0.01),
     "B": (0.05, 0.05, 0.05),
     "C": (0.05, 0.01, 0.01),
     "D": (0.01, 0.01, 0.01, 0.01, 0.01),
 }
-"""The probability with which an attacker knows each secret: section 6.1.4."""
 
+# Tables 6.4 to 6.7: by Prec and suppression, 1/m with each model, on MIMIC-III.
 PUBLISHED: Mapping[tuple[float, int], tuple[float, float, float, float]] = {
     (0.2, 50): (27.2, 6.7, 16.5, 5.2),
     (0.5, 10): (27.4, 6.7, 17.1, 5.2),
@@ -73,9 +75,8 @@ PUBLISHED: Mapping[tuple[float, int], tuple[float, float, float, float]] = {
     (0.8, 10): (33.2, 7.0, 20.1, 5.3),
     (0.8, 50): (33.5, 7.0, 22.5, 5.3),
 }
-"""Tables 6.4 to 6.7: by Prec and suppression, 1/m with each model, of MIMIC-III."""
 
-# The columns of the table in their order; None where a row has nothing to say.
+# The columns of the table, in order.
 SETTINGS = ("part", "loss", "model", "k", "max_loss", "suppression_limit")
 CHECKS = ("checked", "thesis_checked", "minimal_nodes", "value", "tied_nodes")
 ATTAINED = ("attained_k", "suppressed_rows", "one_over_m", "worst_case", "thesis", "node")
@@ -102,7 +103,7 @@ SHOWN = {
 
 
 def run(session: Session, folder: Path, _seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and measure m on those of demographics."""
+    """Make every release, and measure m on releases of demographics."""
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(SOURCE)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
     rows: list[Row] = []
@@ -125,9 +126,9 @@ def run(session: Session, folder: Path, _seeds: Sequence[int], announce: Announc
 
 
 def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
-    """Find the node of least loss, as a row of the table: with Prec as OLA finds it, with others as it would.
+    """Find the node of least loss, as a row: by OLA for Prec, and by optimal search for other losses.
 
-    Which nodes OLA checks does not depend on the loss, so that optimal search, which checks fewer, finds the others.
+    The nodes that OLA checks do not depend on the loss, and optimal search checks fewer.
     """
     search: Literal["ola", "optimal"] = "ola" if loss == "Prec" else "optimal"
     policy = Policy(
@@ -155,7 +156,7 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
 
 
 def largest_k(session: Session, max_loss: float, percent: int) -> Row:
-    """Find the node of the largest k by Inverse OLA, as a row of the table."""
+    """Find the node of the largest k by Inverse OLA, as a row."""
     release = _inverse(session, THESIS.quasi_identifiers, (), max_loss, percent)
     return _of_inverse(INVERSE, release, max_loss, percent)
 
@@ -190,7 +191,7 @@ def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]
 
 
 def worst_case(probabilities: Sequence[float], k: float) -> float:
-    """Return 1/m of a row in a class of k rows that is unique as soon as any secret is known: the least there is.
+    """Return the least 1/m of a row in a class of k rows, which is unique once any secret is known.
 
     The attacker knows each secret with a probability; k is infinite for the limit of large classes.
     """
@@ -201,7 +202,7 @@ def worst_case(probabilities: Sequence[float], k: float) -> float:
 def _inverse(
     session: Session, quasi_identifiers: Sequence[str], secrets: Sequence[str], max_loss: float, percent: int
 ) -> Release | None:
-    """Release by Inverse OLA; None if it protects nobody, with k = 1."""
+    """Release by Inverse OLA; None if k = 1, which protects nobody."""
     policy = Policy(
         quasi_identifiers=quasi_identifiers,
         sensitive=secrets,
@@ -242,7 +243,7 @@ def _row(**figures: Any) -> Row:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """Compare the rows with the thesis: checks, suppression, and the tables for m."""
+    """Compare checks, suppression and m with the thesis."""
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
     here, there = (sum(row[name] for row in checks) for name in ("checked", "thesis_checked"))
     yield f"OLA checks {here:,} nodes in {len(checks)} settings, where the thesis has {there:,}"

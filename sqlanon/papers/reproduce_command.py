@@ -1,4 +1,4 @@
-"""The command that runs the experiments of papers again."""
+"""The command that reproduces experiments of papers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reproduce(
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Run an experiment of a paper again, on public data, and write a table and a chart of it.
+    """Reproduce an experiment of a paper on public data, and write its table and chart.
 
     All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen also
     hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test.

@@ -1,3 +1,3 @@
-"""Rows on a server of Spark Connect, which are counted and released there."""
+"""Rows on a Spark Connect server, which counts and releases them."""
 
 OFFERS = {"rows": {"spark": "sqlanon.spark.spark_rows:SparkRows"}}

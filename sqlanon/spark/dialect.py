@@ -1,7 +1,7 @@
-"""Statements of DuckDB in the words of Spark: the same rows, with what Spark has no word for spelled another way.
+"""Translation of DuckDB statements to Spark, with other spellings where Spark lacks a construct.
 
-Servers of Spark Connect differ in what they parse, so that stars, keys of groups and repeated rows are spelled out in
-words that all of them know. Texts are compared by their bytes there, which is what ``COLLATE "binary"`` asks for here.
+Servers of Spark Connect differ in the syntax that they parse, so stars, keys of groups and repeated rows are spelled
+out in a common subset. Texts are compared by bytes there, as ``COLLATE "binary"`` does here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlanon.queries.kit.nodes import DIALECT, SIGNED, aliased, column, identifi
 from sqlanon.queries.source import SourceColumn
 from sqlanon.spark.spark_values import SPARK, Columns, FloatTexts, Scopes, spell_texts
 
-WIDEST = "DECIMAL(38, 0)"  # whole numbers beyond 64 bits, of types that sqlglot calls INT128 and UINT128
+WIDEST = "DECIMAL(38, 0)"  # for integers beyond 64 bits, INT128 and UINT128 in sqlglot
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Statement:
     """A statement for a server."""
 
     text: str
-    float_texts: tuple[FloatTexts, ...]  # the texts that it reads beside the relations of the query
+    float_texts: tuple[FloatTexts, ...]  # lookups that it reads besides the relations of the query
 
 
 def in_spark(query: exp.Query, columns: Columns) -> Statement:
-    """Make a query that DuckDB would run one that Spark runs; its tree stays as it is.
+    """Translate a query of DuckDB to Spark; the tree given is unchanged.
 
-    Texts of values that have none which both sides spell alike are refused.
+    Refuse texts of values that the two sides do not spell alike.
     """
-    # Parsed anew: what a template has as a function of DuckDB becomes a node of its own.
+    # Parse the SQL: functions from templates become nodes of their own.
     tree = parse_one(query.sql(DIALECT), dialect=DIALECT)
     scopes = Scopes(columns)
     for each in _inside_out(tree):
@@ -54,7 +54,7 @@ def in_spark(query: exp.Query, columns: Columns) -> Statement:
 
 
 def _inside_out(tree: exp.Expr) -> list[exp.Select]:
-    """List all SELECTs of a tree, those that others read before these."""
+    """List the SELECTs of a tree, inner ones first."""
     found: list[exp.Select] = []
 
     def visit(node: exp.Expr) -> None:
@@ -69,7 +69,7 @@ def _inside_out(tree: exp.Expr) -> list[exp.Select]:
 
 
 def _spell_columns(query: exp.Select, scopes: Scopes) -> None:
-    """Spell the columns of ``* EXCLUDE``, of ``* REPLACE`` and of expressions over ``COLUMNS(*)``."""
+    """Spell out ``* EXCLUDE``, ``* REPLACE`` and expressions over ``COLUMNS(*)``."""
     if not any(isinstance(selected, exp.Star) or selected.find(exp.Columns) for selected in query.selects):
         return
     read = scopes.of(query)
@@ -88,12 +88,12 @@ def _spell_columns(query: exp.Select, scopes: Scopes) -> None:
 
 
 def _of_each_column(selected: exp.Expr, read: list[SourceColumn]) -> list[exp.Expr]:
-    """Spell an expression over ``COLUMNS(*)``: one a column, or one of all where a function takes ``*COLUMNS(*)``."""
+    """Expand an expression over ``COLUMNS(*)``, per column, or as the arguments of a function of all."""
     unpacked = [node for node in selected.find_all(exp.Columns) if node.args.get("unpack")]
     if unpacked:
         for node in unpacked:
             node.replace(exp.Tuple(expressions=[column(each.name) for each in read]))
-        # Functions take the parts of the tuple one by one.
+        # Pass the parts of the tuple as separate arguments.
         for function in selected.find_all(exp.Func):
             for name, value in function.args.items():
                 if isinstance(value, list):
@@ -104,7 +104,7 @@ def _of_each_column(selected: exp.Expr, read: list[SourceColumn]) -> list[exp.Ex
 
 
 def _of_column(expression: exp.Expr, read: SourceColumn) -> exp.Expr:
-    """Spell an expression over ``COLUMNS(*)`` for one column, without the cases of other types."""
+    """Expand an expression over ``COLUMNS(*)`` for one column, without cases for other types."""
     bound = exp.Select(expressions=[expression.copy()])
     for values in list(bound.find_all(exp.Columns)):
         values.replace(column(read.name))
@@ -119,9 +119,9 @@ def _of_column(expression: exp.Expr, read: SourceColumn) -> exp.Expr:
 
 
 def _repeat_rows(query: exp.Select) -> None:
-    """Repeat rows by a view of the items of a list, in place of ``unnest(list)`` among the columns.
+    """Replace ``unnest(list)`` among the columns by a lateral view of the list's items.
 
-    In place of ``unnest(range(0, count))`` it is one of the numbers below a count.
+    For ``unnest(range(0, count))``, the view has the numbers below a count.
     """
     for selected in query.selects:
         unnested = selected.unalias()
@@ -133,7 +133,7 @@ def _repeat_rows(query: exp.Select) -> None:
             selected.replace(aliased(column("anon_item"), selected.alias))
             continue
         count = exp.cast(unnested.this.args["end"], "BIGINT")
-        # A sequence to one below its start runs down: it takes one number more, which is left out again.
+        # A sequence that ends below its start runs down: take one number more, and drop it again.
         numbers = exp.func("sequence", exp.cast(exp.convert(0), "BIGINT"), count)
         numbers = exp.func("slice", numbers, exp.convert(1), exp.cast(count.copy(), "INT"))
         view = exp.Lateral(
@@ -151,13 +151,13 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def _joined(node: exp.Expr) -> exp.Expr:
-    """Join texts one behind the other: DuckDB makes texts of all, and leaves out what is missing."""
+    """Concatenate texts as DuckDB does, which converts all values and skips NULLs."""
     parts = [exp.func("coalesce", exp.cast(each, "TEXT"), exp.Literal.string("")) for each in node.expressions]
     return exp.Concat(expressions=parts)
 
 
 def _same(node: exp.Expr) -> exp.Expr:
-    """Compare two values, which may both be missing: Sail has no hash join on ``<=>``, and fails elsewhere."""
+    """Compare values that may be NULL: Sail has no hash join on ``<=>``, and fails elsewhere."""
     left, right = node.this, node.expression
     missing = [exp.Is(this=each.copy(), expression=exp.null()) for each in (left, right)]
     if not isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
@@ -168,7 +168,7 @@ def _same(node: exp.Expr) -> exp.Expr:
 
 
 def _listed_in(node: exp.Expr) -> exp.Expr:
-    """Look for a value in a query; outside of conditions as one of an array: Sail answers no query there."""
+    """Look up a value in a query; outside conditions, as an element of an array: Sail answers no query there."""
     query = node.args.get("query")
     if query is None or isinstance(node.find_ancestor(exp.Where, exp.Case, exp.Select), exp.Where):
         return node
@@ -179,17 +179,17 @@ def _listed_in(node: exp.Expr) -> exp.Expr:
 
 
 def _decoded(node: exp.Expr) -> exp.Expr:
-    """Take a text itself that is decoded from what it was encoded to, without the type of an ENUM."""
+    """Drop the encoding and decoding of a text, which only removes the type of an ENUM."""
     return _bare(node.this) if isinstance(node.this, exp.Encode) else node
 
 
 def _step_of(node: exp.Expr) -> exp.Expr:
-    """Leave out MATERIALIZED, which Spark does not know: the server computes a step as often as the query reads it."""
+    """Drop MATERIALIZED, which Spark lacks: the server computes a step as often as the query reads it."""
     return exp.CTE(this=node.this, alias=node.args["alias"])
 
 
 def _cast(node: exp.Expr) -> exp.Expr:
-    """Make the number of up to 8 digits, or of 16 as two of them: servers disagree on numbers above 63 bits."""
+    """Convert up to 8 hex digits to a number, or 16 as two numbers: servers disagree beyond 63 bits."""
     text = node.this.unnest()
     if not isinstance(text, exp.DPipe) or text.this.name != "0x":
         return node
@@ -211,14 +211,14 @@ def _type(node: exp.Expr) -> exp.Expr:
 
 
 def _without_frame(node: exp.Expr) -> exp.Expr:
-    """Leave out the frame of a function that has a row of its own, for which Spark takes none."""
+    """Drop the frame of LEAD and LAG, which Spark does not accept."""
     if isinstance(node.this, exp.Lead | exp.Lag):
         node.set("spec", None)
     return node
 
 
 def _listed(node: exp.Expr) -> exp.Expr:
-    """List the texts of a group in one, in an order."""
+    """Concatenate the texts of a group in an order."""
     if not isinstance(node.this, exp.Order):
         return node
     listed = exp.Anonymous(this="listagg", expressions=[node.this.this, node.args["separator"]])
@@ -237,7 +237,7 @@ def _function(node: exp.Expr) -> exp.Expr:
 
 
 def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
-    """Sum over pairs from two lists that are spelled, without functions of lists, which Sail lacks."""
+    """Expand a sum over pairs from two literal lists, as Sail lacks list functions."""
     lists = [[*listed.expressions] for listed in transformed.this.expressions]
     function, terms = transformed.expression, []
     (name,) = function.expressions
@@ -251,12 +251,13 @@ def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
 
 
 def _count_of_distinct(values: exp.Expr) -> exp.Expr:
-    """Count the distinct values of a group without making their list."""
+    """Count the distinct values of a group without listing them."""
     listed = values.this if isinstance(values, exp.Filter) else values
     counted = exp.Count(this=exp.Distinct(expressions=[listed.this]))
     return exp.Filter(this=counted, expression=values.expression) if isinstance(values, exp.Filter) else counted
 
 
+# Functions with another name in Spark.
 FUNCTIONS = {
     "hash": "xxhash64",
     "strlen": "octet_length",
@@ -264,7 +265,6 @@ FUNCTIONS = {
     "fsum": "sum",
     "prefix": "startswith",
 }
-"""Functions that Spark has under another name."""
 
 _CHANGES: Mapping[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.CTE: _step_of,

@@ -1,7 +1,7 @@
-"""A server: its connection, what it refuses, and its sources in a state that stays.
+"""A server: its connection, its errors, and pinned states of its sources.
 
-What a server refuses is said in words of ours: its own text can quote values of the table. The state of a source is the
-files that it consists of, with sizes and times.
+Errors are reworded, because a server's own text can quote values of the table. The state of a source is its files, with
+sizes and times.
 """
 
 from __future__ import annotations
@@ -30,41 +30,35 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.client import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import RetryPolicy
 
-PORT = 15002  # where a server listens if an address has no port
-PATIENCE = 10  # how many seconds a server may take to accept a connection
-RETRIES = 6  # how often a call is sent again, after pauses of 0.05, 0.2, 0.8 and 3.2 seconds, and two of the longest
+PORT = 15002  # by default
+PATIENCE = 10  # seconds for a server to accept a connection
+RETRIES = 6  # repetitions of a call, after 0.05, 0.2, 0.8 and 3.2 seconds, and twice after the longest pause
 LONGEST_PAUSE = 10_000  # in milliseconds
 
+# Seconds of silence after which a server that owes an answer is pinged. Apache Spark reports progress every two seconds
+# while it runs a query, but is silent while it lists the files of a lake. It closes the connection of a client that
+# pings more than a few times within five minutes.
 SILENCE = 330
-"""After how many seconds without a word of it a server that owes an answer is asked for a sign of life.
 
-Apache Spark reports its progress every two seconds while it runs a query, but says nothing while it looks at the files
-of a lake. It closes the connection of a client that asks more than a few times within five minutes of silence each.
-"""
-
-SIGN_OF_LIFE = 60
-"""How many seconds a server may take to answer that, and its machine to confirm what it was sent.
-
-Sail answers late while a query needs all processors.
-"""
+SIGN_OF_LIFE = 60  # seconds to answer a ping; Sail answers late while a query needs all processors
 
 
 def watched(address: str) -> DefaultChannelBuilder:
-    """The connection to an address, which ends if nobody is there any more: without this, a call waits for ever."""
+    """Configure a connection that ends if the server is gone: calls would otherwise wait forever."""
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
     options = {
         "grpc.keepalive_time_ms": SILENCE * 1_000,
         "grpc.keepalive_timeout_ms": SIGN_OF_LIFE * 1_000,
         "grpc.http2.ping_timeout_ms": SIGN_OF_LIFE * 1_000,
-        "grpc.min_reconnect_backoff_ms": PATIENCE * 1_000,  # as long as a new connection may take
-        "grpc.http2.max_pings_without_data": 0,  # as many as it takes
+        "grpc.min_reconnect_backoff_ms": PATIENCE * 1_000,
+        "grpc.http2.max_pings_without_data": 0,  # unlimited
     }
     return DefaultChannelBuilder(address, [*options.items()])
 
 
 def refuse_unreachable(url: str) -> None:
-    """Refuse an address where nobody listens: the client would try again for minutes."""
+    """Refuse an address where nobody listens, for which the client would retry for minutes."""
     place = urlsplit(url)
     try:
         socket.create_connection((place.hostname or "", place.port or PORT), PATIENCE).close()
@@ -73,7 +67,7 @@ def refuse_unreachable(url: str) -> None:
 
 
 def patience() -> RetryPolicy:
-    """Limit retries of a call without an answer to half a minute, where the client would go on for ten."""
+    """Limit retries of an unanswered call to half a minute, from the client's ten."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     return DefaultPolicy(max_retries=RETRIES, max_backoff=LONGEST_PAUSE, max_server_retry_delay=LONGEST_PAUSE)
@@ -86,7 +80,7 @@ GONE = "the server {} does not answer any more: see that it runs, and run again"
 
 @contextmanager
 def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
-    """Raise what a server of Spark Connect refuses as our errors."""
+    """Convert errors of a Spark Connect server to EngineError."""
     from grpc import RpcError, StatusCode
     from pyspark.errors import PySparkException
     from pyspark.errors.exceptions.connect import SparkConnectGrpcException
@@ -99,23 +93,20 @@ def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
             is_gone = error.getGrpcStatusCode() is StatusCode.UNAVAILABLE
         if is_gone:
             raise gone(purpose, url, sql, error) from None
-        condition: Any = error  # the text of the error can have values of the table
+        condition: Any = error  # its text can have values of the table
         reason = f"the server {url} refused the step: {condition.getCondition() or type(error).__name__}"
         raise EngineError(reason, step=purpose, sql=sql, original=error) from None
 
 
 def gone(purpose: str, url: str, sql: str | None = None, original: Exception | None = None) -> EngineError:
-    """Return the error of a server that does not answer any more."""
+    """Return the error for a server that no longer answers."""
     return EngineError(GONE.format(url), step=purpose, sql=sql, original=original, refusal=Refusal.GONE)
 
 
+# Apache Spark's conditions for a path without files; Sail reads a table without columns.
 NOTHING_THERE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
-"""What Apache Spark says of a path without files; Sail reads it as a table without columns."""
-
-ROOT = re.compile(r"(?!file:)[\w+.-]+://[^/]+/")
-"""What the address of a file begins with that is not in a file system: the scheme and the bucket."""
-
-NO_READER = "DATA_SOURCE_NOT_FOUND"  # what Apache Spark says of a format that it has no reader for
+ROOT = re.compile(r"(?!file:)[\w+.-]+://[^/]+/")  # scheme and bucket of an address in a store
+NO_READER = "DATA_SOURCE_NOT_FOUND"  # Apache Spark's condition for an unknown format
 
 
 @dataclass(frozen=True)
@@ -123,11 +114,10 @@ class Pin:
     """The state of a source."""
 
     source: str  # its name
-    files: frozenset[tuple[str, int, str]]  # path, or address in a store, bytes and time of change of each of its files
-    version: int | None = None  # the number of its version; None if it has none
+    files: frozenset[tuple[str, int, str]]  # per file, its path, or address in a store, bytes and modification time
+    version: int | None = None  # if versions are numbered
 
     def refuse_changed(self, spark: SparkSession) -> None:
-        """Refuse a source that has other files by now."""
         found = pinned(spark, self.source)
         if found is None or found[1] != self:
             raise EngineError(
@@ -138,9 +128,9 @@ class Pin:
 
 
 def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
-    """Return the rows of a table, a folder or a file of Parquet, with their state; None if it is not there.
+    """Return the rows of a table, a folder or a Parquet file, with their state; None if it does not exist.
 
-    A view, whose state is unknown, and a Delta table that does not exist are refused.
+    Refuse a view, whose state is unknown, and a missing Delta table.
     """
     if source.startswith(DELTA):
         return _delta(spark, source)
@@ -166,9 +156,9 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
 
 
 def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
-    """Return the newest version of a Delta table: its log is read here, its rows by the reader of the server.
+    """Return the newest version of a Delta table: its log is read here, its rows by the server's reader.
 
-    A server that has none reads the files, if they have all columns.
+    A server without one reads the files, if they have all columns.
     """
     pinned = pinned_version(lake_table(source))
     folder, version = pinned.table.folder, pinned.version
@@ -185,17 +175,17 @@ def _delta(spark: SparkSession, source: str) -> tuple[DataFrame, Pin]:
 
 
 def is_path(source: str) -> bool:
-    """Return whether a source is a path, not the name of a table: it has a slash, or is a folder or a file here."""
+    """Return whether a source is a path, not a table: it has a slash, or is a folder or a file here."""
     return source.startswith(DELTA) or "/" in source or is_folder(source) or source.endswith(FILE_SUFFIX)
 
 
 def place_of(path: str) -> str:
-    """Return a path as the server has to get it, which has another working folder."""
+    """Return an absolute path for the server, which has another working folder."""
     return path if "://" in path else os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
 
 
 def readable(source: str) -> exp.Table:
-    """Name a source as statements of Spark do."""
+    """Name a source in a statement of Spark."""
     if not is_path(source):
         return exp.to_table(source, dialect=SPARK)
     reader, place = ("delta", source.removeprefix(DELTA)) if source.startswith(DELTA) else ("parquet", source)
@@ -203,21 +193,21 @@ def readable(source: str) -> exp.Table:
 
 
 def loaded(load: Callable[[str], DataFrame], place: str) -> DataFrame | None:
-    """Return a reader of a place; None if there is nothing, or no reader for it."""
+    """Return the frame of a reader; None if there is nothing, or no reader for it."""
     from pyspark.errors import PySparkException
 
     try:
         frame = load(place)
         return frame if frame.schema.fields else None
     except PySparkException as error:
-        # Nothing else: a source that the server refuses is not to be read here in its place.
+        # Raise other errors: a source that the server refuses must not be read here instead.
         if error.getCondition() in (*NOTHING_THERE, NO_READER):
             return None
         raise
 
 
 def _released(spark: SparkSession, source: str) -> tuple[DataFrame, list[str]]:
-    """Return the rows of a release in a store: of the files that its note lists, since others are of earlier ones."""
+    """Return the rows of a release in a store, from the files that its note lists; others may be older."""
     stored = StoredRelease(source)
     if not stored.names:
         reason = f"{source} has files of releases, and no note that lists those of one: give the address of a release"
@@ -231,7 +221,7 @@ def _states(spark: SparkSession, files: Sequence[str]) -> frozenset[tuple[str, i
     root = ROOT.match(files[0])
     states = []
     for row in found.to_pylist():
-        # Without the scheme of a file system; an address in a store is whole, though Sail leaves out what it is in.
+        # Drop the scheme of a file system, and restore the bucket of an address, which Sail leaves out.
         path, local = row["path"], row["path"].removeprefix("file:")
         whole = path if "://" in local else f"{root[0] if root else '/'}{local.lstrip('/')}"
         states.append((whole, row["length"], row["modificationTime"].isoformat()))

@@ -1,4 +1,4 @@
-"""Rows on a server of Spark Connect: Apache Spark, Databricks, EMR, or Sail. What reads them is sent there."""
+"""Rows on a Spark Connect server (Apache Spark, Databricks, EMR or Sail), to which queries on them are sent."""
 
 from __future__ import annotations
 
@@ -37,29 +37,27 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-CATALOG = "spark"  # the catalog of relations that are there, in our trees
+CATALOG = "spark"  # the catalog of the server's relations in our trees
 
+# The client logs texts of errors here, which have values of the table, to standard error.
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Where the client writes the whole text of errors, with values of the table: they end on standard error."""
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
-    # Else instants are written in a form that has no zone.
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the default writes instants without a zone
 }
-"""How texts are made and files are written during a session."""
 
 _TOO_MANY_FRACTIONS = (
     'the column "{}" has more than {:,} fractions, whose texts are made here: round them in the source, or store them '
     "as decimal numbers or texts"
 )
 
-MAX_CELLS = 10_000_000  # how many cells come near if a user sets no number: a few hundred MB
+MAX_CELLS = 10_000_000  # cells fetched by default: a few hundred MB
 
 
 @dataclass(frozen=True)
 class View:
-    """A relation of ours there, by its name, with its columns."""
+    """A view of ours on the server."""
 
     name: str
     columns: Sequence[SourceColumn]
@@ -67,32 +65,32 @@ class View:
 
 @dataclass(frozen=True)
 class _Kept(View):
-    """A relation with its rows, and with the states of the sources that it was made of."""
+    """A view with its rows, and the states of its sources."""
 
     frame: DataFrame
     pins: tuple[Pin, ...]
 
 
 class SparkRows(Rows):
-    """A server, and the views that a session has made there."""
+    """A server, and the views of a session on it."""
 
     def __init__(self, url: str, float_texts: Callable[..., pa.Array], max_cells: int = MAX_CELLS) -> None:
-        """``float_texts`` spells fractions as DuckDB does."""
+        """Keep the address; ``float_texts`` spells fractions as DuckDB does."""
         if not isinstance(url, str) or not url.startswith("sc://"):
             reason = "the address of a server of Spark Connect begins with sc://, as sc://localhost:15002 does"
             raise EngineError(reason, step="open")
         self._address, self.max_cells = url, max_cells
-        self.url = without_secret(url)  # as it is shown
+        self.url = without_secret(url)  # to show
         self.float_texts = float_texts
         self._connect = extra_module("pyspark.sql.connect.session", extra="spark", purpose="a server of Spark Connect")
-        self.views: dict[tuple[str, str], _Kept] = {}  # the relations that are there, by catalog and name
+        self.views: dict[tuple[str, str], _Kept] = {}  # by catalog and name of the relation
         self._numbers = iter(range(1, 2**31))
         self._known_texts: dict[tuple[str, str], pa.Table] = {}
         self._is_gone = False
 
     @cached_property
     def spark(self) -> SparkSession:
-        """The session there, opened when it is first used."""
+        """The session on the server, opened on first use."""
         for name in LOGGERS:
             logging.getLogger(name).disabled = True
         warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")  # the error says so
@@ -138,7 +136,7 @@ class SparkRows(Rows):
         unordered.set("order", None)  # rows are ordered when they are written
         with self.asked(unordered, small, purpose) as frame:
             self._keep(relation.table, frame, self._pins_of(query))
-        if relation.grain != "rows":  # which are read once, to be written
+        if relation.grain != "rows":  # rows are read once, to be written
             self._persist(relation.table)
 
     def drop(self, relation: exp.Table) -> None:
@@ -151,8 +149,8 @@ class SparkRows(Rows):
     def write(self, query: exp.Query, small: Mapping[str, pa.Table], staged: Staged) -> exp.Table:
         pins = self._pins_of(query)
         with self.asked(query, small, "write the release") as frame:
-            # In the order of their own values: that of the source says who stood beside whom.
-            ordered = frame.sort(*(identifier(name).sql(SPARK) for name in frame.columns))  # a bare a.b is a field
+            # Sort by values: the order of the source would reveal neighbours. Quote names, as a bare a.b is a field.
+            ordered = frame.sort(*(identifier(name).sql(SPARK) for name in frame.columns))
             ordered.write.option("compression", "zstd").parquet(staged.place)
         files = staged.collected()
         relation = exp.Table(this=identifier(staged.place), db=identifier("main"), catalog=identifier(CATALOG))
@@ -178,19 +176,19 @@ class SparkRows(Rows):
                 pin.refuse_changed(self.spark)
 
     def close(self) -> None:
-        """Close the session, with all that it has there."""
+        """Close the session and drop its views."""
         if self._is_gone:
             self._forget()
         spark = self.__dict__.pop("spark", None)
         if spark is not None:
             with refusals("close", self.url), warnings.catch_warnings():
-                # pyspark logs that a server has gone by a method that it has deprecated itself.
+                # pyspark logs a lost server by a method that it has itself deprecated.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 spark.stop()
 
     @contextmanager
     def _refusals(self, purpose: str, sql: str | None = None) -> Iterator[None]:
-        """Raise what the server refuses; what tidies up behind a server that has gone does not wait for it again."""
+        """Convert the server's errors; after it is gone, clean-up does not wait for it again."""
         if self._is_gone:
             raise gone(purpose, self.url)
         try:
@@ -201,7 +199,7 @@ class SparkRows(Rows):
             raise
 
     def _forget(self) -> None:
-        """Have nothing of a server that has gone: another one at its address does not know the session either."""
+        """Forget a server that is gone: another one at its address does not know the session."""
         spark: Any = self.__dict__.pop("spark", None)
         if spark is not None:
             spark.release_session_on_close = False  # it would wait for the server
@@ -211,17 +209,17 @@ class SparkRows(Rows):
         self._is_gone = False
 
     def _keep(self, relation: exp.Table, frame: DataFrame, pins: Sequence[Pin]) -> None:
-        """Have a frame there under a name, as a relation of ours."""
+        """Keep a frame as a view under a relation's name."""
         if self.owns(relation):
             self.drop(relation)
         name = f"sqlanon_{next(self._numbers)}"
         with self._refusals(relation.name):
             frame.createOrReplaceTempView(name)
-            kept = self.spark.table(name)  # the frame itself may be over small relations that go
+            kept = self.spark.table(name)  # the frame itself may depend on small relations that are dropped
             self.views[_key(relation)] = _Kept(name, source_columns(kept.schema), kept, tuple(pins))
 
     def _persist(self, relation: exp.Table) -> None:
-        """Have the server keep a relation once it is read; Sail keeps none, and reads it anew."""
+        """Have the server cache a relation on first read; Sail caches none, and reads it again."""
         with self._refusals(relation.name):
             self.views[_key(relation)].frame.persist()
 
@@ -231,7 +229,7 @@ class SparkRows(Rows):
 
     @contextmanager
     def asked(self, query: exp.Query, small: Mapping[str, pa.Table], purpose: str) -> Iterator[DataFrame]:
-        """Ask a query there, within the block; small relations are there as long."""
+        """Run a query on the server, with small relations that exist during the block."""
         statement = sent(query, self.views, small)
         texts = {each.name: self._texts(each) for each in statement.float_texts}
         try:
@@ -240,7 +238,7 @@ class SparkRows(Rows):
                     self._send(sendable(table)).createOrReplaceTempView(name)
                 yield self.spark.sql(statement.text)
         except KeyboardInterrupt:
-            self.spark.interruptAll()  # else the server goes on
+            self.spark.interruptAll()  # the server would go on
             raise
         finally:
             with self._refusals(purpose):
@@ -248,7 +246,7 @@ class SparkRows(Rows):
                     self.spark.catalog.dropTempView(name)
 
     def _received(self, frame: DataFrame, purpose: str) -> pa.Table | None:
-        """Return the rows of a frame; None if they are more than may come near."""
+        """Return the rows of a frame; None if there are more than ``max_cells``."""
         import pyarrow as pa
 
         try:
@@ -266,14 +264,14 @@ class SparkRows(Rows):
         return self.spark.createDataFrame([], schema=from_arrow_schema(table.schema))
 
     def _texts(self, wanted: FloatTexts) -> pa.Table:
-        """Look up how DuckDB spells fractions of a column that the server spells; it is asked once for each column."""
+        """Look up DuckDB's spelling of fractions by the server's spelling, once per column."""
         key = wanted.relation, wanted.column
         if key not in self._known_texts:
             with self._refusals("the texts of fractions"):
                 found = self._received(self.spark.sql(wanted.look_up), "the texts of fractions")
             if found is None:
                 raise EngineError(_TOO_MANY_FRACTIONS.format(wanted.column, self.max_cells), step="source")
-            # However a server spells it, such as 1.0E-5 or Infinity, it is read as the same number.
+            # Any spelling of a server, such as 1.0E-5 or Infinity, parses to the number.
             numbers = [None if text is None else float(text) for text in found["spelled"].to_pylist()]
             spelled = self.float_texts(numbers, is_single=wanted.is_single)
             self._known_texts[key] = found.append_column("text", [spelled])
@@ -281,7 +279,7 @@ class SparkRows(Rows):
 
 
 def sent(query: exp.Query, views: Mapping[tuple[str, str], View], small: Mapping[str, pa.Table]) -> Statement:
-    """Return the query that is sent over kept relations, by their catalogs and names, and small ones."""
+    """Translate a query over kept views, by catalog and name of their relations, and small relations."""
     columns, tree = {}, query.copy()
     for table in [*tree.find_all(exp.Table)]:
         if (view := views.get(_key(table))) is not None:

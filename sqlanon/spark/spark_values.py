@@ -1,7 +1,7 @@
-"""The values of a server, as DuckDB has them: types, the columns of what a query reads, and texts.
+"""Values of a server as DuckDB has them: types, the columns that a query reads, and texts.
 
-Fractions, instants and what has no text are spelled in another way on a server. Fractions are looked up once, and
-DuckDB spells them.
+A server spells fractions, instants and some other values differently. Fractions are fetched once, and DuckDB spells
+them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import DataType, StructType
 
-SPARK = "spark"  # what sqlglot calls the dialect
-BYTES = "UTF8_BINARY"  # the collation of texts that are compared by their bytes
+SPARK = "spark"  # sqlglot's name of the dialect
+BYTES = "UTF8_BINARY"  # the collation that compares bytes
 
+# Types of Spark, as named in its schemas, and of DuckDB.
 PLAIN = {
     "boolean": "BOOLEAN",
     "byte": "TINYINT",
@@ -39,29 +40,23 @@ PLAIN = {
     "timestamp_ntz": "TIMESTAMP",
     "binary": "BLOB",
 }
-"""Types of Spark by the names that its schemas have, with those of DuckDB."""
-
-DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
-"""Under what a schema has the type that a column of texts was declared with, such as ``char(5)``."""
-
-COLLATION = " COLLATE "  # what stands before the collation in a type of texts that are not compared by their bytes
-
-SAME_TEXTS = {*PLAIN.values(), "DECIMAL"} - {"BLOB"}
-"""Types whose values the server and DuckDB spell alike, or are made to."""
+DECLARED = "__CHAR_VARCHAR_TYPE_STRING"  # metadata key of a text column's declared type, such as ``char(5)``
+COLLATION = " COLLATE "  # before the collation in the type of texts that are not compared by bytes
+SAME_TEXTS = {*PLAIN.values(), "DECIMAL"} - {"BLOB"}  # types whose values both sides spell alike, or are made to
 
 
 def source_columns(schema: StructType) -> list[SourceColumn]:
-    """Return the columns of a frame, with their types as DuckDB would have them; refuse twins of one name."""
+    """Return the columns of a frame, with types of DuckDB; refuse names that differ only in case."""
     names = Counter(field.name.lower() for field in schema.fields)
     if twins := [field.name for field in schema.fields if names[field.name.lower()] > 1]:
         raise EngineError(
-            f"the names of these columns differ in case alone, which is one name to the server: {', '.join(twins)}; "
-            "rename them where they are",
+            f"the names of these columns differ only in case, which the server ignores: {', '.join(twins)}; rename "
+            "them there",
             step="source",
         )
     found = []
     for field in schema.fields:
-        # The schema has the declared type of a column of texts of one length apart from the others.
+        # The schema has the declared type of fixed-length texts in its metadata.
         declared = str((field.metadata or {}).get(DECLARED, "")).upper()
         kind = declared if declared.startswith("CHAR(") else _type_name(field.dataType)
         found.append(column_of(field.name, kind))
@@ -69,7 +64,7 @@ def source_columns(schema: StructType) -> list[SourceColumn]:
 
 
 def misfits(columns: Iterable[SourceColumn]) -> Iterator[str]:
-    """Yield a sentence for each column whose values a server compares or spells in another way than DuckDB."""
+    """Yield a sentence per column whose values a server compares or spells differently from DuckDB."""
     for found in columns:
         if COLLATION in found.type:
             yield (
@@ -104,7 +99,7 @@ def _type_name(kind: DataType) -> str:
 
 
 def columns_of(schema: pa.Schema) -> list[SourceColumn]:
-    """Return the columns of a small relation; texts but for what Spark would spell in another way."""
+    """Return the columns of a small relation, as texts unless Spark would spell them differently."""
     import pyarrow as pa
 
     return [column_of(field.name, "DOUBLE" if pa.types.is_floating(field.type) else "VARCHAR") for field in schema]
@@ -126,41 +121,40 @@ def sendable(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema(fields))
 
 
-Columns = Mapping[str, Sequence[SourceColumn]]  # the columns of relations, by the names that a query reads them by
+Columns = Mapping[str, Sequence[SourceColumn]]  # by name of the relation in a query
 
-FLOAT_TEXTS = "anon_float_texts"
-"""What the names of relations of texts begin with, which are joined to what a query reads."""
+FLOAT_TEXTS = "anon_float_texts"  # prefix of lookup relations
 
 
 @dataclass(frozen=True)
 class FloatTexts:
-    """The texts of a column of fractions, which servers spell each in their way."""
+    """The lookup of a column of fractions, which each server spells in its own way."""
 
-    name: str  # the relation that has them, ``spelled`` as the server does, and ``text``, as DuckDB
-    relation: str  # with the column of the fractions
+    name: str  # of the lookup: ``spelled`` by the server, and ``text`` by DuckDB
+    relation: str  # of the column
     column: str
-    is_single: bool  # whether the fractions are of 32 bits
+    is_single: bool  # 32-bit fractions
 
     @property
     def look_up(self) -> str:
-        """The statement that asks a server for the fractions as it spells them."""
+        """The statement that asks a server for its spellings."""
         spelled = exp.alias_(exp.cast(column(self.column), "STRING"), "spelled")
         return select([spelled], exp.Table(this=identifier(self.relation))).distinct().sql(SPARK)
 
 
 class Scopes:
-    """The columns of what a query reads: relations, and the steps in front of it; and texts that are looked up."""
+    """The columns of all relations that a query reads, and the lookups of texts."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self.texts: dict[tuple[str, str], FloatTexts] = {}  # by relation and column
 
     def of(self, query: exp.Select) -> list[SourceColumn]:
-        """Return the columns that ``*`` stands for in a query, in order."""
+        """Return the columns of ``*`` in a query, in order."""
         return [each for relation in _relations(query) for each in self._of_relation(relation)]
 
     def column(self, query: exp.Select, found: exp.Column) -> tuple[exp.Expr, SourceColumn] | None:
-        """Return the relation that a column is of, and what it is there; None if it is of none that the query reads."""
+        """Resolve a column to a relation that the query reads, and the column there, if any."""
         for relation in _relations(query):
             if found.table in ("", relation.alias_or_name):
                 named = (each for each in self._of_relation(relation) if each.name.lower() == found.name.lower())
@@ -169,7 +163,7 @@ class Scopes:
         return None
 
     def origin(self, relation: exp.Expr, name: str) -> tuple[str, str] | None:
-        """Return the relation and the column that a column is, through steps that pass it on; None if one makes it."""
+        """Trace a column through steps that pass it on to its relation; None if a step computes it."""
         query = relation.this if isinstance(relation, exp.Subquery) else _step(relation)
         if query is None:
             return relation.name, name
@@ -180,7 +174,7 @@ class Scopes:
         return None if found is None else self.origin(found[0], found[1].name)
 
     def texts_of(self, relation: exp.Expr, read: SourceColumn) -> FloatTexts:
-        """Return the texts of a column, which are the same wherever a statement reads it."""
+        """Return the lookup of a column, one per statement."""
         origin = self.origin(relation, read.name)
         if origin is None:
             raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
@@ -199,7 +193,7 @@ class Scopes:
         return [*self._columns[relation.name]] if made is None else self.made_by(made)
 
     def made_by(self, query: exp.Expr) -> list[SourceColumn]:
-        """Return the columns of the result of a query whose stars are spelled out."""
+        """Return the columns of a query's result; its stars are spelled out."""
         if isinstance(query, exp.SetOperation):
             return self.made_by(query.left)
         assert isinstance(query, exp.Select)
@@ -212,16 +206,16 @@ def _relations(query: exp.Select) -> list[exp.Expr]:
 
 
 def _made(selected: exp.Expr, read: Mapping[str, SourceColumn]) -> SourceColumn:
-    """Return the column that an expression makes: of the type of the one that it is, else of none that matters."""
+    """Return the column that an expression makes, of the type of the column that it passes on."""
     made = selected.unalias()
-    while isinstance(made, exp.Case | exp.Paren):  # a number, or a bound of it
+    while isinstance(made, exp.Case | exp.Paren):  # a number, or its bound
         made = made.args["default"] if isinstance(made, exp.Case) and made.args.get("default") else made.this
     found = read.get(made.name.lower()) if isinstance(made, exp.Column) else None
     return column_of(selected.alias_or_name, "VARCHAR" if found is None else found.type)
 
 
 def _step(table: exp.Expr) -> exp.Query | None:
-    """Return the step of a WITH that a name stands for, in the query that it is in or one around it."""
+    """Return the step of a WITH that a name refers to, in its query or one around it."""
     if table.args.get("db"):
         return None
     around = table.find_ancestor(exp.Select, exp.SetOperation)
@@ -235,7 +229,7 @@ def _step(table: exp.Expr) -> exp.Query | None:
 
 
 def spell_texts(query: exp.Select, scopes: Scopes) -> None:
-    """Make the texts of values as DuckDB does; those of fractions are looked up, and noted in the scopes."""
+    """Make texts of values as DuckDB does, with lookups for fractions, which the scopes collect."""
     if not query.args.get("from_"):
         return
     for cast in [*_own(query, exp.Cast)]:
@@ -246,7 +240,7 @@ def spell_texts(query: exp.Select, scopes: Scopes) -> None:
         elif found is not None and found[1].traits.is_list:
             _refuse_items(found[1])
     for counted in [*_own(query, exp.ApproxDistinct)]:
-        counted.set("this", exp.cast(counted.this.copy(), "TEXT"))  # Sail counts no fractions so
+        counted.set("this", exp.cast(counted.this.copy(), "TEXT"))  # Sail does not estimate counts of fractions
 
 
 def _spell_text(query: exp.Select, cast: exp.Expr, relation: exp.Expr, read: SourceColumn, scopes: Scopes) -> None:
@@ -259,14 +253,14 @@ def _spell_text(query: exp.Select, cast: exp.Expr, relation: exp.Expr, read: Sou
 
 
 def _refuse_items(read: SourceColumn) -> None:
-    """Refuse a list that becomes one of texts unless the server spells its items as DuckDB does."""
+    """Refuse a list that is cast to texts, unless the server spells its items as DuckDB does."""
     items = column_of(read.name, read.type.removesuffix("[]")).traits
     if not items.can_be_rebuilt:
         raise EngineError(HAS_NO_TEXT.format(read.name, read.type), step="source")
 
 
 def _cast_value(cast: exp.Expr) -> exp.Expr:
-    """Return the expression that a text is made of, without the calls that macros put around it."""
+    """Return the expression that a text is made of, without macros' calls around it."""
     value: exp.Expr = cast.this
     while isinstance(value, exp.Coalesce | exp.Paren | exp.Bracket) or (
         isinstance(value, exp.Array) and len(value.expressions) == 1
@@ -276,7 +270,7 @@ def _cast_value(cast: exp.Expr) -> exp.Expr:
 
 
 def _look_up(query: exp.Select, cast: exp.Expr, wanted: FloatTexts, relation: exp.Expr) -> None:
-    """Take the text of a fraction from a relation that has it for what the server spells, joined behind its own."""
+    """Take the text of a fraction from a lookup by the server's spelling, joined after its relation."""
     spelled = exp.cast(cast.this.copy(), "TEXT")
     cast.replace(column("text", wanted.name))
     joins: list[exp.Join] = query.args.get("joins") or []
@@ -289,7 +283,7 @@ def _look_up(query: exp.Select, cast: exp.Expr, wanted: FloatTexts, relation: ex
 
 
 def _own(query: exp.Select, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
-    """The nodes of a kind that are of a query itself, not of one in it."""
+    """Yield nodes of a kind that belong to the query itself, not to one inside it."""
     for node in query.find_all(kind):
         if node.find_ancestor(exp.Select) is query:
             yield node

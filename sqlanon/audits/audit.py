@@ -276,7 +276,6 @@ def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
 def _best_finding(
     weighing: Samples, choosing: Samples, bounding: Samples, features: Features, *, delta: float, error: float
 ) -> _Finding:
-    """Return the better finding of both directions, by events that were chosen on other runs."""
     views, tally = weighed(weighing, features)
     chosen = choosing.tally(views)
     events = {
@@ -296,7 +295,6 @@ def _best_finding(
 
 
 def _computed(first: Distribution, second: Distribution, claim: Budget | None, at: Fraction) -> Audit:
-    """Audit a mechanism by its exact distributions."""
     ways = [(first, second), (second, first)]
     bounds = [smallest_epsilon(*way, float(at)).lower for way in ways]
     divergences = [] if claim is None else [hockey_stick(*way, float(claim.epsilon)).lower for way in ways]

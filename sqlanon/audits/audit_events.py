@@ -118,8 +118,6 @@ class Samples:
 
 @dataclass(frozen=True)
 class _Nested:
-    """Events, each containing the one before, and their counts."""
-
     more: Counts
     less: Counts
     event: Callable[[int], Event]

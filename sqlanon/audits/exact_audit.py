@@ -213,8 +213,6 @@ class _NotedScores(SeededSource):
 
 
 class _ChosenOnce(AuditedPolicy):
-    """A policy that only draws its node."""
-
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:

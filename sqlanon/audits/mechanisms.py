@@ -115,7 +115,6 @@ class Repeated:
         return counts
 
     def original(self, counted: Hashable) -> Any:
-        """Return the output before it was made countable."""
         return self._originals.get(counted, counted)
 
 
@@ -203,7 +202,6 @@ class AuditedPolicy:
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
-        """Yield outputs with their numbers of runs."""
         for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
             with engine.scratch():
                 relations, recoding = node.draw_counts(), AtNode(encoded.encoding, node.levels)
@@ -373,11 +371,7 @@ class AuditedSynthetic(AuditedPolicy):
 
 
 def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:
-    """Return a policy as a mechanism to audit, by default with the operating system's randomness.
-
-    Raises:
-        PolicyError: the policy is invalid, has no private method, or OpenDP is not installed.
-    """
+    """Return a policy as a mechanism to audit, by default with the operating system's randomness."""
     policy = policy_of(policy)
     if session is None:
         raise PolicyError("a policy is audited where its tables are: give the session")

@@ -82,7 +82,6 @@ def command(method: object = None, **spelled: Spelled) -> Callable[[Callable[...
 
 
 def _parameters(method: Any, spelled: dict[str, Spelled]) -> Iterator[inspect.Parameter]:
-    """Yield the arguments of a method that the command line spells, as parameters for Typer."""
     if method is None:
         return
     texts = docstring_of(method).members
@@ -149,14 +148,12 @@ def loading_options() -> list[str]:
 
 
 def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> AbstractContextManager[Session]:
-    """Open a session on an existing file."""
     if not database.exists():
         raise BadParameter(f"the file {database} does not exist", param_hint="--db")
     return connected(database, read_only=read_only, ledger=ledger)
 
 
 def existing_or_new(database: Path) -> AbstractContextManager[Session]:
-    """Open a session on a file, which is created if missing."""
     if str(database) == ":memory:":
         raise BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="--db")
     return connected(database)
@@ -254,7 +251,6 @@ def _noted(database: Path, ledger: Path) -> Iterator[Session]:
 
 @contextmanager
 def connected(database: str | Path = ":memory:", **more: Any) -> Iterator[Session]:
-    """Open a session with the options for the machine."""
     machine = _machine.get()
     settings = {**machine, "csv": csv_settings(machine.get("csv", ())), **more}
     try:

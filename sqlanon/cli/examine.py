@@ -92,7 +92,6 @@ def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> 
 
 
 def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
-    """List the commands to run next, on ``read``, if a run could succeed."""
     if not found.runs:
         return []
     from sqlanon.model.names import FILE_SUFFIXES
@@ -368,7 +367,6 @@ def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int,
 
 
 def _best_nodes(document: dict[str, Any]) -> Document:
-    """Show the size of the lattice, and its best nodes or those closest to the policy."""
     from sqlanon.report.document import Document, Table, count, figure, paragraph
 
     satisfying, quality = document["satisfying_nodes"], document["quality"]

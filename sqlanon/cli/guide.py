@@ -67,7 +67,6 @@ def _page(name: str) -> str:
 
 
 def _lines(index: str) -> list[tuple[str, str]]:
-    """Read the pages and their descriptions off a list."""
     return [(written or made, " ".join(text.split())) for written, made, text in LINE.findall(index)]
 
 
@@ -118,7 +117,6 @@ def _unknown(topic: str, names: list[str]) -> str:
 
 
 def _write_all(into: Path, topic: list[str] | None) -> None:
-    """Write all pages, with links to the generated ones in place of commands."""
     if topic:
         raise BadParameter("it writes all pages, so it goes without a topic", param_hint="--into")
     if into.exists():
@@ -131,7 +129,6 @@ def _write_all(into: Path, topic: list[str] | None) -> None:
 
 
 def _show(text: str) -> None:
-    """Write Markdown to stdout, laid out on a terminal."""
     if not (sys.stdout and sys.stdout.isatty()):
         write(text)
         return

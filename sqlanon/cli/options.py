@@ -84,7 +84,6 @@ def read_policy(path: Path, k: int | None = None) -> Policy:
 
 
 def read_taxonomies(given: Sequence[str] | None, policy: Policy | None = None) -> dict[str, Taxonomy]:
-    """Read the taxonomies of every ``ATTRIBUTE=FILE.csv``; refuse any that the policy does not use."""
     from sqlanon.model.policy_value import unknown_names
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 

@@ -52,7 +52,6 @@ def write(text: str) -> None:
 
 
 def show_version() -> None:
-    """Print the versions of this package and of DuckDB."""
     from importlib.metadata import version
 
     from sqlanon.model.extras import installed_version
@@ -98,7 +97,6 @@ def put(result: Result, *, as_json: bool, **more: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Write a message to stderr."""
     try:
         _put(f"{printable(text)}\n", sys.stderr)
     except OSError:
@@ -156,7 +154,6 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
 
 @contextmanager
 def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
-    """Show a line per stage; all of them vanish at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -79,7 +79,6 @@ def _kinds(definition: Mapping[str, Any]) -> list[str]:
 
 
 def _keys(definition: Mapping[str, Any]) -> str:
-    """Write a line per key: its name, its type, its default, and its meaning."""
     lines = []
     for name, field in definition["properties"].items():
         if name in ("model", "kind"):
@@ -236,7 +235,6 @@ def _member(name: str, member: Any) -> str:
 
 
 def _methods(member: type) -> dict[str, Any]:
-    """Find the documented methods and properties of a class, in order of definition."""
     if member.__module__.startswith("sqlanon.chance"):
         return {}  # draws, for methods of anonymization only
     kinds = [kind for kind in member.__mro__ if kind.__module__.startswith("sqlanon.") and kind not in SHARED]

@@ -244,7 +244,6 @@ def _problems_of_arguments(asked: _Asked) -> Iterator[str]:
 
 
 def _problems_of_columns(asked: _Asked, pairs: Sequence[Pair]) -> Iterator[str]:
-    """Find missing columns, the target in any table and the weight in the release, then other problems."""
     needed = [(part, asked.target) for pair in pairs for part in pair]
     if asked.weight is not None:
         needed.append((pairs[0][0], asked.weight))
@@ -257,7 +256,6 @@ def _problems_of_columns(asked: _Asked, pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _problems_of_pair(asked: _Asked, pair: Pair) -> Iterator[str]:
-    """List problems of the columns of a table, or between both tables."""
     training, test = pair
     for part in pair:
         yield from _unfit_kinds(asked, part)
@@ -278,7 +276,6 @@ def _unfit_kinds(asked: _Asked, part: Part) -> Iterator[str]:
 
 
 def _difference(name: str, pair: Pair) -> Iterator[str]:
-    """Yield how a column of the training table differs in the test table."""
     training, test = pair
     if not test.has(name):
         yield _only_in(name, training, test)
@@ -296,7 +293,6 @@ def _only_in(name: str, part: Part, other: Part) -> str:
 
 
 def _problems_of_rows(engine: Compute, pairs: Sequence[Pair], roles: Sequence[Roles]) -> Iterator[str]:
-    """Find rows without a label or a valid weight, and tables without rows to use."""
     for part, is_training, role in (
         (part, part is pair[0], role) for pair, role in zip(pairs, roles, strict=True) for part in pair
     ):
@@ -312,7 +308,6 @@ def _problems_of_rows(engine: Compute, pairs: Sequence[Pair], roles: Sequence[Ro
 
 
 def _problems_of_values(pairs: Sequence[Pair], read: Iterable[tuple[Combinations, Combinations]]) -> Iterator[str]:
-    """Find training rows without a value to predict from, and test rows without a known label."""
     for (training, test), (learned, asked) in zip(pairs, read, strict=True):
         if all(value in (None, ()) for value in chain.from_iterable(learned.predictors.values())):
             yield f"no row of {training} has a value to predict from"

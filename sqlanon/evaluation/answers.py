@@ -173,7 +173,6 @@ def _prepared(
     without_masked: Sequence[str],
     catalog: Source | None,
 ) -> Iterator[tuple[Engine, _Tables]]:
-    """Yield the engine of a session, and all tables if they have the columns of the queries."""
     engine: Engine = session._engine
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
@@ -215,15 +214,12 @@ def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> li
 
 @dataclass(frozen=True)
 class _Tables:
-    """An original, and the rows of its release, with the column :data:`TRUTH` if they are weighted."""
-
     original: exp.Expr
     released: exp.Expr
     is_weighted: bool
 
 
 def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
-    """Return the step that makes :data:`WEIGHTED` from a release and its catalog."""
     return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
 
 
@@ -255,7 +251,6 @@ def _chances(tables: _Tables, query: GroupQuery) -> exp.Subquery:
 
 
 def _read(table: exp.Expr, query: GroupQuery) -> exp.Select:
-    """Select the columns to group by and to average, qualified so that no alias shadows them."""
     names = dict.fromkeys(name for name in (query.column, query.averaged) if name is not None)
     return select([aliased(column(name, ROWS), name) for name in names], exp.alias_(table.copy(), ROWS, table=True))
 

@@ -189,7 +189,6 @@ def _one_hot(training: Sequence[Any], test: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def _marked(values: Sequence[Any], places: dict[str, int]) -> Any:
-    """Make a matrix with a 1 at the place of each known item of each value."""
     codes, distinct = _codes(values)
     marks = [[places[item] for item in _items(value) if item in places] for value in distinct]
     starts = np.cumsum([0, *map(len, marks)])
@@ -202,7 +201,6 @@ def _items(value: Any) -> tuple[str, ...]:
 
 
 def _codes(values: Sequence[Any]) -> tuple[Codes, list[Any]]:
-    """Return the position of each value among the distinct ones, and these."""
     distinct: dict[Any, int] = {}
     codes = np.fromiter((distinct.setdefault(value, len(distinct)) for value in values), np.int64, len(values))
     return codes, list(distinct)

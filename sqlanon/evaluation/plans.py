@@ -267,7 +267,6 @@ MARGIN = 1.25  # factor by which the axis of rows exceeds the data
 
 
 def plan_chart(plan: EpsilonSafePlan) -> Any:
-    """Draw the chart by altair."""
     altair = required_altair()
     shown = [{**sample.model_dump(), "beta": float(sample.beta)} for sample in plan.samples]
     names = [name for name, _, _ in LINES.values()]
@@ -325,7 +324,6 @@ def plan_chart(plan: EpsilonSafePlan) -> Any:
 
 
 def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
-    """Mark the sample that shows the smallest classes, with words above the mark."""
     best = plan.best
     k = best.tight_k if plan.tight else best.k
     # Align the words so that they stay within the chart.
@@ -342,7 +340,6 @@ def _best(altair: Any, plan: EpsilonSafePlan, scale: Any) -> list[Any]:
 
 
 def _round(least: int, most: int) -> list[int]:
-    """List 1, 2, 5, 10 and so on, over the range of the axis."""
     return [
         figure
         for power in range(len(str(least)) - 1, len(str(most)) + 1)

@@ -70,7 +70,6 @@ def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
 
 
 def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) -> dict[str, Path]:
-    """Write all files; they appear once the last is complete."""
     writers: Mapping[str, Callable[[Path], object]] = {
         ".csv": lambda path: _write_csv(path, found),
         ".md": lambda path: path.write_text(markdown(found, f"{name}.svg"), encoding="utf-8"),

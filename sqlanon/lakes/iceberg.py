@@ -124,7 +124,6 @@ class IcebergLakeTable:
         return transaction
 
     def _name_of(self, path: str) -> str:
-        """Return the name of a file in the table's folder, or its whole path elsewhere."""
         return path.removeprefix(f"{self.location}/data/").removeprefix("file://")
 
     @contextmanager

@@ -86,7 +86,6 @@ class StoredRelease:
             return dataset.dataset(paths, schema=schema_of(columns), format="parquet", filesystem=self._store)
 
     def refuse_missing(self) -> None:
-        """Refuse a store without the bucket."""
         from pyarrow import fs
 
         bucket = self._prefix.partition("/")[0]
@@ -106,7 +105,6 @@ class StoredRelease:
         return found
 
     def refuse_other_types(self, columns: Mapping[str, str]) -> None:
-        """Refuse files whose columns have other types."""
         from pyarrow import parquet
 
         for name in self.names:
@@ -173,7 +171,6 @@ class StoredRelease:
 
 
 def opened(url: str) -> tuple[FileSystem, str]:
-    """Return the store of an address, and the path in it."""
     from pyarrow import fs
 
     connect: Callable[[str], tuple[FileSystem, str]] = fs.FileSystem.from_uri

@@ -27,8 +27,6 @@ ANOTHER_COMMIT = (
 
 @dataclass(frozen=True)
 class AddedFile:
-    """A file that a commit adds."""
-
     name: str  # its path in the folder of the table
     bytes: int
     rows: int
@@ -37,8 +35,6 @@ class AddedFile:
 
 @dataclass(frozen=True)
 class LakeRelease:
-    """The content that a commit gives a table."""
-
     files: Sequence[AddedFile]
     schema: pa.Schema
     partition_by: Sequence[str]  # columns in names of folders
@@ -47,8 +43,6 @@ class LakeRelease:
 
 @dataclass(frozen=True)
 class LakeVersion:
-    """A version of a table."""
-
     number: int  # unique among the versions of the table
     files: Mapping[str, int]  # sizes of its files, by name in its folder, or path elsewhere
     columns: Mapping[str, str]  # types by name
@@ -118,7 +112,6 @@ class PinnedVersion:
 
 
 def pinned_version(table: LakeTable) -> PinnedVersion:
-    """Return the newest version of an existing table."""
     version = table.newest()
     if version is None:
         raise EngineError(f"there is no {table.described}", step="source")
@@ -126,7 +119,6 @@ def pinned_version(table: LakeTable) -> PinnedVersion:
 
 
 def lake_table(name: str) -> LakeTable:
-    """Return the table of a name, which need not exist."""
     if name.startswith(ICEBERG):
         from sqlanon.lakes.iceberg import IcebergLakeTable
 

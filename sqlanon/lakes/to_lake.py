@@ -174,12 +174,10 @@ def is_own(version: LakeVersion) -> bool:
 
 
 def release_files(version: LakeVersion) -> dict[str, int]:
-    """Return the sizes of a version's files, by name in the folder of their release."""
     return {name.removeprefix(f"{place_of(version)}/"): size for name, size in version.files.items()}
 
 
 def place_of(version: LakeVersion) -> str:
-    """Return the folder of the release to which a version's first file belongs."""
     first = next(iter(version.files), "")
     return first.partition("/")[0]
 
@@ -208,7 +206,6 @@ def _new_place(table: LakeTable, found: LakeVersion | None) -> Path:
 
 
 def _release(folder: Path, place: str, layout: FolderRecord, note: str) -> LakeRelease:
-    """Describe the files of a folder for a commit."""
     from pyarrow import parquet
 
     files = []

@@ -71,7 +71,6 @@ class Account:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestAccounts
 def account(entries: Iterable[Entry], dataset: str) -> Account:
-    """Compute the account of a data set: charges add up, and the last cap holds."""
     own = [entry for entry in entries if entry.dataset == dataset]
     caps = [entry for entry in own if entry.kind == "cap"]
     cap, rho_cap = (caps[-1].budget, caps[-1].rho) if caps else (None, None)
@@ -87,7 +86,6 @@ def account(entries: Iterable[Entry], dataset: str) -> Account:
 
 
 def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
-    """Return the unit of privacy of a data set; None if no charge or cap names it."""
     return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
 
 
@@ -292,7 +290,6 @@ def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
 
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
-    """Refuse rows about another unit of privacy than the earlier rows of their data sets."""
     problems = [
         problem for dataset in dict.fromkeys(row.dataset for row in rows) for problem in _mixed(dataset, before, rows)
     ]

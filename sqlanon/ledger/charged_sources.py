@@ -37,17 +37,11 @@ class DataSet:
 def charged(
     engine: Engine, ledger: WarehouseLedger, source: ResolvedSource, given: str | None, public: Sequence[str] = ()
 ) -> DataSet:
-    """Find the data set that a release of a source is charged to.
+    """Find the data set that a release of a source is charged to, and refuse any that it must not be.
 
     Args:
         given: names the data set of a source without a name of its own.
         public: tables and files that a query reads and that are no secret.
-
-    Raises:
-        PolicyError: as :func:`dataset_of`; the given name is undeclared; the source reads what belongs to other data
-            sets or cannot be seen; or a public table or file is not read, or has an account.
-        BudgetError: it needs a cap and has none.
-        EngineError: the ledger cannot be read, or was tampered with.
     """
     entries = ledger.entries()
     if source.dataset is None:
@@ -195,9 +189,7 @@ def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet
 def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
     """Open the ledger to charge: a file, which is created if missing, or the warehouse itself.
 
-    Raises:
-        EngineError: as :func:`read_ledger`; or there is no path and the warehouse is read-only; or a writable file is
-            open as a read-only warehouse that has noted no ledger.
+    Refuse a read-only warehouse without a path, and one that could have noted its ledger but has not.
     """
     if path is None and engine.warehouse.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
@@ -216,9 +208,7 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
 def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """Open a ledger for reading; nothing is created.
 
-    Raises:
-        EngineError: there is no path and the warehouse is not a DuckDB file; or the warehouse has another ledger; or
-            the ledger lacks rows whose hashes releases in the warehouse carry.
+    Refuse a ledger other than the warehouse's, or one that lacks rows for which releases vouch.
     """
     given, file = ledger_file(path), engine.warehouse.file
     if given is None and file is None:

@@ -181,7 +181,6 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
 
 
 def append(engine: Engine, entries: Sequence[Entry]) -> None:
-    """Append rows, creating the table and columns of later versions if missing."""
     table = ledger_of(engine)
     names = [each.name for each in engine.describe(table)] if is_there(engine, table) else LATER
     for name in LATER:
@@ -198,7 +197,6 @@ def notes(engine: Engine) -> list[Note]:
 
 
 def releases(engine: Engine) -> dict[str, str]:
-    """Read the ledger hashes that releases in the warehouse carry, by data set."""
     found = engine.fetch(Queries("ledger").query("releases_with_ledger"), "the releases in the warehouse")
     hashes = {
         dataset_of_table(row["schema_name"], row["table_name"]): facts_of(row["comment"]).get("ledger_sha256")

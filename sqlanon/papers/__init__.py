@@ -75,11 +75,6 @@ class Reproduction:
 
 
 def reproduction(name: str) -> Reproduction:
-    """Return the reproduction of a name.
-
-    Raises:
-        PolicyError: no reproduction has that name.
-    """
     from sqlanon.model.policy_value import did_you_mean
 
     if name not in _HOMES:

@@ -99,7 +99,6 @@ def contenders() -> Iterator[Contender]:
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and compare it with the original."""
     (seed,) = seeds
     original = adult.training_rows(folder, (*QUASI_IDENTIFIERS, SENSITIVE))
     # The paper's domain of age, not only the ages that occur.
@@ -127,7 +126,6 @@ def queries(original: pa.Table) -> list[CountQuery]:
 
 
 def measured(session: Session, original: pa.Table, contender: Contender, workload: list[CountQuery], seed: int) -> Row:
-    """Make a release, and return its row."""
     source = SeededSource(seed) if contender.policy.method.draws else None
     catalog = None if contender.catalog is None else LISTED
     release = session.anonymize(

@@ -15,7 +15,6 @@ def lines_of(points: Sequence[Mapping[str, Any]], **encoding: Any) -> tuple[Any,
 
 
 def line_across(point: Mapping[str, Any], y: Any, width: int, dy: int) -> tuple[Any, Any]:
-    """Draw a dotted line at a point, with the point's ``of`` at the right end, ``dy`` below it."""
     altair = required_altair()
     line = altair.Chart(altair.InlineData([point])).encode(y=y)
     name = line.encode(text="of:N", x=altair.value(width))

@@ -123,7 +123,6 @@ def contenders() -> Iterator[Contender]:
 def diffgen(
     name: str, utility: Utility, epsilon: str, specializations: int, threshold: float | None = None
 ) -> Contender:
-    """Return DiffGen of all 14 predictors."""
     method = DiffGen(
         budget=Budget(epsilon),
         specializations=specializations,
@@ -147,7 +146,6 @@ def taxonomies() -> dict[str, Taxonomy]:
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and train classifiers on it."""
     for name, rows in zip((RAW_TRAINING, RAW_TEST), adult.known_rows(folder, adult.COLUMNS), strict=True):
         session.connection.from_arrow(rows).create(name)
     session.taxonomies.load_all(taxonomies())
@@ -167,7 +165,6 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
-    """Compute the bounds of accuracy: on raw rows (BA), and without predictors (LA)."""
     found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODELS, seeds=seeds)
     by_seed = zip(*(found.ca[name].each for name in MODELS), strict=True)
     yield row_of(Contender(BASELINE), [Outcome(dict(zip(MODELS, each, strict=True))) for each in by_seed])
@@ -252,7 +249,6 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _compared(tree: Mapping[tuple[Any, Any, Any], float], best: str) -> Iterator[str]:
-    """Count how often DiffGen is better than its competitors, and than itself with more counts left out."""
     count, epsilons = COMPARED_SPECIALIZATIONS, [*map(float, COMPARED_EPSILONS)]
     for method, other in itertools.product((best, FEWER), (HISTOGRAM, TOP_DOWN)):
         wins = sum(
@@ -299,7 +295,6 @@ WIDTH, HEIGHT = 300, 260
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw trees: figure 4 by specializations, a panel per utility, and figure 5A by ε."""
     altair = required_altair()
     limits = {row["method"]: row["tree"] for row in rows if row["method"] in (BASELINE, LOWER_BOUND)}
     by_count = [row for row in rows if row["specializations"] in SPECIALIZATIONS]

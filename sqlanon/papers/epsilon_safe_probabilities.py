@@ -117,7 +117,6 @@ MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05  # a good node is below both
 
 
 def deltas() -> Iterator[Row]:
-    """Yield a row per δ, with as many digits as are printed."""
     for (beta, epsilon), found in DELTAS.items():
         for k, printed, exact in zip(LEAST, found.split(), TIGHT_DELTAS[beta, epsilon].split(), strict=True):
             yield {
@@ -133,7 +132,6 @@ def deltas() -> Iterator[Row]:
 
 
 def least_k() -> Iterator[Row]:
-    """Yield a row per ε and δ."""
     for epsilon, printed in MINIMUM_K_OF_LIMITS.items():
         beta = 1 - math.exp(-epsilon)
         for limit, wanted, wanted_tight in zip(LIMITS, printed[:2], printed[2:], strict=True):

@@ -119,7 +119,6 @@ class Outcome:
 
 
 def contenders() -> Iterator[Contender]:
-    """Yield all releases, grouped by method."""
     yield from (_safe(FOUR, QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
     settings = {"delta": DELTA_ON_SAMPLE, "select_on": "sample", "suppressed_weight": SAMPLE_WEIGHT}
     on_sample = _method(EpsilonSafe, **settings)
@@ -212,7 +211,6 @@ def _outcome(session: Session, table: str, policy: Policy, seed: int) -> Outcome
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Compute δ and probabilities, and make every release."""
     session.taxonomies.load_all(adult.taxonomies(folder, NINE_QUASI_IDENTIFIERS))
     for part, names in ((FOUR, QUASI_IDENTIFIERS), (NINE, (*NINE_QUASI_IDENTIFIERS, adult.TARGET))):
         session.connection.from_arrow(adult.training_rows(folder, names)).create(TABLES[part])
@@ -288,7 +286,6 @@ WIDTH, HEIGHT = 260, 220
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw probabilities by factor and by ε, and the losses of releases."""
     altair = required_altair()
     choices = [row for row in rows if row["part"] == CHOICE]
     ((baseline,), thesis) = ([row for row in choices if row["method"] == method] for method in (UNIFORM, AS_PUBLISHED))

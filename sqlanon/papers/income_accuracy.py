@@ -120,7 +120,6 @@ SHOWN = {
 
 
 def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and train classifiers on it."""
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(RAW_TRAINING)
     session.connection.from_arrow(adult.test_rows(folder, adult.COLUMNS)).create(RAW_TEST)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
@@ -143,7 +142,6 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
 
 
 def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[Row]:
-    """Compute the bounds of accuracy: on raw rows (BA), and without predictors (LA)."""
     raw = [as_they_are(table, design.predictors) for table in (RAW_TRAINING, RAW_TEST)]
     found = classification(session, *raw, target=adult.TARGET, models=MODELS, seeds=seeds)
     # The thesis has a single figure, for its own columns.
@@ -153,7 +151,6 @@ def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[R
 
 
 def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Row:
-    """Make a release, and return its row."""
     release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True)
     report = release.report
     assert report.rows is not None
@@ -240,7 +237,6 @@ WIDTH = 260
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw the accuracy of logistic regression, a panel per columns and k."""
     altair = required_altair()
     lines = []
     for design, figures in ((SEVEN, ["logistic"]), (THESIS, ["logistic", "thesis"])):

@@ -98,8 +98,6 @@ MAX_COUNTERFEITS = 100_000_000  # most expected counterfeit rows per statement: 
 
 @dataclass(frozen=True)
 class Perturbation:
-    """The random numbers of some classes."""
-
     runs: Integers
     thresholds: Floats  # a class with more rows is kept; shape (runs, classes)
     counterfeits: Integers  # rows added to a kept class; shape (runs, classes)
@@ -324,7 +322,6 @@ def _rows_by_value(grouping: Grouping) -> exp.Select:
 
 
 def _with_values(encoding: Encoding, name: str) -> exp.Select:
-    """Select run, value and rows from a query with places of values."""
     raw = encoding.raw(*encoding.spec.protected)
     columns = [
         column(RUN, "anon_counted"),

@@ -104,7 +104,6 @@ class Contender:
 
 
 def contenders() -> Iterator[Contender]:
-    """Yield all releases, grouped by method."""
     yield Contender(AS_PUBLISHED, _policy(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
     for epsilon in EPSILONS:
         yield Contender(PRIVATE, _policy(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
@@ -113,7 +112,6 @@ def contenders() -> Iterator[Contender]:
 
 
 def run(session: Session, _folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Invent the table, make every release, and compare it with the table."""
     announce(f"inventing {ROW_COUNT:,} patients")
     invent(session, ROW_COUNT)
     rows: list[Row] = []
@@ -163,7 +161,6 @@ def invent(session: Session, row_count: int) -> None:
 
 
 def measured(session: Session, contender: Contender, seed: int) -> Row:
-    """Make a release, and return its row."""
     source = SeededSource(seed) if contender.policy.method.draws else None
     release = session.anonymize(SOURCE, contender.policy, RELEASED, replace=True, random_source=source)
     report, engine = release.report, session._engine
@@ -206,7 +203,6 @@ def _policy(**settings: Any) -> Policy:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """Compare the rows with the paper's claims."""
     at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
     for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
         mine, theirs = at_one[method], at_one[other]
@@ -252,7 +248,6 @@ def notes(seeds: int) -> list[str]:
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw the parts of IL, and the errors of queries."""
     altair = required_altair()
     order = [_named(row) for row in rows]
     parts = [

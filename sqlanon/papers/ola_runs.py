@@ -103,7 +103,6 @@ SHOWN = {
 
 
 def run(session: Session, folder: Path, _seeds: Sequence[int], announce: Announce) -> Reproduced:
-    """Make every release, and measure m on releases of demographics."""
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(SOURCE)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
     rows: list[Row] = []
@@ -156,7 +155,6 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
 
 
 def largest_k(session: Session, max_loss: float, percent: int) -> Row:
-    """Find the node of the largest k by Inverse OLA, as a row."""
     release = _inverse(session, THESIS.quasi_identifiers, (), max_loss, percent)
     return _of_inverse(INVERSE, release, max_loss, percent)
 
@@ -243,7 +241,6 @@ def _row(**figures: Any) -> Row:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    """Compare checks, suppression and m with the thesis."""
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
     here, there = (sum(row[name] for row in checks) for name in ("checked", "thesis_checked"))
     yield f"OLA checks {here:,} nodes in {len(checks)} settings, where the thesis has {there:,}"
@@ -290,7 +287,6 @@ NOTES = [
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw checked nodes and Prec by suppression, and 1/m by setting."""
     altair = required_altair()
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
     by_k = altair.Color("k:N", title="k", sort=None, legend=altair.Legend(orient="bottom"))

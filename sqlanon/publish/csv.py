@@ -73,7 +73,6 @@ class CsvFile(FileTarget):
         return self.engine.read_files(Files(str(self.path), "CSV", self.columns, quoted=self.quoted))
 
     def _safe(self, query: exp.Query, columns: Sequence[SourceColumn]) -> tuple[exp.Query, Sequence[SourceColumn]]:
-        """Return the query to write, with formulas quoted if the user wants it, and its columns."""
         cells: dict[str, int] = {}  # by text column, its number of formulas
         if texts := [found.name for found in columns if found.traits.is_text]:
             rows = self.engine.fetch(formula_counts(query, texts), "formulas of a spreadsheet")
@@ -103,7 +102,6 @@ class CsvFile(FileTarget):
         return content
 
     def _refuse_note(self) -> None:
-        """Refuse a target if somebody else's file is in place of its note."""
         place = note_path(self.final)
         if place.is_dir() or is_special(place):
             raise EngineError(
@@ -170,7 +168,6 @@ def content_of_csv(file_sha256: str, form: Sequence[Any]) -> ContentRecord:
 
 
 def tidy_csv(target: Path) -> None:
-    """Remove hidden files that killed runs to this target left behind."""
     tidy(target)
     tidy(note_path(target))
 

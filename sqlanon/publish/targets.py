@@ -60,8 +60,6 @@ class Target:
 
 @dataclass(frozen=True)
 class Standing:
-    """A release as found in its place, changed or not."""
-
     source: ResolvedSource
     columns: tuple[str, ...]  # of its files
     note: str | None
@@ -119,14 +117,10 @@ class PlacedTarget(Target):
 def target_for(
     engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace
 ) -> Iterator[PlacedTarget]:
-    """Open the target of a name.
+    """Open the target of a name, and refuse one that is taken, belongs to an input, or is not writable.
 
     A file or folder appears under its name only when the block succeeds; a table is written in the transaction that the
     block opens. ``read`` are the inputs, by role, which the release may not replace.
-
-    Raises:
-        EngineError: the name is taken, or taken by something not written by sqlanon; it belongs to an input; or the
-            place is not writable.
     """
     target = target_at(engine, into, read, replace)
     if target.is_far and not target.takes_far_rows:

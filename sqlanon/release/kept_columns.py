@@ -216,7 +216,6 @@ def _candidates(
 
 
 def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidate: Candidate) -> bool:
-    """Return whether there are enough values for a dependency, and enough rows for its support."""
     labels = table.context.losses.distinct_labels[candidate.position]
     values, rows = kept.estimates[candidate.column], table.context.row_count
     finer = labels[levels[candidate.position] - 1]

@@ -49,8 +49,6 @@ class PublishedNode:
 
 @dataclass(frozen=True)
 class GroupedRows:
-    """Rows to publish, in groups of equal ones."""
-
     bound: BoundPolicy
     source_rows: int  # rows read, without those left out for unknown values
     labels: tuple[str, ...]  # the label columns of the groups, which define classes

@@ -178,7 +178,6 @@ def _states(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | N
 
 
 def _there(engine: Engine, rows: Sequence[Row], stored: Mapping[str, Stored | None]) -> Row | None:
-    """Return the release that a target holds, if it is one of these."""
     last = rows[-1]
     if last.fit_sha256 is not None:
         return last if last.record_sha256 is not None and Path(last.target).exists() else None

@@ -78,7 +78,6 @@ class Noting:
         _add(self.engine, self.row)
 
     def note(self, target: Target, record: Record, content: ContentRecord) -> None:
-        """Register a release whose target has its record; on failure, nothing is published."""
         announced, self.record = self.row, record
         if content != ContentRecord():  # a folder's content is known only once it is published
             self.sha256 = record.sealed(content).record_sha256

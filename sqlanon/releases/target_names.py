@@ -101,7 +101,6 @@ def have_common(datasets: Iterable[str], others: Sequence[str]) -> bool:
 
 
 def _without_values(paths: Iterable[str]) -> list[str]:
-    """Strip what may be a value or a secret from paths, and drop duplicates."""
     return list(dict.fromkeys(map(_without_value, paths)))
 
 

@@ -91,8 +91,6 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """The few numbers to read first."""
-
     figures: tuple[Figure, ...]
 
     @property
@@ -104,8 +102,6 @@ class Figures:
 
 @dataclass(frozen=True)
 class Bars:
-    """Groups of bars side by side."""
-
     title: str  # the text alternative
     axis: str
     groups: tuple[str, ...]

@@ -61,7 +61,6 @@ def fragment(document: Document) -> str:
 
 
 def framed(page: str, title: str) -> str:
-    """Wrap a page in a sandboxed frame, whose script cannot read the notebook."""
     return (
         f'<iframe title="{html.escape(title)}" sandbox="allow-scripts" srcdoc="{html.escape(page)}" '
         f'style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'

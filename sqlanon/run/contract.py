@@ -38,8 +38,6 @@ OPERATORS = {">=": "mustBeGreaterOrEqualTo", "<=": "mustBeLessOrEqualTo", "<": "
 
 
 class ContractColumn(Result):
-    """A column of a release."""
-
     name: str
     type: str  # in DuckDB
     role: str  # in the policy; empty for a column that the method adds
@@ -149,7 +147,6 @@ class Contract(Result):
 
 
 def contract(engine: Engine, release: Source, resolve: Callable[[Source], ResolvedSource]) -> Contract:
-    """Describe a release as a contract; see :meth:`sqlanon.Session.contract`."""
     found, record, policy = recorded_release(engine, release, resolve)
     promise = record.promise
     made_by = f"Released by method {policy.method.name}, described by sqlanon {installed_version()}."
@@ -179,7 +176,6 @@ def _columns(engine: Engine, found: FoundRelease, record: Record, policy: Policy
 
 
 def _checks(engine: Engine, found: FoundRelease, policy: Policy) -> Iterator[ContractCheck]:
-    """Yield the bounds that need neither the source, nor a population, nor a dropped column."""
     if policy.has_private_method or policy.population is not None or policy.individual is not None:
         return
     classes, comparison = MeasuredClasses(policy.quasi_identifiers), Comparison(engine.taxonomy)

@@ -79,8 +79,6 @@ class Sample:
 
 
 class Demo(Result):
-    """The demonstration: the table before and after, and the run between."""
-
     policy: Policy
     raw: Sample
     before: Measurement
@@ -143,7 +141,6 @@ def demo_policy() -> Policy:
 
 
 def invent(engine: Engine, *, rows: int, seed: int) -> None:
-    """Install the macros and make table ``visits``."""
     with engine.transaction():
         engine.install()
     settings = exp.select(aliased(number(seed), "seed"), aliased(number(rows), "row_count"))

@@ -69,7 +69,6 @@ def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Ear
 def with_joint_classes(
     engine: Engine, found: Verification, release: str, policy: Policy, source: ResolvedSource | None
 ) -> Verification:
-    """Add to a verification what the release shows together with the earlier ones that its policy names."""
     names = ", ".join(f'"{each.release}"' for each in policy.held_with)
     if source is None:
         note = f"what it shows together with {names}: no source was given, in which its persons are found"
@@ -108,10 +107,6 @@ def earlier_releases(
         source: the present source.
         present: the policy that names the releases, if any.
         read: replaces a release or its source by what is to be read of it.
-
-    Raises:
-        PolicyError: lists all obstacles.
-        EngineError: a release cannot be found, or lacks its provenance.
     """
     if not named:
         yield ()
@@ -162,7 +157,6 @@ def earlier_releases(
 
 
 def read_with(releases: Sequence[EarlierRelease]) -> dict[str, ResolvedSource]:
-    """List the inputs that earlier releases add, by role."""
     roles = ("earlier release", "source of its earlier release")
     return {
         f"{role} {number}": found
@@ -178,7 +172,6 @@ def read_as_released(engine: Engine, release: str) -> None:
 
 
 def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | list[str]:
-    """Find a release by name, or return why it cannot be compared with others."""
     # Its rows need no hash: its classes are counted beside its source, and with the released number of rows none of
     # them can be missing. Other columns are not used.
     release, record, policy = recorded_release(engine, named.release, engine.resolve, hashes_rows=False)

@@ -54,7 +54,6 @@ class ExplainedSteps(list[ExplainedStep]):
 
 
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> ExplainedSteps:
-    """List the steps of a run in order; see :meth:`sqlanon.Session.explain`."""
     dry_run = DryRun(engine)
     # The policy's own taxonomies are made from the values of the source, with its rows.
     with (
@@ -128,7 +127,6 @@ class DryRun:
 
 
 def _with_rows(statement: exp.Expr) -> exp.Expr:
-    """Put back the relations that empty ones replace."""
     found = statement.copy()
     for node in list(found.find_all(exp.Subquery)):
         if (relation := node.meta.get(STANDS_FOR)) is not None:

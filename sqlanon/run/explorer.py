@@ -41,8 +41,6 @@ DIGITS = 6  # digits of the largest loss
 
 
 class ExploredColumn(Result):
-    """A quasi-identifier."""
-
     name: str
     least: int  # lowest level that the policy allows
     most: int  # highest level

@@ -114,7 +114,6 @@ def lattice(
 
 
 def _plain(nodes: pa.Table) -> exp.Select:
-    """Flatten the nodes: a column ``node.<quasi-identifier>`` per level, and the models as JSON."""
     node, *others = nodes.column_names
     level = partial(exp.func, "map_extract_value", column(node), dialect=DIALECT)
     names = [name for name, _ in nodes[node][0].as_py()]
@@ -238,7 +237,6 @@ def _partial(table: EncodedTable, nodes: pa.Table, unchecked: Places, outcome: S
 
 
 def record_of(nodes: pa.Table) -> LatticeRecord:
-    """Count the nodes of a lattice's table, with what is known of missing ones."""
     if METADATA in (nodes.schema.metadata or {}):
         return LatticeRecord.model_validate_json(nodes.schema.metadata[METADATA])
     return LatticeRecord(nodes=nodes.num_rows, satisfying_nodes=sum(nodes["satisfies"].to_pylist()))

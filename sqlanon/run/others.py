@@ -54,8 +54,6 @@ OF_SEVERAL_LEVELS: Mapping[type, str] = {
 
 @dataclass(frozen=True)
 class Others:
-    """Other releases of a data set."""
-
     found: Sequence[ReleaseAtNode | OtherRelease] = ()  # the latest, to be compared, or with the reason why not
     left: int = 0  # targets of older ones on the list
     with_more_columns: BoundPolicy | None = None  # the run's policy, with quasi-identifiers that only others have
@@ -199,7 +197,6 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
 
 
 def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy]:
-    """Read a listed release with its record and its policy, or raise why that is impossible."""
     if other.state == "unseen":
         raise PolicyError("it cannot be looked at from this session")
     if other.fit_sha256 is not None:
@@ -281,7 +278,6 @@ def _treatments(policy: Policy, hashes: Mapping[str, str]) -> dict[str, tuple[ob
 
 
 def _with_columns(stack: ExitStack, engine: Engine, bound: BoundPolicy, more: Mapping[str, Found]) -> BoundPolicy | str:
-    """Bind the policy of a run with more quasi-identifiers to its source, or return why that fails."""
     policies = {
         **dict.fromkeys(bound.policy.quasi_identifiers, bound.policy),
         **{name: found.policy for name, found in more.items()},

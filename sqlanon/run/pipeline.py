@@ -53,12 +53,7 @@ def anonymize(
 ) -> Release:
     """Publish what the policy's method makes of a source, unless the target holds it already.
 
-    Raises:
-        PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.
-        BudgetError: the data set has less left than the method spends; nothing was spent.
-        UnsatisfiableError: nothing meets the policy.
-        VerificationError: the written release falls short and was withdrawn; its budget stays spent.
-        EngineError: the database or the file system refused a step. In every case, the target is as it was before.
+    Errors are those of :meth:`sqlanon.Session.anonymize`; after any of them, the target is as it was before.
     """
     stages = Stages(progress)
     with stages.watching(engine), earlier_releases(engine, source, policy.held_with, policy) as earlier:

@@ -123,7 +123,6 @@ def _event_counts(source: exp.Expr, flattening: Flattening) -> exp.Query:
 
 
 def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
-    """Make a row per individual, in order: the individual, kept columns, first events, count."""
     order = [f"anon_order_{place}" for place in range(len(flattening.order) + len(flattening.event))]
     rows = subquery(_rows(source, flattening, order), "anon_rows")
     first = number(flattening.first)
@@ -244,7 +243,6 @@ def _generalize(
 def _generalize_in_classes(
     engine: Engine, source: ResolvedSource, record: Record, classes: ClassesRecord, release: str, target: Target
 ) -> Generalized:
-    """Write the rows that a class of a release covers, with the labels of the class of least loss."""
     if record.policy is None:
         raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
     names = [column.name for column in engine.describe(source.relation)]

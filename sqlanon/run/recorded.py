@@ -70,8 +70,6 @@ def recorded_release(
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """A column of a release."""
-
     name: str
     role: str | None  # in words; None if it is generalized
     origin: ColumnOrigin | None  # its column in the source; None if it may be computed
@@ -154,8 +152,7 @@ def published_earlier(
 ) -> Release | None:
     """Return the release that a target holds if these inputs would give it again; None if the run may write there.
 
-    Raises:
-        TargetError: the target holds another release; says what differs.
+    A TargetError names the differences to another release.
     """
     if replace and replace != "changed":
         return None
@@ -231,8 +228,6 @@ class TableOverview(PartialResult):
 
 
 class Overview(Result):
-    """The tables and views of a database, by name."""
-
     database: str
     tables: tuple[TableOverview, ...]
 
@@ -247,7 +242,6 @@ class Overview(Result):
 
 
 def overview(engine: Compute) -> Overview:
-    """List the tables and views of the current database, without those of sqlanon."""
     found = engine.fetch(Queries("tables").query("overview"), "the tables of the database")
     tables = tuple(
         TableOverview(

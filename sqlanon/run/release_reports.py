@@ -189,7 +189,6 @@ def _alone(engine: Engine, found: FoundRelease, policy: Policy) -> Examined:
 def _beside(
     engine: Engine, found: FoundRelease, record: Record, policy: Policy, source: ResolvedSource
 ) -> tuple[Examined, tuple[str, ...]]:
-    """Find what the release leaves open beside its source, and why findings are missing."""
     bound = prepare(engine, source, policy, has_earlier=True)
     node: PublishedNode | None = None
     problems: tuple[str, ...] = ()

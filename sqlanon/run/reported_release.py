@@ -201,7 +201,6 @@ class ReportedRelease:
         )
 
     def _labels_after(self, name: str) -> dict[str | None, int]:
-        """Count the released rows per label, most frequent first, without rare labels."""
         found = self._label_rows(self.found.source.relation, name)
         return {label: rows for label, rows in found.items() if rows >= self._min_shown_count}
 
@@ -218,7 +217,6 @@ class ReportedRelease:
     def _fetch(
         self, query: str, purpose: str, name: str = "", grain: Grain = "class", **roles: Role
     ) -> list[dict[str, Any]]:
-        """Run a named query with its roles: the release, the source, and a column with its labels."""
         queries = SQL.given(released=self.found.source.relation)
         if self.source is not None:
             queries = queries.given(source=self.source.relation)
@@ -259,7 +257,6 @@ def released_sizes(engine: Engine, release: ResolvedSource, policy: Policy) -> t
 
 
 def size_counts(engine: Compute, source: ResolvedSource, policy: Policy) -> Sizes:
-    """Count the classes of a table by size, ascending."""
     columns = names(list(policy.quasi_identifiers))
     sizes = subquery(table_call("class_sizes", source.relation.copy(), columns), "anon_sizes")
     found = engine.fetch(SQL.query("class_sizes", sizes=sizes), "sizes of classes", "class")

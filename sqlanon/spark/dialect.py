@@ -24,8 +24,6 @@ WIDEST = "DECIMAL(38, 0)"  # for integers beyond 64 bits, INT128 and UINT128 in 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement for a server."""
-
     text: str
     float_texts: tuple[FloatTexts, ...]  # lookups that it reads besides the relations of the query
 
@@ -54,7 +52,6 @@ def in_spark(query: exp.Query, columns: Columns) -> Statement:
 
 
 def _inside_out(tree: exp.Expr) -> list[exp.Select]:
-    """List the SELECTs of a tree, inner ones first."""
     found: list[exp.Select] = []
 
     def visit(node: exp.Expr) -> None:
@@ -218,7 +215,6 @@ def _without_frame(node: exp.Expr) -> exp.Expr:
 
 
 def _listed(node: exp.Expr) -> exp.Expr:
-    """Concatenate the texts of a group in an order."""
     if not isinstance(node.this, exp.Order):
         return node
     listed = exp.Anonymous(this="listagg", expressions=[node.this.this, node.args["separator"]])
@@ -251,7 +247,6 @@ def _sum_of_pairs(transformed: exp.Transform) -> exp.Expr:
 
 
 def _count_of_distinct(values: exp.Expr) -> exp.Expr:
-    """Count the distinct values of a group without listing them."""
     listed = values.this if isinstance(values, exp.Filter) else values
     counted = exp.Count(this=exp.Distinct(expressions=[listed.this]))
     return exp.Filter(this=counted, expression=values.expression) if isinstance(values, exp.Filter) else counted

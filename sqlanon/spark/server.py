@@ -99,7 +99,6 @@ def refusals(purpose: str, url: str, sql: str | None = None) -> Iterator[None]:
 
 
 def gone(purpose: str, url: str, sql: str | None = None, original: Exception | None = None) -> EngineError:
-    """Return the error for a server that no longer answers."""
     return EngineError(GONE.format(url), step=purpose, sql=sql, original=original, refusal=Refusal.GONE)
 
 
@@ -185,7 +184,6 @@ def place_of(path: str) -> str:
 
 
 def readable(source: str) -> exp.Table:
-    """Name a source in a statement of Spark."""
     if not is_path(source):
         return exp.to_table(source, dialect=SPARK)
     reader, place = ("delta", source.removeprefix(DELTA)) if source.startswith(DELTA) else ("parquet", source)

@@ -209,7 +209,6 @@ class SparkRows(Rows):
         self._is_gone = False
 
     def _keep(self, relation: exp.Table, frame: DataFrame, pins: Sequence[Pin]) -> None:
-        """Keep a frame as a view under a relation's name."""
         if self.owns(relation):
             self.drop(relation)
         name = f"sqlanon_{next(self._numbers)}"

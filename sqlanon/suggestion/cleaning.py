@@ -154,8 +154,6 @@ def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
 
 @dataclass(frozen=True)
 class Cleaning:
-    """The cleaning of a column by a query."""
-
     name: str
     reason: str  # the problem, in words that quote no value
     value: exp.Expr  # the expression that replaces it
@@ -216,7 +214,6 @@ def totals(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence]) 
 
 
 def query_of(source: exp.Expr, wanted: Sequence[Cleaning], found: Totals | None) -> str:
-    """Format the query over a source that cleans it."""
     replaced = [exp.alias_(each.value.copy(), each.name, quoted=True) for each in wanted]
     query = select([exp.Star(replace=replaced)], source.copy())
     if found is not None:
@@ -237,7 +234,6 @@ def _cleaning(
 
 
 def _of_days(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Clean dates and times among other texts, and dates in a notation other than ISO 8601."""
     kinds = {"TIMESTAMP" if forms["time_rows"] else "DATE": forms["moment_rows"]}
     kinds |= {order: forms[f"{order}_rows"] for order in queries.DAY_FORMATS}
     kind = max(kinds, key=lambda each: kinds[each])
@@ -276,7 +272,6 @@ def _of_amounts(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
 
 
 def _of_case(found: Evidence, forms: Mapping[str, Any]) -> Cleaning | None:
-    """Clean texts that differ only in case or surrounding blanks."""
     if found.values > MAX_TEXTS or forms["folded_count"] == found.values:
         return None
     reason = f"has {counted(found.values, 'text')}, {forms['folded_count']:,} without regard to case and blanks"

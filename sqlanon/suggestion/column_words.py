@@ -110,13 +110,11 @@ def _texts(line: dict[str, str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Remove accents from a text."""
     spelled = text.replace("ß", "ss")
     return "".join(sign for sign in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(sign))
 
 
 def parts_of(text: str) -> list[str]:
-    """Split a name or a description into parts, in lower case."""
     return [part.lower() for part in PARTS.findall(plain(text))]
 
 
@@ -197,7 +195,6 @@ def _care(word: Word) -> int:
 
 @lru_cache(4096)
 def _within(part: str) -> tuple[Word, ...]:
-    """Split a part into words, the last one first; empty if anything is left over."""
     if len(part) > MAX_LETTERS:
         return ()
     known = known_words()

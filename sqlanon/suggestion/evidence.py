@@ -42,8 +42,6 @@ class SetMeasures(Result):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence on a column."""
-
     column: SourceColumn
     rows: int
     filled: int  # rows with a value
@@ -102,7 +100,6 @@ class Evidence:
 
 
 def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn]) -> list[Evidence]:
-    """Collect evidence on each column, in order, without descriptions."""
     found: list[Evidence] = []
     ((rows,),) = (each.values() for each in engine.fetch(counted_rows(source), "rows of the source"))
     at_once = max(COLUMNS_AT_ONCE, CELLS_AT_ONCE // max(rows, 1))
@@ -121,7 +118,6 @@ def evidence_of(engine: Engine, source: exp.Expr, columns: Sequence[SourceColumn
 
 
 def _shapes(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Find the shape of most texts, by the place of the column."""
     texts = Counter[int]()
     for row in rows:
         texts[row["place"]] += row["text_count"]

@@ -59,8 +59,6 @@ Counts = Mapping[Pair, int]
 
 @dataclass(frozen=True)
 class Decision:
-    """The role of a column, and the reason."""
-
     role: Role  # identifiers are dropped
     kind: str  # of its values, which determines its taxonomy
     reason: str  # in words that quote no value
@@ -84,7 +82,6 @@ def decided(found: Evidence, names_beside: tuple[str, ...] = ()) -> Decision:
 
 
 def undecided(reason: str) -> Decision:
-    """Leave the role of a column to a person."""
     return Decision("identifier", "", reason, is_undecided=True)
 
 
@@ -193,7 +190,6 @@ def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> 
 
 
 def pair_counts(engine: Compute, source: exp.Expr, evidence: Mapping[str, Evidence], pairs: Iterable[Pair]) -> Counts:
-    """Count the pairs of values of the first ``MAX_PAIRS`` pairs of columns."""
     counted = [*itertools.islice(pairs, MAX_PAIRS)]
     if not counted:
         return {}

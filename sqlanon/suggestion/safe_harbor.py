@@ -181,7 +181,6 @@ def shown_kinds(
 
 
 def said(kinds: Sequence[str]) -> Iterator[str]:
-    """Describe kinds of identifiers, each with its paragraph."""
     return (f"{words} ({PARAGRAPH.format(letter)})" for words, letter in map(KINDS.__getitem__, kinds))
 
 

@@ -93,7 +93,6 @@ class SuggestionRequest:
 
 
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
-    """Suggest a policy; see :meth:`sqlanon.Session.suggest`."""
     if engine.is_far(source.relation):
         raise PolicyError(
             f"a policy is suggested by values, which stay where they are: copy some of {source.description}"

@@ -75,7 +75,6 @@ def suggested(found: Evidence, kind: str, tails: tuple[float, float] | None) -> 
 
 
 def flat(hint: str = "") -> SuggestedTaxonomy:
-    """Make a taxonomy of the values and the top."""
     return SuggestedTaxonomy({"kind": "flat"}, "the value or *", 0, hint=hint)
 
 
@@ -84,7 +83,6 @@ def stored(levels: int) -> SuggestedTaxonomy:
 
 
 def of_levels(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
-    """Make a taxonomy by a rule of a kind, with a setting for its levels."""
     return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, _words(kind, levels), len(levels), hint=hint)
 
 

@@ -42,8 +42,6 @@ LIST_OF_ROLE: Mapping[Role, str] = {
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft of a policy file."""
-
     heading: Sequence[str]  # sentences at its start
     columns: Mapping[str, Mapping[str, str]]  # by list, columns with comments
     settings: Mapping[str, tuple[Any, str]]  # other keys, values with comments
@@ -59,7 +57,6 @@ class Draft:
 
 
 def policy_of(draft: Draft) -> Policy:
-    """Make the policy of a draft, with method full-domain."""
     rules = {
         name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
         for name, taxonomy in draft.taxonomies.items()

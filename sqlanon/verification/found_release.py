@@ -141,7 +141,6 @@ def _recorded(
 
 
 def _together(records: Sequence[Record]) -> Record | None:
-    """Join the records of several parts; None if their labels or taxonomies differ."""
     first, *others = records
     if not others:
         return first
@@ -169,7 +168,6 @@ def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
 
 
 def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
-    """Yield what stays unknown of a release though each of its parts has a provenance."""
     if record is None and len(records) == parts > 0:
         yield f"its parts are at several nodes, or of several taxonomies: {NOT_COMPARED}"
     fits = [part.fit for part in records if part.fit is not None]

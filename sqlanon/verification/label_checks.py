@@ -24,7 +24,6 @@ LISTED = Relation("anon_listed_classes", "class")
 
 
 def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
-    """Find labels that the record does not have, as shortfalls, and note columns that cannot be compared."""
     names = policy.quasi_identifiers
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     labels = record.labels
@@ -56,7 +55,6 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
 
 # guarded: tests/unit/test_guarded_verification.py
 def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecord) -> Iterator[str]:
-    """Find combinations of labels that the record lacks, or lists with another number of rows."""
     import pyarrow as pa
 
     names = recorded.columns
@@ -80,8 +78,6 @@ def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecor
 
 @dataclass(frozen=True)
 class LabelsCheck:
-    """Compares the labels of a table with the levels of a node, or with cuts."""
-
     engine: Engine
     labels: NodeRecord | CutRecord
     roots: Mapping[str, str]  # for a node, the labels that the policy gives unknown values, by column

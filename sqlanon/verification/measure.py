@@ -34,8 +34,6 @@ ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be cou
 
 @dataclass(frozen=True)
 class Beside:
-    """The reference that a release is measured against."""
-
     source: exp.Expr | None = None  # for models that compare classes with the source
     population: exp.Expr | None = None  # its quasi-identifiers spelled as in the release
     labelled_source: exp.Expr | None = None  # the source with labels of the release, for models of a population

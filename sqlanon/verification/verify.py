@@ -121,7 +121,6 @@ def verify_release(
     without_provenance: bool,
     record_sha256: str | None,
 ) -> Verification:
-    """Verify a release by name; see :meth:`sqlanon.Session.verify`."""
     found = find_release(engine, release, resolve, without_provenance=without_provenance)
     if policy.csv is None and found.record is not None and found.record.policy is not None:
         engine.read_as(found.record.policy.csv)
@@ -177,7 +176,6 @@ def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] 
 
 # guarded: tests/unit/test_guarded_verification.py
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
-    """Find columns that the policy does not release, and columns that it releases but are missing."""
     released = {folded(name) for name in (*policy.released_columns, *policy.method.added_columns)}
     identifiers = {folded(name): name for name in policy.identifiers}
     there = {folded(name) for name in columns}

@@ -270,6 +270,9 @@ GROUP BY anon_taxonomy.attribute;
 -- row), 'level 0 is not the value itself', 'empty label', 'not nested' (labels of this level that fall
 -- under more than one label of the next), 'several top labels'.
 --
+-- How it goes. Values that have the same levels are counted together; each kind of problem is a query of these counts or of
+-- the rows, and all are put one below the other.
+--
 -- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 -- Example:
 --   FROM anon_helpers.taxonomy_problems('anon.taxonomy');
@@ -511,6 +514,9 @@ GROUP BY anon_wanted.anon_name;
 
 -- The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 -- below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
+--
+-- How it goes. From the inside out: the value as a decimal, the step that it falls into by division, that step corrected, the
+-- start of the interval, its text.
 --
 -- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a number below 1e28.
@@ -950,6 +956,8 @@ END;
 -- 90 to 94, has whole numbers; so have a prefix, 9*, and a decade, 1990s; < 18 and >= 90 have no end on one side. Units of age
 -- in words, such as years old, may stand beside a number.
 --
+-- How it goes. The text in small letters without units, the numbers in it, and the first form that the whole text has.
+--
 -- Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 -- Example:
 --   SELECT anon_helpers.number_range('[90, 95)') AS halfopen, anon_helpers.number_range('90 years and older') AS from_90_on;
@@ -1068,6 +1076,8 @@ CAST(regexp_extract_all(
 -- The kinds of identifiers that stand anywhere in a text, of those that 45 CFR 164.514(b)(2)(i) removes and that have a form:
 -- name (with a title), street, postcode, coordinates, date, age (above 89), phone, email, ssn, member, number (behind the word
 -- for one), iban, card, vehicle, mac, url, ip, picture, guid, hash.
+--
+-- How it goes. A regular expression for each kind, or what its check digits say, and the kinds that were found.
 --
 -- Job: columns.
 -- Returns: VARCHAR[], empty without any.
@@ -1516,6 +1526,9 @@ QUALIFY count(*) OVER (PARTITION BY anon_class) >= anon_helpers.checked_k(k)
 --
 -- The first three columns of the ordering are sorted by as they are, texts byte by byte. Of further ones, whose number is
 -- not known, each row has a map of sort keys, which takes 7 times as long as ORDER BY.
+--
+-- How it goes. The ordering becomes columns of known names, and a map of sort keys behind the third; events are numbered by these
+-- within their individual.
 --
 -- Job: release.
 -- Returns: individual with its column's type, position BIGINT, event with its column's type.
@@ -2272,6 +2285,9 @@ GROUP BY anon_value;
 -- each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
 -- work_between and reference_work.
 --
+-- How it goes. The values of each class in their order, with the rows up to each and the next value; where the cumulative share of
+-- the reference crosses that of the class between both, if it does; and the work from these.
+--
 -- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
 -- last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 -- Example:
@@ -2346,6 +2362,9 @@ FROM (
 -- Moving rows through a tree costs the same per level, so that the distance is the mean over the levels below the top
 -- of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
 -- own below the top unless the taxonomy has it.
+--
+-- How it goes. The labels of each value at each level below the top; their rows in each class and their share in the reference;
+-- the equal distance of both at each level, and its mean.
 --
 -- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].
@@ -3881,6 +3900,9 @@ CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
 -- counterfeit rows in. A masked row loses 1 in every quasi-identifier; one without a taxonomy is shown as it is and
 -- loses nothing else.
 --
+-- How it goes. The rows are counted by cells; each label that is shown gets its loss once, from the leaves under it, and cells
+-- get the mean of theirs.
+--
 -- Job: loss.
 -- Returns: one row: ncp DOUBLE in [0, 1]; literal_ncp DOUBLE, as printed, which is not divided by the number q of
 -- quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
@@ -3888,18 +3910,9 @@ CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
 -- Example:
 --   FROM anon.released_ncp('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
-WITH anon_cells AS (
-    SELECT row_number() OVER () AS anon_cell, *
-    FROM (
-        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), count(*) AS anon_rows
-        FROM query_table(anon_helpers.as_source(released))
-        GROUP BY ALL
-    )
-),
-anon_labels AS (
-    FROM anon_cells UNPIVOT INCLUDE NULLS (
-        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_cell, anon_rows)))
-    )
+WITH anon_labels AS (
+    FROM anon_helpers.cell_values(released, anon_helpers.listed(quasi_identifiers))
+        AS anon_cells (anon_cell, anon_rows, anon_attribute, anon_label)
 ),
 anon_leaves AS (
     SELECT attribute AS anon_attribute, label AS anon_label, count(*) AS anon_leaf_count
@@ -3980,6 +3993,9 @@ FROM (
 --
 -- In a release with masked rows, original rows whose labels and sensitive value it does not show together are among the
 -- masked ones, and belong to their class. Without masked rows they were dropped, and stay where they were.
+--
+-- How it goes. Both tables are counted together by labels and value; the labels become a list in the order of the node; and rows
+-- of the original that went nowhere go to the class of masked rows, if there is one.
 --
 -- Returns: class VARCHAR[], the labels in the order of the node; sensitive_value VARCHAR; original_rows BIGINT and
 -- released_rows BIGINT, one of them above 0.
@@ -4801,6 +4817,9 @@ WHERE probability > 0;
 
 -- The risk of each record class under column names that cannot clash with the columns'; see concealing_exposure.
 --
+-- How it goes. Records are counted; in each state of knowledge, those that look alike to an attacker are candidates for each
+-- other; and the risks of a record are summed over the states.
+--
 -- Returns: the quasi-identifiers, the secret columns, anon_row_count BIGINT, anon_m DOUBLE, anon_worst_state VARCHAR[],
 -- anon_worst_risk DOUBLE.
 -- Example:
@@ -4931,6 +4950,9 @@ CREATE OR REPLACE MACRO anon_helpers.reconstruction_error(leaf_count, truth) AS
 -- An original row whose labels and sensitive value the release does not show together is lost: each of its
 -- quasi-identifiers may be any value of the domain, and so may its sensitive value, unless the release has masked rows,
 -- which show it. Rows that were moved into another class count as lost, too.
+--
+-- How it goes. Both tables are counted together by labels, value and truth; each label becomes a row with the leaves under it;
+-- the errors of the labels of a cell are summed; and cells are weighed by their rows of the original.
 --
 -- truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
 -- without a catalog. A row where it is NULL is not true.
@@ -5200,6 +5222,9 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 -- in it, wherever the counterfeits are.
 --
 -- Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
+--
+-- How it goes. Rows are counted by class and value; of each value the counterfeits of its group say how many rows of a class are
+-- masked, and running sums how many of these are left out; then the counts become rows again.
 --
 -- Job: answers.
 -- Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
@@ -5529,6 +5554,9 @@ END;
 -- and NULL says that the cut does not know the value. There are columns anon_category, anon_number and anon_set more.
 --
 -- Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
+--
+-- How it goes. For each kind of predictor a relation of a few rows has the labels, in columns of the predictors' names; the
+-- rows of the source, as texts, numbers and sort keys of lists, look them up.
 --
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*'), ('sex', 'm', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
@@ -6009,6 +6037,9 @@ FROM (
 -- compare as text, by text_in_utc, and rows by label_code. A CSV file has no types, so that a value may be read
 -- back as another text. Whether rows have the labels of their own values cannot be seen.
 --
+-- How it goes. The classes by their labels; the labels that are of no taxonomy; the other values of each row as one code,
+-- counted up in the release and down in the source; and all three beside the hash.
+--
 -- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.
@@ -6188,6 +6219,9 @@ domain'' (rows of this level whose value level 0 does not have), ''several label
 row), ''level 0 is not the value itself'', ''empty label'', ''not nested'' (labels of this level that fall
 under more than one label of the next), ''several top labels''.
 
+How it goes. Values that have the same levels are counted together; each kind of problem is a query of these counts or of
+the rows, and all are put one below the other.
+
 Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 Example:
   FROM anon_helpers.taxonomy_problems(''anon.taxonomy'');';
@@ -6231,6 +6265,9 @@ Example:
   FROM anon.foreign_labels(''generalized'', MAP {''age'': 2, ''sex'': 0});';
 COMMENT ON MACRO anon.interval_label IS 'The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
+
+How it goes. From the inside out: the value as a decimal, the step that it falls into by division, that step corrected, the
+start of the interval, its text.
 
 Job: labels.
 Returns: VARCHAR; NULL for a value that is not a number below 1e28.
@@ -6343,6 +6380,8 @@ COMMENT ON MACRO anon_helpers.number_range IS 'The numbers under a label: the lo
 90 to 94, has whole numbers; so have a prefix, 9*, and a decade, 1990s; < 18 and >= 90 have no end on one side. Units of age
 in words, such as years old, may stand beside a number.
 
+How it goes. The text in small letters without units, the numbers in it, and the first form that the whole text has.
+
 Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 Example:
   SELECT anon_helpers.number_range(''[90, 95)'') AS halfopen, anon_helpers.number_range(''90 years and older'') AS from_90_on;';
@@ -6372,6 +6411,8 @@ Example:
 COMMENT ON MACRO anon.identifiers_in IS 'The kinds of identifiers that stand anywhere in a text, of those that 45 CFR 164.514(b)(2)(i) removes and that have a form:
 name (with a title), street, postcode, coordinates, date, age (above 89), phone, email, ssn, member, number (behind the word
 for one), iban, card, vehicle, mac, url, ip, picture, guid, hash.
+
+How it goes. A regular expression for each kind, or what its check digits say, and the kinds that were found.
 
 Job: columns.
 Returns: VARCHAR[], empty without any.
@@ -6516,6 +6557,9 @@ Rows without an individual are left out.
 
 The first three columns of the ordering are sorted by as they are, texts byte by byte. Of further ones, whose number is
 not known, each row has a map of sort keys, which takes 7 times as long as ORDER BY.
+
+How it goes. The ordering becomes columns of known names, and a map of sort keys behind the third; events are numbered by these
+within their individual.
 
 Job: release.
 Returns: individual with its column''s type, position BIGINT, event with its column''s type.
@@ -6864,6 +6908,9 @@ COMMENT ON MACRO TABLE anon_helpers.class_distributions IS 'How far the sensitiv
 each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
 work_between and reference_work.
 
+How it goes. The values of each class in their order, with the rows up to each and the next value; where the cumulative share of
+the reference crosses that of the class between both, if it does; and the work from these.
+
 Returns: class STRUCT of the quasi-identifiers'' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
 last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 Example:
@@ -6883,6 +6930,9 @@ which is stored under the sensitive column''s own name; NULL for a table without
 Moving rows through a tree costs the same per level, so that the distance is the mean over the levels below the top
 of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
 own below the top unless the taxonomy has it.
+
+How it goes. The labels of each value at each level below the top; their rows in each class and their share in the reference;
+the equal distance of both at each level, and its mean.
 
 Job: privacy.
 Returns: one row: t DOUBLE in [0, 1].
@@ -7391,6 +7441,9 @@ COMMENT ON MACRO TABLE anon.released_ncp IS 'NCP of a released table by the labe
 counterfeit rows in. A masked row loses 1 in every quasi-identifier; one without a taxonomy is shown as it is and
 loses nothing else.
 
+How it goes. The rows are counted by cells; each label that is shown gets its loss once, from the leaves under it, and cells
+get the mean of theirs.
+
 Job: loss.
 Returns: one row: ncp DOUBLE in [0, 1]; literal_ncp DOUBLE, as printed, which is not divided by the number q of
 quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
@@ -7412,6 +7465,9 @@ original is generalized to the node of the release; its rows belong to the class
 
 In a release with masked rows, original rows whose labels and sensitive value it does not show together are among the
 masked ones, and belong to their class. Without masked rows they were dropped, and stay where they were.
+
+How it goes. Both tables are counted together by labels and value; the labels become a list in the order of the node; and rows
+of the original that went nowhere go to the class of masked rows, if there is one.
 
 Returns: class VARCHAR[], the labels in the order of the node; sensitive_value VARCHAR; original_rows BIGINT and
 released_rows BIGINT, one of them above 0.
@@ -7742,6 +7798,9 @@ Example:
   FROM anon_helpers.knowledge_states(MAP {''diagnosis'': 0.05, ''zip'': 0.01}) ORDER BY state;';
 COMMENT ON MACRO TABLE anon_helpers.record_risks IS 'The risk of each record class under column names that cannot clash with the columns''; see concealing_exposure.
 
+How it goes. Records are counted; in each state of knowledge, those that look alike to an attacker are candidates for each
+other; and the risks of a record are summed over the states.
+
 Returns: the quasi-identifiers, the secret columns, anon_row_count BIGINT, anon_m DOUBLE, anon_worst_state VARCHAR[],
 anon_worst_risk DOUBLE.
 Example:
@@ -7793,6 +7852,9 @@ without a catalog, so report their number beside it.
 An original row whose labels and sensitive value the release does not show together is lost: each of its
 quasi-identifiers may be any value of the domain, and so may its sensitive value, unless the release has masked rows,
 which show it. Rows that were moved into another class count as lost, too.
+
+How it goes. Both tables are counted together by labels, value and truth; each label becomes a row with the leaves under it;
+the errors of the labels of a cell are summed; and cells are weighed by their rows of the original.
 
 truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
 without a catalog. A row where it is NULL is not true.
@@ -7876,6 +7938,9 @@ then left out. Every value then has as many rows as are true, and every class ke
 in it, wherever the counterfeits are.
 
 Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
+
+How it goes. Rows are counted by class and value; of each value the counterfeits of its group say how many rows of a class are
+masked, and running sums how many of these are left out; then the counts become rows again.
 
 Job: answers.
 Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
@@ -7980,6 +8045,9 @@ labels, see marked_label, and sets as lists of labels behind an empty text; the 
 and NULL says that the cut does not know the value. There are columns anon_category, anon_number and anon_set more.
 
 Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
+
+How it goes. For each kind of predictor a relation of a few rows has the labels, in columns of the predictors'' names; the
+rows of the source, as texts, numbers and sort keys of lists, look them up.
 
 Example:
   WITH cuts AS (FROM (VALUES (''sex'', ''f'', NULL, NULL, ''*''), (''sex'', ''m'', NULL, NULL, ''*'')) AS of_sex (attribute, value, low, high, label))
@@ -8134,6 +8202,9 @@ Classes are counted by the texts of the labels, which may be of any level, as in
 values in the columns that are no quasi-identifiers stand together in more rows of the release than of the source; values
 compare as text, by text_in_utc, and rows by label_code. A CSV file has no types, so that a value may be read
 back as another text. Whether rows have the labels of their own values cannot be seen.
+
+How it goes. The classes by their labels; the labels that are of no taxonomy; the other values of each row as one code,
+counted up in the release and down in the source; and all three beside the hash.
 
 Job: verify.
 Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR

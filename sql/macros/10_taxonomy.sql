@@ -111,6 +111,9 @@ GROUP BY anon_taxonomy.attribute;
 -- row), 'level 0 is not the value itself', 'empty label', 'not nested' (labels of this level that fall
 -- under more than one label of the next), 'several top labels'.
 --
+-- How it goes. Values that have the same levels are counted together; each kind of problem is a query of these counts or of
+-- the rows, and all are put one below the other.
+--
 -- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
 -- Example:
 --   FROM anon_helpers.taxonomy_problems('anon.taxonomy');

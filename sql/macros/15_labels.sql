@@ -4,6 +4,9 @@
 -- The half-open interval of a given width that a number falls into, [start, end), counted from an origin. Numbers
 -- below `lower` and from `upper` on share the open ends; give NULL for no open end. Exact to nine decimals.
 --
+-- How it goes. From the inside out: the value as a decimal, the step that it falls into by division, that step corrected, the
+-- start of the interval, its text.
+--
 -- Job: labels.
 -- Returns: VARCHAR; NULL for a value that is not a number below 1e28.
 -- Example:

@@ -4,6 +4,8 @@
 -- 90 to 94, has whole numbers; so have a prefix, 9*, and a decade, 1990s; < 18 and >= 90 have no end on one side. Units of age
 -- in words, such as years old, may stand beside a number.
 --
+-- How it goes. The text in small letters without units, the numbers in it, and the first form that the whole text has.
+--
 -- Returns: DOUBLE[], with infinity at an open end; NULL for another label.
 -- Example:
 --   SELECT anon_helpers.number_range('[90, 95)') AS halfopen, anon_helpers.number_range('90 years and older') AS from_90_on;
@@ -122,6 +124,8 @@ CAST(regexp_extract_all(
 -- The kinds of identifiers that stand anywhere in a text, of those that 45 CFR 164.514(b)(2)(i) removes and that have a form:
 -- name (with a title), street, postcode, coordinates, date, age (above 89), phone, email, ssn, member, number (behind the word
 -- for one), iban, card, vehicle, mac, url, ip, picture, guid, hash.
+--
+-- How it goes. A regular expression for each kind, or what its check digits say, and the kinds that were found.
 --
 -- Job: columns.
 -- Returns: VARCHAR[], empty without any.

@@ -10,6 +10,9 @@
 -- The first three columns of the ordering are sorted by as they are, texts byte by byte. Of further ones, whose number is
 -- not known, each row has a map of sort keys, which takes 7 times as long as ORDER BY.
 --
+-- How it goes. The ordering becomes columns of known names, and a map of sort keys behind the third; events are numbered by these
+-- within their individual.
+--
 -- Job: release.
 -- Returns: individual with its column's type, position BIGINT, event with its column's type.
 -- Source: Mazzone 2019, sections 3.2 and 4.2.

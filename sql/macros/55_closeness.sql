@@ -319,6 +319,9 @@ GROUP BY anon_value;
 -- each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
 -- work_between and reference_work.
 --
+-- How it goes. The values of each class in their order, with the rows up to each and the next value; where the cumulative share of
+-- the reference crosses that of the class between both, if it does; and the work from these.
+--
 -- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
 -- last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 -- Example:
@@ -393,6 +396,9 @@ FROM (
 -- Moving rows through a tree costs the same per level, so that the distance is the mean over the levels below the top
 -- of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
 -- own below the top unless the taxonomy has it.
+--
+-- How it goes. The labels of each value at each level below the top; their rows in each class and their share in the reference;
+-- the equal distance of both at each level, and its mean.
 --
 -- Job: privacy.
 -- Returns: one row: t DOUBLE in [0, 1].

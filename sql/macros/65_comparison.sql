@@ -101,6 +101,9 @@ CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
 -- counterfeit rows in. A masked row loses 1 in every quasi-identifier; one without a taxonomy is shown as it is and
 -- loses nothing else.
 --
+-- How it goes. The rows are counted by cells; each label that is shown gets its loss once, from the leaves under it, and cells
+-- get the mean of theirs.
+--
 -- Job: loss.
 -- Returns: one row: ncp DOUBLE in [0, 1]; literal_ncp DOUBLE, as printed, which is not divided by the number q of
 -- quasi-identifiers, in [0, q]. Both are NULL for a table without rows.
@@ -108,18 +111,9 @@ CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
 -- Example:
 --   FROM anon.released_ncp('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
-WITH anon_cells AS (
-    SELECT row_number() OVER () AS anon_cell, *
-    FROM (
-        SELECT anon.text_of(COLUMNS(anon_helpers.listed(quasi_identifiers))), count(*) AS anon_rows
-        FROM query_table(anon_helpers.as_source(released))
-        GROUP BY ALL
-    )
-),
-anon_labels AS (
-    FROM anon_cells UNPIVOT INCLUDE NULLS (
-        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_cell, anon_rows)))
-    )
+WITH anon_labels AS (
+    FROM anon_helpers.cell_values(released, anon_helpers.listed(quasi_identifiers))
+        AS anon_cells (anon_cell, anon_rows, anon_attribute, anon_label)
 ),
 anon_leaves AS (
     SELECT attribute AS anon_attribute, label AS anon_label, count(*) AS anon_leaf_count
@@ -200,6 +194,9 @@ FROM (
 --
 -- In a release with masked rows, original rows whose labels and sensitive value it does not show together are among the
 -- masked ones, and belong to their class. Without masked rows they were dropped, and stay where they were.
+--
+-- How it goes. Both tables are counted together by labels and value; the labels become a list in the order of the node; and rows
+-- of the original that went nowhere go to the class of masked rows, if there is one.
 --
 -- Returns: class VARCHAR[], the labels in the order of the node; sensitive_value VARCHAR; original_rows BIGINT and
 -- released_rows BIGINT, one of them above 0.

@@ -34,6 +34,9 @@ WHERE probability > 0;
 
 -- The risk of each record class under column names that cannot clash with the columns'; see concealing_exposure.
 --
+-- How it goes. Records are counted; in each state of knowledge, those that look alike to an attacker are candidates for each
+-- other; and the risks of a record are summed over the states.
+--
 -- Returns: the quasi-identifiers, the secret columns, anon_row_count BIGINT, anon_m DOUBLE, anon_worst_state VARCHAR[],
 -- anon_worst_risk DOUBLE.
 -- Example:

@@ -37,6 +37,9 @@ CREATE OR REPLACE MACRO anon_helpers.reconstruction_error(leaf_count, truth) AS
 -- quasi-identifiers may be any value of the domain, and so may its sensitive value, unless the release has masked rows,
 -- which show it. Rows that were moved into another class count as lost, too.
 --
+-- How it goes. Both tables are counted together by labels, value and truth; each label becomes a row with the leaves under it;
+-- the errors of the labels of a cell are summed; and cells are weighed by their rows of the original.
+--
 -- truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
 -- without a catalog. A row where it is NULL is not true.
 -- Job: answers.

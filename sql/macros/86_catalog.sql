@@ -167,6 +167,9 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 --
 -- Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
 --
+-- How it goes. Rows are counted by class and value; of each value the counterfeits of its group say how many rows of a class are
+-- masked, and running sums how many of these are left out; then the counts become rows again.
+--
 -- Job: answers.
 -- Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
 -- Source: Lee et al. 2017, tables 8 and 9.

@@ -120,6 +120,9 @@ END;
 --
 -- Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
 --
+-- How it goes. For each kind of predictor a relation of a few rows has the labels, in columns of the predictors' names; the
+-- rows of the source, as texts, numbers and sort keys of lists, look them up.
+--
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*'), ('sex', 'm', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))
 --   FROM anon_helpers.found_cut_labels('visits', 'cuts', ['sex'], [], []) ORDER BY id LIMIT 3;

@@ -112,6 +112,9 @@ FROM (
 -- compare as text, by text_in_utc, and rows by label_code. A CSV file has no types, so that a value may be read
 -- back as another text. Whether rows have the labels of their own values cannot be seen.
 --
+-- How it goes. The classes by their labels; the labels that are of no taxonomy; the other values of each row as one code,
+-- counted up in the release and down in the source; and all three beside the hash.
+--
 -- Job: verify.
 -- Returns: one row: holds BOOLEAN, row_count BIGINT, k BIGINT, foreign_labels BIGINT, added_rows BIGINT, content_hash VARCHAR
 -- (as by anon.content_hash). Of a release without rows k is NULL, and nothing holds.

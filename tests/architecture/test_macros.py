@@ -12,7 +12,16 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import SCHEMA, Macro, expand, install_script, install_statements, macro_files, macros
+from sqlanon.queries.kit.macros import (
+    MACRO,
+    SCHEMA,
+    Macro,
+    expand,
+    install_script,
+    install_statements,
+    macro_files,
+    macros,
+)
 from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
 from sqlanon.queries.kit.sql_files import SCRIPT, named_queries, sql_files, sql_folder
@@ -28,6 +37,8 @@ PROMISED = (
     "distinct_l_diversity", "entropy_l_diversity", "dm_star", "dm", "aecs", "lm", "ncp", "entropy_loss",
     "precision_loss", "prosecutor_risk", "journalist_risk", "marketer_risk", "sample_uniqueness",
 )  # fmt: skip
+
+LONG = 40  # lines of a macro
 
 CHANCE_AND_TIME = {
     "random", "setseed", "rand", "uuid", "uuidv4", "uuidv7", "gen_random_uuid", "now", "today", "current_date",
@@ -116,6 +127,13 @@ def refused(is_fine: Callable[[Macro], bool]) -> list[str]:
 def test_comments_have_a_description_and_an_example() -> None:
     assert refused(lambda macro: macro.comment.partition("\n\n")[0].endswith(".")) == []
     assert refused(lambda macro: macro.example.endswith(";") and f"{macro.qualified}(" in macro.example) == []
+
+
+def test_comments_of_long_macros_say_how_they_go() -> None:
+    texts = [match for path in macro_files() for match in MACRO.finditer(path.read_text(encoding="utf-8"))]
+    long = [match for match in texts if match["statement"].count("\n") >= LONG]
+    assert long
+    assert [match["name"] for match in long if "\n-- How it goes. " not in match["comment"]] == []
 
 
 def test_examples_show_rows(installed: duckdb.DuckDBPyConnection) -> None:

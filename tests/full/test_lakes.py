@@ -415,7 +415,7 @@ class TestReplacing:
             return swapped and exchange(staged, target)
 
         monkeypatch.setattr(folders, "exchange", late)
-        with pytest.raises(sa.EngineError, match="files that are not of a release"):
+        with pytest.raises(sa.EngineError, match="other files than a release"):
             session.anonymize("people", STRICTER, into="release/", replace=True)
         assert (release / "notes.txt").read_text() == "mine"
         (release / "notes.txt").unlink()
@@ -461,7 +461,7 @@ class TestReplacing:
         before = {file: (lake / file).stat().st_mtime_ns for name in names for file in names_in(lake / name, lake)}
         for name in names:
             for replace in (False, True):
-                with pytest.raises(sa.EngineError, match="files that are not of a release"):
+                with pytest.raises(sa.EngineError, match="other files than a release"):
                     session.anonymize("people", STRICTER, into=f"{name}/", replace=replace)
         assert {
             file: (lake / file).stat().st_mtime_ns for name in names for file in names_in(lake / name, lake)
@@ -590,7 +590,10 @@ class TestReplacingIfChanged:
         (lake / "theirs" / "notes.txt").write_text("mine")
         session.connection.execute("COPY w.folk TO 'theirs.parquet'")
         before = (lake / "theirs.parquet").read_bytes()
-        for into, reason in {"theirs.parquet": "not written by sqlanon", "theirs/": "not of a release"}.items():
+        for into, reason in {
+            "theirs.parquet": "not written by sqlanon",
+            "theirs/": "other files than a release",
+        }.items():
             with pytest.raises(sa.EngineError, match=reason):
                 session.anonymize("people", POLICY, into=into, replace="changed")
         assert (lake / "theirs.parquet").read_bytes() == before

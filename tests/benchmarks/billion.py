@@ -19,7 +19,7 @@ import duckdb
 
 import sqlanon as sa
 from tests.benchmarks.lakes import COLUMNS, PEOPLE, blow_up, load_taxonomies
-from tests.benchmarks.memory import peak_bytes
+from tests.benchmarks.processes import peak_bytes
 
 QUASI_IDENTIFIERS = COLUMNS[:9]
 

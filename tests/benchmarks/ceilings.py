@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from tests.benchmarks.processes import Taken, in_turn, run_python
-from tests.benchmarks.runs import made, median
+from tests.benchmarks.runs import Setting, made, median
 from tests.conftest import ARX_COLUMNS, DATA
 
 PLAIN = {
@@ -49,7 +49,7 @@ def with_diseases(folder: Path, rows: int) -> Path:
     """The table of so many rows with a column of 14 values, the last the rarest."""
     source = folder / f"diseases_{rows}.parquet"
     if not source.exists():
-        given = made(folder, rows)
+        given = made(Setting(folder, 1, None, None), rows)
         duckdb.connect().execute(
             "COPY (SELECT * EXCLUDE (file_row_number), "
             "'d' || hash(file_row_number) % 14 * (hash(-file_row_number) % 14) // 13 AS disease "

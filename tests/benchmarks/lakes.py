@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.nodes.counting import NodeCounter
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import SEARCHES, SearchProblem
-from tests.benchmarks.memory import peak_bytes
+from tests.benchmarks.processes import peak_bytes, seconds
 from tests.benchmarks.speed import PLAIN_CELLS, make_plain_cells, plain_query
 from tests.conftest import ARX_COLUMNS, DATA
 from tests.engines import engine_of
@@ -350,12 +350,6 @@ def plain_release(engine: Engine, source: str, target: Path) -> None:
     engine.connection.execute(
         f"COPY (SELECT * FROM read_parquet('{source}')) TO '{target}' (FORMAT parquet, COMPRESSION zstd)"
     ).fetchall()
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 # The table

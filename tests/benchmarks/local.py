@@ -3,8 +3,8 @@
     python -m tests.benchmarks.local [--rows 30162 1000000 10000000] [--k 5 10 50] [--repeats 3] [--folder DIR]
         [--memory-limit 1GB]
 
-ARX's Adult (SQLANON_DATA), 9 quasi-identifiers, nothing left out; larger tables are copies of it, in which 1 to 3
-attributes of each copied row are drawn from those of all rows. Full domain may suppress 5 % of the rows, or none; a
+ARX's Adult (SQLANON_DATA), 9 quasi-identifiers, nothing left out; larger tables are blown up from it by its marginals
+(see tests.benchmarks.lakes). Full domain may suppress 5 % of the rows, or none; a
 plain query counts the combinations of all columns. Medians are printed, and the most memory.
 """
 
@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-import duckdb
-
+from tests.benchmarks.lakes import blow_up
 from tests.benchmarks.processes import Taken, in_turn, run_python
 from tests.benchmarks.runs import median
 from tests.conftest import ARX_COLUMNS, DATA
@@ -47,7 +46,7 @@ def main() -> None:
         for rows in arguments.rows:
             source = folder / f"adult_marginals_{rows}.parquet"
             if not source.exists():
-                make(source, rows)
+                blow_up(source, rows, ARX_COLUMNS, adult=True, seed=1)
             for k in arguments.k:
                 programs = {name: run_of(folder, source, k, part, limit) for name, part in METHODS.items()}
                 query = f"SELECT count(*) FROM (SELECT DISTINCT * FROM '{source}')"
@@ -56,43 +55,6 @@ def main() -> None:
                     k,
                     in_turn({**programs, "count": partial(run_python, ["-c", COUNT, query])}, arguments.repeats),
                 )
-
-
-def make(source: Path, rows: int) -> None:
-    """Copy the rows; each copied row but those of the first copy takes 1 to 3 attributes from other rows."""
-    drawn = ", ".join(
-        f"if(copy > 0 AND ({position} = first_drawn OR (redrawn > 1 AND {position} = second_drawn) "
-        f'OR (redrawn > 2 AND {position} = third_drawn)), other_{position}."{name}", originals."{name}") AS "{name}"'
-        for position, name in enumerate(ARX_COLUMNS)
-    )
-    width = len(ARX_COLUMNS)
-    others = " ".join(
-        f"JOIN originals AS other_{position} ON other_{position}.place = hash(place, copy, {position}) % people"
-        for position in range(width)
-    )
-    with duckdb.connect() as connection:
-        connection.read_csv(str(DATA / "adult_arx" / "adult.csv"), header=True, sep=";", all_varchar=True).create(
-            "adult"
-        )
-        connection.execute("CREATE TABLE originals AS SELECT *, row_number() OVER () - 1 AS place FROM adult")
-        connection.execute(
-            f"""
-            COPY (
-                WITH copies AS (
-                    SELECT copy, place, (SELECT count(*) FROM adult) AS people,
-                        1 + hash(place, copy, 'how many') % 3 AS redrawn,
-                        hash(place, copy, 'first') % {width} AS first_drawn,
-                        hash(place, copy, 'second') % {width} AS second_drawn,
-                        hash(place, copy, 'third') % {width} AS third_drawn
-                    FROM range({-(-rows // 30_162)}) AS copies (copy) CROSS JOIN originals
-                    ORDER BY copy, place
-                    LIMIT {rows}
-                )
-                SELECT {drawn.replace("hash(place", "hash(copies.place")}
-                FROM copies JOIN originals USING (place) {others.replace("hash(place", "hash(copies.place")}
-            ) TO '{source}' (FORMAT parquet)
-            """
-        )
 
 
 def run_of(folder: Path, source: Path, k: int, part: str, options: Sequence[str] = ()) -> Callable[[], Taken]:

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -29,7 +28,7 @@ from sqlanon.queries.noise import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
-from tests.benchmarks.memory import peak_bytes
+from tests.benchmarks.processes import peak_bytes, seconds
 from tests.benchmarks.speed import make_plain_cells, plain_query
 from tests.engines import engine_of
 
@@ -161,12 +160,6 @@ def encoded(path: Path, policy: sa.Policy) -> tuple[Engine, EncodedTable]:
     bound = prepare(engine, engine.resolve(SOURCE), policy)
     engine.connection.begin()
     return engine, encode_table(engine, bound, label_losses=("ncp",) if policy.has_private_method else ())
-
-
-def seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 MEASUREMENTS = {

@@ -1,6 +1,7 @@
-"""Whole processes, as users wait for them: their seconds and their memory."""
+"""What processes take, as users wait for them: their seconds and their memory."""
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from time import perf_counter
 from typing import TypeVar
 
 Key = TypeVar("Key")
+STATUS = Path("/proc/self/status")
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,21 @@ def in_turn(programs: dict[Key, Callable[[], Taken]], repeats: int) -> dict[Key,
     """What each of some programs takes, so many times, one after the other; the first round is left out."""
     found = [{name: program() for name, program in programs.items()} for _ in range(1 + repeats)][1:]
     return {name: [each[name] for each in found] for name in programs}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long some work takes."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def peak_bytes() -> int:
+    """The most memory that this process had in use at once.
+
+    Where Linux tells it of the process alone: ``getrusage`` also counts the process that started it.
+    """
+    if STATUS.exists():
+        told = dict(line.split(":", 1) for line in STATUS.read_text(encoding="ascii").splitlines())
+        return int(told["VmHWM"].split()[0]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

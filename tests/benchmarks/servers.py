@@ -32,8 +32,8 @@ import sqlanon as sa
 from sqlanon.spark import spark_rows
 from sqlanon.spark.spark_rows import MAX_CELLS, SparkRows
 from sqlanon.spark.spark_values import sendable
-from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies, seconds
-from tests.benchmarks.memory import peak_bytes
+from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
+from tests.benchmarks.processes import peak_bytes, seconds
 from tests.engines import server_of
 from tests.sail import sail
 

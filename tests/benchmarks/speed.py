@@ -8,8 +8,6 @@ Needs the Adult data (SQLANON_DATA). Prints one line per figure; a ratio of 1 is
 import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -25,6 +23,7 @@ from sqlanon.queries.coded_labels import has_bits, label_bits
 from sqlanon.queries.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, aliased, column, grouped, select, subquery
 from sqlanon.queries.recodings import AtNode
+from tests.benchmarks.processes import seconds
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 PLAIN_CELLS = Relation("plain_cells", "cell")
@@ -80,14 +79,14 @@ def policy(quality: sa.Entropy, search: SearchName = "optimal") -> sa.Policy:
 def whole_lattice(warehouse: Path) -> None:
     """All 10,368 nodes with every measure, against as many plain GROUP BYs over the same cells."""
     with sa.connect(warehouse, read_only=True) as session:
-        ours = timed(lambda: session.lattice("adult", policy(sa.Entropy())))
+        ours = seconds(lambda: session.lattice("adult", policy(sa.Entropy())))
         engine = OpenedDatabase.at(warehouse, read_only=True).engine()
         bound = prepare(engine, engine.resolve("adult"), policy(sa.Entropy()))
         with engine.transaction():
             table = encode_table(engine, bound, label_losses=())
             make_plain_cells(engine, table)
             queries = [plain_query(table, levels) for levels in bound.lattice.nodes()]
-            plain = timed(lambda: [engine.connection.execute(query).fetchall() for query in queries])
+            plain = seconds(lambda: [engine.connection.execute(query).fetchall() for query in queries])
     report("whole lattice of Adult, all measures, from the table", f"{ours:.2f} s for {len(queries):,} nodes")
     report("as many plain GROUP BYs over the cells", f"{plain:.2f} s")
     report("ratio (at most 2)", f"{ours / plain:.2f}")
@@ -131,12 +130,6 @@ def plain_query(table: EncodedTable, levels: Levels) -> str:
     classes = grouped(select([size], PLAIN_CELLS.table), keys)
     outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)
     return outer.from_(exp.Subquery(this=classes)).sql(DIALECT)
-
-
-def timed(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

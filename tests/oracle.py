@@ -215,10 +215,7 @@ def entropy_diversity(values: Iterable[Hashable]) -> float:
 
 
 def diversity(
-    rows: Rows,
-    quasi_identifiers: Sequence[str],
-    sensitive: str,
-    measure: Callable[[Iterable[Hashable]], float],
+    rows: Rows, quasi_identifiers: Sequence[str], sensitive: str, measure: Callable[[Iterable[Hashable]], float]
 ) -> float | None:
     """The smallest diversity of the sensitive values in any class."""
     groups = classes(rows, quasi_identifiers).values()

@@ -79,10 +79,7 @@ def audited(
         budget=BUDGET, rounds=2, report_share=report, rows_per_individual=rows or 1, workload=[["a"], ["b"]]
     )
     policy = sa.Policy(
-        quasi_identifiers=["a", "b"],
-        identifiers=["person"],
-        individual="person" if rows else None,
-        method=method,
+        quasi_identifiers=["a", "b"], identifiers=["person"], individual="person" if rows else None, method=method
     )
     with mock.patch.multiple(choosing, MEASURED=counts, fitted=lambda *_, **__: eight_rows()):
         mechanism = sa.evaluation.repeatable(session_on(pair), policy, source)

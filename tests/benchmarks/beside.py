@@ -178,9 +178,7 @@ def make_split(session: sa.Session) -> None:
     """The rows without unknown values, for training and for tests, as the experiments with DiffGen take them."""
     session.taxonomies.load_all(releases.taxonomies())
     for name, rows in zip(
-        (adult.RAW_TRAINING, adult.RAW_TEST),
-        adult.known_rows(DATA / "adult_uci", adult.COLUMNS),
-        strict=True,
+        (adult.RAW_TRAINING, adult.RAW_TEST), adult.known_rows(DATA / "adult_uci", adult.COLUMNS), strict=True
     ):
         session.connection.from_arrow(rows).create(name)
 

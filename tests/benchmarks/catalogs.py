@@ -37,11 +37,7 @@ def random_classes(deficient: int, others: int, k: int) -> FilledClasses:
     cells, cell_of = np.unique(np.arange(len(real))[:, None] * VALUES + values, return_inverse=True)
     fakes = cell_of.reshape(values.shape)[np.arange(k) >= real[:, None]]
     return FilledClasses.of_columns(
-        k,
-        cells // VALUES,
-        cells % VALUES,
-        np.bincount(cell_of.ravel()),
-        np.bincount(fakes, minlength=len(cells)),
+        k, cells // VALUES, cells % VALUES, np.bincount(cell_of.ravel()), np.bincount(fakes, minlength=len(cells))
     )
 
 

@@ -96,11 +96,7 @@ def make(source: Path, rows: int) -> None:
 
 def policy(names: Sequence[str], others: Sequence[str], quality: QualityModel) -> sa.Policy:
     return sa.Policy(
-        quasi_identifiers=names,
-        identifiers=others,
-        privacy=[sa.KAnonymity(5)],
-        quality=quality,
-        suppression_limit=0.05,
+        quasi_identifiers=names, identifiers=others, privacy=[sa.KAnonymity(5)], quality=quality, suppression_limit=0.05
     )
 
 

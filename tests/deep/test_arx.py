@@ -140,13 +140,7 @@ def arx_release(
 
 @pytest.mark.parametrize(("k", "percent", "quality", "loss", "node"), ARX_OPTIMA)
 def test_arx_optima(
-    session: sa.Session,
-    tmp_path: Path,
-    k: int,
-    percent: int,
-    quality: sa.DMStar | sa.Entropy,
-    loss: float,
-    node: Node,
+    session: sa.Session, tmp_path: Path, k: int, percent: int, quality: sa.DMStar | sa.Entropy, loss: float, node: Node
 ) -> None:
     report = arx_release(session, tmp_path, [sa.KAnonymity(k)], quality=quality, suppression_limit=percent / 100).report
     assert report.lattice_nodes == 12960 == Lattice(tuple(ARX_COLUMNS), tuple(report.heights.values())).size

@@ -23,9 +23,7 @@ CUTOFF = 67
 
 METHOD = sa.EpsilonSafe(k=K, beta=0.75, epsilon_node="0.1", epsilon_sampling=2)
 POLICY = sa.Policy(
-    quasi_identifiers=DIMENSIONS,
-    identifiers=[name for name in UCI_COLUMNS if name not in DIMENSIONS],
-    method=METHOD,
+    quasi_identifiers=DIMENSIONS, identifiers=[name for name in UCI_COLUMNS if name not in DIMENSIONS], method=METHOD
 )
 
 pytestmark = pytest.mark.adult

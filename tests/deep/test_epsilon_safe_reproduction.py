@@ -55,11 +55,7 @@ class TestNodes:
     """Three nodes of 100 rows: the first suppresses too many, the second is good, and the third loses too much."""
 
     nodes = choice.Nodes(
-        [(0,), (1,), (2,)],
-        100,
-        np.array([0.25, 0.4, 0.5]),
-        np.array([5, 4, 0]),
-        {5: np.array([-60.0, -50.0, -50.0])},
+        [(0,), (1,), (2,)], 100, np.array([0.25, 0.4, 0.5]), np.array([5, 4, 0]), {5: np.array([-60.0, -50.0, -50.0])}
     )
 
     def test_what_is_good(self) -> None:

@@ -10,10 +10,7 @@ import sqlanon as sa
 from tests.adult import uci_policy
 from tests.far_stays import with_far_rows
 
-ADULT = {
-    "optimal": uci_policy(5, 1),
-    "OLA": uci_policy(5, 5, method=sa.FullDomain(search="ola")),
-}
+ADULT = {"optimal": uci_policy(5, 1), "OLA": uci_policy(5, 5, method=sa.FullDomain(search="ola"))}
 
 
 @pytest.mark.parametrize("wanted", ADULT.values(), ids=ADULT)

@@ -76,10 +76,7 @@ class TestAdult:
         assert report.fewest_true_rows == 1
         assert report.rows.released == 32561 + counterfeits[k]
 
-    @pytest.mark.parametrize(
-        ("k", "fewest"),
-        [*SUPPRESSED_TARGETS],
-    )
+    @pytest.mark.parametrize(("k", "fewest"), [*SUPPRESSED_TARGETS])
     def test_small_classes_are_suppressed(self, adult: sa.Session, k: int, fewest: int) -> None:
         suppressed, counterfeits, link, limit = SUPPRESSED_TARGETS[k, fewest]
         method = sa.HCeiling(k, h=0.3, fewest_true_rows=fewest)

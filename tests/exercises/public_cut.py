@@ -18,13 +18,7 @@ from sqlanon.model.policy_value import Level, Share
 from sqlanon.model.release import Report, RowCounts
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.recodings import AtCut
-from sqlanon.release.publishing import (
-    attained_at,
-    group_rows,
-    keep_classes,
-    make_cuts,
-    released_sizes,
-)
+from sqlanon.release.publishing import attained_at, group_rows, keep_classes, make_cuts, released_sizes
 
 Labels = tuple[tuple[Level, str], ...]
 """Levels and labels, one of them for each value."""

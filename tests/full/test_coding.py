@@ -14,10 +14,7 @@ SELECT 17 + (i * 37) % 80 AS age, CAST(i * 1000 - 3000 AS DECIMAL(10, 2)) AS inc
        CASE WHEN i % 9 = 0 THEN NULL ELSE i * 0.5 END::DOUBLE AS hours
 FROM range(300) AS _ (i)
 """
-BOUNDS = {
-    "bottom_coding": {"age": 20, "income": 0},
-    "top_coding": {"AGE": 89, "income": 99_999.5, "hours": 40},
-}
+BOUNDS = {"bottom_coding": {"age": 20, "income": 0}, "top_coding": {"AGE": 89, "income": 99_999.5, "hours": 40}}
 
 
 @pytest.fixture

@@ -45,10 +45,7 @@ READ: dict[str, tuple[bytes, dict[str, str | None]]] = {
         {"t": "2024-01-01 2024-05-05_10:30:00"},
     ),
     "late_na.csv.gz": (late("age,sex", ["20,m", "21,f"], ["NA,m"]), {"age": "20 21 NA"}),
-    "late_quoted_comma.csv.gz": (
-        late("job,sex", ["nurse,m"], ['"farmer, ex",m']),
-        {"job": "farmer,_ex nurse"},
-    ),
+    "late_quoted_comma.csv.gz": (late("job,sex", ["nurse,m"], ['"farmer, ex",m']), {"job": "farmer,_ex nurse"}),
     "late_quotes_kept.csv.gz": (late("job,sex", ["nurse,m", "cook,f"], ['"nurse",m']), {"job": "cook nurse"}),
 }
 """By the name of a file what is in it, and the texts of some columns: distinct, in their order, with _ for blanks."""

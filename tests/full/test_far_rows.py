@@ -193,10 +193,7 @@ def test_values_without_a_label_are_listed_where_the_rows_are(sides: Sides) -> N
 def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:
     sides.released(POLICIES["k"])
     rows = sides.there.fetchall()
-    with (
-        mock.patch("sqlanon.publish.folders.publish", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
+    with mock.patch("sqlanon.publish.folders.publish", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         sides.released(POLICIES["masks"])
     assert sides.there.fetchall() == rows
     assert [path.name for path in sides.folder.parent.iterdir()] == ["released"]

@@ -71,10 +71,7 @@ def chances_of(session: sa.Session, policy: sa.Policy, node: oracle.Node) -> dic
         encoding = table.encoding
         (name,), code = encoding.spec.protected, value_column(encoding)
         query = select(
-            [
-                aliased(column(encoding.raw(name), "anon_known"), "anon_value"),
-                column("anon_chance", "anon_chances"),
-            ],
+            [aliased(column(encoding.raw(name), "anon_known"), "anon_value"), column("anon_chance", "anon_chances")],
             exp.alias_(CHANCES.table, "anon_chances", table=True),
         )
         on = column(code, "anon_known").eq(column(code, "anon_chances"))

@@ -128,10 +128,7 @@ class TestK:
 
     def test_the_largest_k_below_the_top(self, clinic: sa.Session) -> None:
         wanted = policy(
-            sa.KAnonymity(9),
-            sa.DistinctLDiversity("diagnosis", 2),
-            suppression_limit=0.3,
-            maximum_levels={"zip": 1},
+            sa.KAnonymity(9), sa.DistinctLDiversity("diagnosis", 2), suppression_limit=0.3, maximum_levels={"zip": 1}
         )
         relaxation = by_kind(explained(clinic, wanted))["k"]
         assert relaxation.smallest
@@ -156,10 +153,7 @@ class TestThresholds:
 
     @pytest.mark.parametrize(
         ("model", "field", "stricter"),
-        [
-            (sa.EntropyLDiversity("diagnosis", 9), "l", 1e-5),
-            (sa.AlphaKAnonymity("diagnosis", 0.1, 2), "alpha", -1e-5),
-        ],
+        [(sa.EntropyLDiversity("diagnosis", 9), "l", 1e-5), (sa.AlphaKAnonymity("diagnosis", 0.1, 2), "alpha", -1e-5)],
         ids=lambda value: getattr(value, "model", value),
     )
     def test_the_strictest_threshold(self, clinic: sa.Session, model: Any, field: str, stricter: float) -> None:

@@ -123,10 +123,7 @@ def test_texts_are_texts_in_files_and_in_tables_however_they_are_written(
 
 
 POLICY = sa.Policy(
-    quasi_identifiers=["city"],
-    sensitive=["illness"],
-    privacy=[sa.KAnonymity(2)],
-    taxonomies={"city": {"kind": "flat"}},
+    quasi_identifiers=["city"], sensitive=["illness"], privacy=[sa.KAnonymity(2)], taxonomies={"city": {"kind": "flat"}}
 )
 
 

@@ -114,10 +114,7 @@ def eager() -> Iterator[list[Levels]]:
         "STEP_ROWS": 0.5, "MAKING": 0, "CLASS_ROWS": 0, "BUDGET": 1, "STATEMENT_ROWS": 20, "RECENT_NODES": 4,
         "LOOK_ROWS": 0, "BIG": 0,
     }  # fmt: skip
-    with (
-        mock.patch.multiple(roll_up, **settings),
-        mock.patch.object(RollUps, "make", noted),
-    ):
+    with mock.patch.multiple(roll_up, **settings), mock.patch.object(RollUps, "make", noted):
         yield made
 
 

@@ -44,10 +44,7 @@ COUNTED: dict[str, dict[str, Any]] = {
     "earlier releases": {"quasi_identifiers": ARX_COLUMNS[:6], "earlier": ["first"]},
     "local recoding": {"quasi_identifiers": ARX_COLUMNS, "method": sa.LocalRecoding(lower_bound=True)},
     "local recoding, distinct l-diversity": VALUES
-    | {
-        "privacy": [sa.DistinctLDiversity("occupation", 3)],
-        "method": sa.LocalRecoding(),
-    },
+    | {"privacy": [sa.DistinctLDiversity("occupation", 3)], "method": sa.LocalRecoding()},
     "local recoding, entropy l-diversity": VALUES
     | {
         "quasi_identifiers": ARX_COLUMNS[:5],

@@ -206,10 +206,7 @@ def released(
         shutil.copy(folder / "w.duckdb", kept)
         stored = fs.SubTreeFileSystem(str(made), fs.LocalFileSystem())
         opened = partial(sa.connect, kept / "w.duckdb", ledger=kept / "l.duckdb")
-        with (
-            mock.patch.object(store, "opened", lambda url: (stored, url.removeprefix("s3://"))),
-            ExitStack() as stack,
-        ):
+        with mock.patch.object(store, "opened", lambda url: (stored, url.removeprefix("s3://"))), ExitStack() as stack:
             session = stack.enter_context(opened())
             here = {"table": "people", "frame": make(session.connection, rows, place)}
             given, target = here.get(source, f"{place}/{source}"), into if into in AS_NAMED else f"{made}/{into}"

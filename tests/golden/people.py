@@ -88,7 +88,7 @@ POLICIES = {
     "synthetic": policy(
         method=sa.Synthetic(
             budget=BUDGET, numeric={"age": [30, 40, 50]}, levels={"diagnosis": 1}, nulls=["sex"], rows=6
-        ),
+        )
     ),
     "diffgen": policy(method=sa.DiffGen(specializations=2, numeric=AGES, threshold=0)),
     "top-down": policy(method=sa.TopDownSpecialization(2, numeric=AGES)),

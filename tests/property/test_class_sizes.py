@@ -15,14 +15,7 @@ from tests import brute_force
 from tests.effort import examples
 from tests.engines import engine_of
 from tests.property.test_releases import Run, load, session
-from tests.search_cases import (
-    LIMITS,
-    WIDE_LIMITS,
-    WITHOUT_WEIGHTS,
-    WideLimits,
-    policy_for,
-    tables,
-)
+from tests.search_cases import LIMITS, WIDE_LIMITS, WITHOUT_WEIGHTS, WideLimits, policy_for, tables
 
 EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

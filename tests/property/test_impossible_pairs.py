@@ -66,12 +66,7 @@ def policy_of(case: Case, entries: Sequence[Mapping[str, str]], **more: Any) -> 
 
 
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    cases_with_entries(),
-    st.integers(2, 9),
-    st.sampled_from(["marginal", "uniform"]),
-    st.integers(0, 99),
-)
+@given(cases_with_entries(), st.integers(2, 9), st.sampled_from(["marginal", "uniform"]), st.integers(0, 99))
 def test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights(
     drawn: tuple[Case, Entries], k: int, fill: str, seed: int
 ) -> None:

@@ -72,10 +72,7 @@ class TestColumns:
         assert {row["node"]["zip"] for row in found} == {0, 1}
 
 
-@pytest.mark.parametrize(
-    ("models", "limit"),
-    [(MODELS[0], 0.0), (MODELS[1], 0.25), (MODELS[2], 1.0)],
-)
+@pytest.mark.parametrize(("models", "limit"), [(MODELS[0], 0.0), (MODELS[1], 0.25), (MODELS[2], 1.0)])
 def test_best_k_is_the_largest_k_that_satisfies(clinic: sa.Session, models: list[Any], limit: float) -> None:
     options: dict[str, Any] = {"suppression_limit": limit, "minimum_levels": {"age": 1, "zip": 1}}
     options["maximum_levels"] = {"sex": 0}

@@ -94,11 +94,7 @@ class TestMConcealing:
 
     @pytest.mark.parametrize(
         ("prior", "size", "inverse_m"),
-        [
-            ((0.01, 0.01, 0.01), 104, 25.62),
-            ((0.05, 0.01, 0.01), 228, 13.70),
-            ((0.01, 0.01, 0.01, 0.01, 0.01), 8, 5.96),
-        ],
+        [((0.01, 0.01, 0.01), 104, 25.62), ((0.05, 0.01, 0.01), 228, 13.70), ((0.01, 0.01, 0.01, 0.01, 0.01), 8, 5.96)],
     )
     def test_rows_that_any_secret_tells_apart(
         self, session: sa.Session, prior: tuple[float, ...], size: int, inverse_m: float
@@ -165,8 +161,7 @@ def test_the_order_of_an_enum_is_that_of_its_type(session: sa.Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("type_name", "texts"),
-    [("DOUBLE", ["0.0", "-0.0", "1"]), ("INTERVAL", ["1 month", "30 days", "1 day"])],
+    ("type_name", "texts"), [("DOUBLE", ["0.0", "-0.0", "1"]), ("INTERVAL", ["1 month", "30 days", "1 day"])]
 )
 def test_equal_values_are_one_value_whatever_their_texts(session: sa.Session, type_name: str, texts: list[str]) -> None:
     """Half of the rows of each class have it: in one class in both texts, in the others in one of them."""

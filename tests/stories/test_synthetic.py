@@ -75,10 +75,7 @@ def make_warehouse(path: Path | str, rows: int = 1200) -> sa.Session:
 def policy(**options: Any) -> sa.Policy:
     given = {"budget": sa.Budget(2, "1e-6"), "numeric": {"age": (0, 100, 10)}, **options}
     return sa.Policy(
-        quasi_identifiers=["age", "sex"],
-        sensitive=["disease"],
-        identifiers=["person"],
-        method=sa.Synthetic(**given),
+        quasi_identifiers=["age", "sex"], sensitive=["disease"], identifiers=["person"], method=sa.Synthetic(**given)
     )
 
 

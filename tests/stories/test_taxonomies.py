@@ -72,10 +72,7 @@ MADE: dict[str, tuple[dict[str, Any], sa.Taxonomy]] = {
         {"groups": {"Coast": ["Bremen", "Hamburg"], "Rhine": ["Bonn"]}},
         sa.Taxonomy.groups({"Coast": ["Bremen", "Hamburg"], "Rhine": ["Bonn"]}),
     ),
-    "columns": (
-        {"columns": ["county"], "source": OF_COLUMNS},
-        sa.Taxonomy.columns(["county"]),
-    ),
+    "columns": ({"columns": ["county"], "source": OF_COLUMNS}, sa.Taxonomy.columns(["county"])),
     "rows": ({"rows": [["f", "*"], [None, "*"]]}, sa.Taxonomy.from_rows([("f", "*"), (None, "*")])),
 }
 

@@ -47,10 +47,7 @@ QUERIES = {
         "SELECT min(n) FROM (SELECT count(*) AS n FROM lake.visits GROUP BY zip) AS anon_b",
         [2],
     ),
-    "rows beside what is near": (
-        "SELECT count(*) AS n FROM lake.visits UNION ALL SELECT count(*) FROM labels",
-        [1],
-    ),
+    "rows beside what is near": ("SELECT count(*) AS n FROM lake.visits UNION ALL SELECT count(*) FROM labels", [1]),
     "steps of a query in another": (
         "SELECT max(n) AS most FROM (WITH ages AS MATERIALIZED (SELECT age, count(*) AS n FROM lake.visits "
         "GROUP BY age), ranked AS (SELECT n, row_number() OVER (ORDER BY n, age) AS place FROM ages) "

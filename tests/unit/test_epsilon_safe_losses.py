@@ -8,26 +8,13 @@ import pytest
 import sqlanon as sa
 from sqlanon.audits.exact_audit import hockey_stick, smallest_epsilon
 from sqlanon.model.sampled_classes import delta_on_sample
-from tests.exact_epsilon_safe import (
-    SQUARE,
-    Counts,
-    Node,
-    choice,
-    method,
-    on_sample,
-    on_table,
-    tables,
-    with_one,
-)
+from tests.exact_epsilon_safe import SQUARE, Counts, Node, choice, method, on_sample, on_table, tables, with_one
 
 ROWS = 7
 PAIRS = [(counts, other) for counts in tables(ROWS) for other in with_one(counts)]
 """All neighbours of up to eight rows of two quasi-identifiers with two values each."""
 
-METHODS = {
-    "of five weights": method(),
-    "of three rows": method(k=3, epsilon_node="1/2"),
-}
+METHODS = {"of five weights": method(), "of three rows": method(k=3, epsilon_node="1/2")}
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -22,9 +22,7 @@ POLICY = sa.Policy(
     maximum_levels={"zip": 2},
 )
 COUNTED = sa.Policy(
-    quasi_identifiers=["age"],
-    sensitive=["illness"],
-    method=sa.DiffGen(budget=sa.Budget(1), target="illness"),
+    quasi_identifiers=["age"], sensitive=["illness"], method=sa.DiffGen(budget=sa.Budget(1), target="illness")
 )
 
 
@@ -83,8 +81,7 @@ class TestCounts:
 
 class TestLevels:
     @pytest.mark.parametrize(
-        ("age", "zip_", "problems"),
-        [(1, 2, []), (0, 0, ["asks for 1 at least"]), (4, 3, ["allows 2 at most"])],
+        ("age", "zip_", "problems"), [(1, 2, []), (0, 0, ["asks for 1 at least"]), (4, 3, ["allows 2 at most"])]
     )
     def test_of_the_policy(self, age: int, zip_: int, problems: list[str]) -> None:
         found = [*other_levels(record(NodeRecord(levels={"age": age, "zip": zip_})), POLICY)]

@@ -34,10 +34,7 @@ SPELLED = {
         "SELECT age, city, count(*) AS n FROM v GROUP BY ALL",
         "SELECT age, city, COUNT(*) AS n FROM v GROUP BY age, city",
     ),
-    "all columns but some": (
-        "SELECT * EXCLUDE (at, tags) FROM v",
-        "SELECT `age`, `city`, `weight` FROM v",
-    ),
+    "all columns but some": ("SELECT * EXCLUDE (at, tags) FROM v", "SELECT `age`, `city`, `weight` FROM v"),
     "columns with others in place of some": (
         "SELECT * EXCLUDE (at, tags) REPLACE (CASE WHEN age < 18 THEN 18 ELSE age END AS age) FROM v",
         "SELECT CASE WHEN age < 18 THEN 18 ELSE age END AS age, `city`, `weight` FROM v",

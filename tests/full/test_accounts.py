@@ -1,14 +1,10 @@
 """Accounts of private releases: what is charged to which, which ledger a warehouse has, and what failures leave."""
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlglot import parse_one
@@ -16,16 +12,14 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.chance.accountant import Expense
 from sqlanon.cli.command import writing
-from sqlanon.ledger import ledger_table as table
 from sqlanon.ledger.accounts import known, owners
 from sqlanon.ledger.charged_sources import open_ledger
-from sqlanon.ledger.ledger_table import START
 from sqlanon.model.destination import destination
 from sqlanon.queries import noise as scores
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.full.test_charged_sources import SPENT, account, charge
-from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse
+from tests.stories.test_private_runs import POLICY, ROLES, TOML
 
 
 class TestAccounts:
@@ -184,20 +178,6 @@ class TestAccounts:
         session.connection.execute('COMMENT ON TABLE other.copied IS \'{"sqlanon": {"ledger_sha256": "of another"}}\'')
         assert session.ledger.spent("people") == sa.Budget(1, "0.01")
 
-    def test_a_file_whose_newest_rows_were_deleted_is_missed_without_notes(
-        self, session: sa.Session, tmp_path: Path
-    ) -> None:
-        session.close()
-        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as charged:
-            charged.anonymize("people", POLICY, "first")
-            charged.connection.execute(f"DELETE FROM anon.ledger_note WHERE sha256 <> '{START}'")
-        (tmp_path / "b.duckdb").unlink()
-        with (
-            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as charged,
-            pytest.raises(sa.EngineError, match="a row is missing that was written before"),
-        ):
-            charged.anonymize("people", POLICY, "second")
-
     def test_a_target_that_comes_up_meanwhile_tells_what_was_spent(self, session: sa.Session, tmp_path: Path) -> None:
         target = tmp_path / "released.parquet"
 
@@ -209,16 +189,6 @@ class TestAccounts:
             session.anonymize("people", POLICY, target, progress=meanwhile)
         assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
         assert target.read_text() == "of somebody else"
-
-    def test_a_ledger_that_a_killed_process_has_left_empty_says_what_to_do(self, tmp_path: Path) -> None:
-        with make_warehouse(tmp_path / "w.duckdb"):
-            (tmp_path / "l.duckdb").write_bytes(bytes(4096))
-            os.utime(tmp_path / "l.duckdb", (0, 0))
-        with (
-            sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session,
-            pytest.raises(sa.EngineError, match=r"it was never written, .* remove it"),
-        ):
-            session.anonymize("people", POLICY, tmp_path / "released.parquet")
 
     def test_a_warehouse_knows_its_ledger(self, warehouse: Path, tmp_path: Path) -> None:
         """Else a run that forgets to name the ledger would open a fresh account."""
@@ -251,25 +221,6 @@ class TestAccounts:
             assert session.ledger.spent("people") == sa.Budget(3, "0.03")
         with sa.connect(warehouse) as session, pytest.raises(sa.EngineError, match="moved"):
             session.ledger.spent("people")
-
-    def test_a_warehouse_knows_the_ledger_of_a_run_that_was_cut_short(
-        self, warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        first = table.write_note
-
-        def write(engine: Any, path: str, sha256: str) -> None:
-            if sha256 != START:
-                raise KeyboardInterrupt
-            first(engine, path, sha256)
-
-        with monkeypatch.context() as patch, sa.connect(warehouse, ledger=tmp_path / "budget.duckdb") as session:
-            patch.setattr(table, "write_note", write)
-            with pytest.raises(KeyboardInterrupt):
-                session.anonymize("people", POLICY, "released")
-        with sa.connect(warehouse) as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
-            session.anonymize("people", POLICY, "released")
-        with sa.connect(warehouse, ledger=tmp_path / "budget.duckdb") as session:
-            assert session.ledger.spent("people") == sa.Budget(1, "0.01")
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_its_ledger_by_runs_into_files(self, tmp_path: Path) -> None:
@@ -390,24 +341,3 @@ class TestFailures:
         with pytest.raises(sa.EngineError) as raised:
             session.anonymize("people", POLICY, "released")
         assert raised.value.step == "scores of nodes"
-
-    def test_a_ledger_that_could_not_be_written_is_not_left(self, warehouse: Path, tmp_path: Path) -> None:
-        with sa.connect(warehouse, ledger=tmp_path / "l.duckdb") as session:
-            open_ledger(engine_of(session), session.ledger.file).note_in_warehouse()
-        with sa.connect(warehouse, read_only=True, ledger=tmp_path / "l.duckdb") as session:
-            with files_of_at_most(4096), pytest.raises(sa.EngineError):
-                session.anonymize("people", POLICY, tmp_path / "released.parquet")
-            assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
-            charge(session, "people")
-            assert session.ledger.spent("people") == SPENT
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """A full disk: no file of this process grows beyond that."""
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))

@@ -354,11 +354,6 @@ class TestFiles:
         with own.refusing(sa.EngineError, "the database stopped at"):
             own.session.anonymize(target, policy(), into="published", replace=True)
 
-    def test_target_that_exists(self, clinic: Clinic) -> None:
-        for into in ("published", str(clinic.folder / "published.parquet")):
-            with clinic.refusing(sa.TargetError, into, "exists", "replace=True"):
-                clinic.run(into=into)
-
     def test_folders_that_are_none_and_a_file_that_is_one(self, own: Clinic) -> None:
         (own.folder / "file").write_text("x")
         for folder in (own.folder / "missing", own.folder / "file"):

@@ -4,7 +4,6 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -18,7 +17,6 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Accountant, RhoPortions
 from sqlanon.chance.scales import epsilon_of, rho_of
 from sqlanon.engines.duckdb import OpenedDatabase
-from sqlanon.ledger.accounts import Account
 from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.ledger_table import first_broken
@@ -57,24 +55,6 @@ class TestSums:
         assert ledger.account("visits").spent == Budget(10, "1e-5")
         assert [Fraction(entry.rho or 0) for entry in ledger.entries()] == [whole.rho] * 10
         assert ledger.account("visits").rho == 10 * rho_of(ONE)
-
-    def test_pure_losses_have_half_of_their_square(self, ledger: WarehouseLedger) -> None:
-        run(ledger)
-        ledger.commit([expense("1/5"), expense(0)])
-        assert ledger.account("visits").rho == rho_of(ONE) + Fraction(1, 50)
-        # A loss with a delta has none.
-        ledger.commit([expense("0.1", "1e-9")])
-        found = ledger.account("visits")
-        assert (found.rho, found.in_rho) == (None, None)
-        assert found.spent == Budget("1.3", "1.001e-6")
-
-    def test_delta_is_that_of_the_cap_or_the_largest(self, ledger: WarehouseLedger) -> None:
-        run(ledger)
-        run(ledger, Budget(1, "1e-9"))
-        assert ledger.account("visits").delta == Fraction(1, 10**6)
-        ledger.cap("visits", Budget(5, "1e-5"))
-        found = ledger.account("visits").in_rho
-        assert found is not None and found.delta == Fraction(1, 10**5)
 
     @given(
         budgets=st.lists(
@@ -128,45 +108,11 @@ class TestCaps:
         rest = ledger.account("visits").remaining
         assert rest is not None and rest.epsilon < Fraction(1, 100)
 
-    def test_a_loss_without_rho_is_refused(self, ledger: WarehouseLedger) -> None:
-        ledger.cap("visits", Budget(3, "1e-6"), in_rho=True)
-        run(ledger)
-        with pytest.raises(sa.BudgetError) as refused:
-            ledger.commit([expense("0.01", "1e-12")])
-        assert refused.value.problems == (
-            'data set "visits": its cap bounds ρ, and it is asked for a loss with a δ above 0 that has no ρ; a cap on '
-            "(ε, δ) adds up any losses",
-        )
-        assert ledger.commit([expense("0.1")]) == [2]
-
-    def test_nothing_is_left_after_a_loss_without_rho(self, ledger: WarehouseLedger) -> None:
-        ledger.commit([expense("0.01", "1e-12")])
-        ledger.cap("visits", Budget(3, "1e-6"), in_rho=True)
-        assert ledger.account("visits").remaining == Budget(0)
-        with pytest.raises(sa.BudgetError, match="has less left") as refused:
-            run(ledger)
-        assert "and it was charged a loss with a δ above 0 that has no ρ" in refused.value.problems[0]
-        ledger.cap("visits", Budget(3, "2e-6"))
-        run(ledger)
-
-    def test_delta_stays_below_1(self, ledger: WarehouseLedger) -> None:
-        ledger.cap("visits", Budget(1000, "0.9"), in_rho=True)
-        run(ledger, Budget(1, "0.6"))
-        with pytest.raises(sa.BudgetError) as refused:
-            run(ledger, Budget("0.1", "0.4"))
-        assert refused.value.problems == ('data set "visits": δ would add up to 1, and 1 promises nothing',)
-
     def test_a_cap_that_has_no_rho(self, ledger: WarehouseLedger) -> None:
         for budget in (Budget(1), Budget(0, "1e-6")):
             with pytest.raises(sa.BudgetError, match="buys nothing"):
                 ledger.cap("visits", budget, in_rho=True)
         assert not ledger.entries()
-
-    def test_it_is_lifted_like_any_other(self, ledger: WarehouseLedger) -> None:
-        ledger.cap("visits", ONE, in_rho=True)
-        ledger.cap("visits", None, in_rho=True)
-        ledger.commit([expense(5, "1e-3")])
-        assert ledger.account("visits").remaining is None
 
 
 OLDER = """
@@ -247,17 +193,6 @@ class TestOlderLedgers:
             assert open_ledger(engine, None).account("visits").spent == Budget("3.75", "4e-6")
 
 
-def test_a_rho_that_was_changed_is_found(ledger: WarehouseLedger) -> None:
-    """Nor is one that is none sealed."""
-    run(ledger)
-    (entry,) = ledger.entries()
-    for rho in (None, "0", "0.001", "x"):
-        assert first_broken([replace(entry, rho=rho)]) == 0
-    for rho in ("0", "-1", "much"):
-        changed = replace(entry, rho=rho)
-        assert first_broken([replace(changed, sha256=changed.seal())]) == 0
-
-
 class TestSessions:
     def test_a_custodian_sees_and_bounds_rho(self, tmp_path: Path) -> None:
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
@@ -316,7 +251,3 @@ def _in_threads(count: int, target: object) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-def test_an_account_of_nothing() -> None:
-    assert Account(Budget(0), None).in_rho is None

@@ -26,7 +26,7 @@ from sqlanon.model.names import KnownSource, dataset_named
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 from tests.engines import engine_of
-from tests.full.test_accounts import files_of_at_most
+from tests.full.test_scarce_resources import file_size_limit
 from tests.stories.test_ledger import at, change, expense, first_rows, ledger, written
 
 __all__ = ["first_rows", "ledger", "written"]
@@ -118,7 +118,7 @@ class TestCutShort:
 
     def test_a_full_disk(self, written: Path) -> None:
         """What cannot be written is not charged, and the ledger is what it was."""
-        with files_of_at_most(20), pytest.raises(sa.EngineError, match="ledger"):
+        with file_size_limit(20), pytest.raises(sa.EngineError, match="ledger"):
             at(written).commit([expense(1)])
         assert len(at(written).entries()) == 5
 
@@ -221,12 +221,6 @@ class TestPlaces:
         monkeypatch.setattr(ledger_module, "retry_while_locked", partial(retry_while_locked, patience=0.1))
         with other, pytest.raises(sa.EngineError, match="is open in this program"):
             at(written).commit([expense(1)])
-
-    def test_no_ledger_is_kept_where_it_would_be_lost(self, written: Path) -> None:
-        with pytest.raises(sa.EngineError, match=r"needs a ledger that outlives the session; name a file with ledger="):
-            open_ledger(OpenedDatabase.at(":memory:").engine(), None)
-        with pytest.raises(sa.EngineError, match=r"read-only.*; name another file with ledger="):
-            open_ledger(OpenedDatabase.at(written, read_only=True).engine(), None)
 
     def test_a_file_that_can_only_be_read(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root

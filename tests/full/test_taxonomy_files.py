@@ -12,11 +12,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.binding import loading
 from sqlanon.model.taxonomy import hierarchies
-from tests.commands import sqlanon
 from tests.stories import test_own_taxonomies
 from tests.stories.test_own_taxonomies import PEOPLE, RULES, policy, rows
-
-POLICY = 'quasi_identifiers = ["a"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n[taxonomies]\na = "{}"\n'
 
 
 def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,11 +89,6 @@ def test_devices_and_pipes(tmp_path: Path) -> None:
             sa.Taxonomy.from_csv(path)
 
 
-def test_directories(tmp_path: Path) -> None:
-    with pytest.raises(sa.TaxonomyError, match="Is a directory"):
-        sa.Taxonomy.from_csv(tmp_path)
-
-
 def test_files_that_are_too_large(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     with path.open("wb") as file:
@@ -136,15 +128,6 @@ def test_binary_data(tmp_path: Path) -> None:
     path.write_bytes(b"PK\0\1;x\nb;x\n")
     with pytest.raises(sa.TaxonomyError, match="is not a text: it has NUL characters"):
         sa.Taxonomy.from_csv(path)
-
-
-def test_a_run_by_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text("a\nx\nx\n")
-    (tmp_path / "policy.toml").write_text(POLICY.format("/dev/zero"))
-    refused = sqlanon("run", "rows.csv", "--policy", "policy.toml", "--into", "out.csv", folder=tmp_path)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "/dev/zero is not a file" in refused.stderr
-    assert not (tmp_path / "out.csv").exists()
 
 
 session = test_own_taxonomies.session

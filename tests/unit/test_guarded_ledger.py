@@ -101,7 +101,8 @@ class TestRefusals:
     def test_a_cap_in_rho_and_a_loss_without(self, before: str | None, asked: str | None) -> None:
         capped, spent = cap("2", "1e-6", rho="0.09"), entry("1", "1e-6", rho=before)
         [problem] = shortfalls(capped, spent, asked=entry("1", "1e-6", rho=asked))
-        assert ("it was charged" if before is None else "it is asked for") in problem
+        assert ("and it was charged" if before is None else "and it is asked for") in problem
+        assert "a loss with a δ above 0 that has no ρ" in problem
 
     def test_more_than_is_left(self) -> None:
         before = [cap("3"), entry("2")]
@@ -116,6 +117,8 @@ class TestRefusals:
             with pytest.raises(sa.PolicyError, match="different units") as refused:
                 accounts.refuse_what_cannot_be_added([before], [asked])
             assert ("is to be capped" in str(refused.value)) == (asked.kind == "cap")
+        with pytest.raises(sa.PolicyError, match='how many of "family" belong to one of "id"'):
+            accounts.refuse_what_cannot_be_added([entry(**people)], [entry(**people | {"individual": "family"})])
         with pytest.raises(sa.PolicyError, match="is asked for on all rows"):
             accounts.refuse_what_cannot_be_added([entry()], [entry(**people), cap("1", **people)])
         accounts.refuse_what_cannot_be_added([entry(), OTHER], [entry(), cap("1", unit=None)])

@@ -455,15 +455,6 @@ class TestNewAccounts:
                 capped.anonymize("people", POLICY, "second")
             capped.anonymize("people", POLICY, "second", random_source=sa.SeededSource(1))
 
-    def test_a_cap_that_is_lifted_meanwhile_is_missed_by_the_charge(self, session: sa.Session) -> None:
-        ledger = open_ledger(engine_of(session), None, must_be_capped=True)
-        expense = Expense("people", "ipa", "counts", sa.Budget(1), "")
-        with pytest.raises(sa.BudgetError, match="without a cap"):
-            ledger.commit([expense])
-        ledger.cap("people", sa.Budget(2))
-        assert charged(engine_of(session), ledger, engine_of(session).resolve("people"), None).name == "people"
-        assert ledger.commit([expense]) == [1]
-
     def test_a_mode_that_there_is_not(self) -> None:
         with pytest.raises(sa.EngineError, match='ledger_mode is "open" or "capped"'):
             sa.connect(ledger_mode="closed")  # type: ignore[arg-type]

@@ -212,14 +212,6 @@ class TestUnits:
         assert ledger.account("visits").spent == Budget(1, "0.01")
         assert ledger.commit([expense(2, dataset="patients")]) == [1]
 
-    def test_a_loss_per_individual_is_not_added_to_one_per_row(self, ledger: WarehouseLedger) -> None:
-        ledger.commit([expense("0.5")])
-        with pytest.raises(sa.PolicyError, match=r"would have lost ε = 1 \+ n · 0.5, and n is not known"):
-            ledger.commit([expense(1, unit=self.PERSON)])
-        with pytest.raises(sa.PolicyError, match='capped is about all rows of one "person"'):
-            ledger.cap("visits", Budget(2), Unit("person"))
-        assert ledger.account("visits").unit == ROW
-
     def test_all_rows_of_an_individual_are_lost_whatever_number_is_counted(self, ledger: WarehouseLedger) -> None:
         ledger.commit([expense(1, unit=self.PERSON), expense(1, unit=Unit("Person", 3))])
         found = ledger.account("visits")

@@ -8,7 +8,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.release.joint import ListedRelease
-from sqlanon.releases.target_names import have_common
 from tests.conftest import clinic_policy, open_clinic
 
 POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.3, earlier="none")
@@ -103,13 +102,3 @@ class TestWhatIsListed:
         assert targets(session, "lake/b.parquet") == [two], "it need not be there any more"
         for each in entries(session):
             assert (each.state, each.record_sha256) == ("there", session.verify(each.target, POLICY).record_sha256)
-
-
-def test_data_sets_have_something_in_common_by_name_folder_and_glob() -> None:
-    assert have_common(["visits"], ["visits", "rooms"])
-    assert not have_common(["visits"], ["rooms"])
-    assert have_common(["/lake/a.parquet"], ["/lake"])
-    assert have_common(["/lake"], ["/lake/2025/a.parquet"])
-    assert have_common(["/lake/*.parquet"], ["/lake/a.parquet"])
-    assert not have_common(["/lake/*.csv"], ["/lake/a.parquet"])
-    assert not have_common([], ["visits"])

@@ -215,6 +215,7 @@ def test_names_of_data_sets() -> None:
     assert have_common(["a", "b"], ["b", "c"])
     assert not have_common(["a"], ["b"])
     assert not have_common([], ["b"])
-    for one, other in (("/data/*.csv", "/data/a.csv"), ("/data/a.csv", "/data/*.csv")):
-        assert have_common([one], [other])
+    for one, other in (("/data/*.csv", "/data/a.csv"), ("/data", "/data/a.csv"), ("/data", "/data/2025/a.csv")):
+        assert have_common([one], [other]) and have_common([other], [one])
+    assert not have_common(["/data/*.csv"], ["/data/a.parquet"])
     assert not have_common(["/data/*.csv"], ["/more/a.csv"])

@@ -36,19 +36,6 @@ class TestSplits:
             assert sequential_composition(method.budgets.values()) == method.budget
         assert sum(budget.epsilon for budget in method.budgets.values()) == method.budget.epsilon
 
-    @pytest.mark.parametrize(
-        "split",
-        [
-            {NODE: "0.2", CELLS: "0.5", ROLLED_UP: "0.4"},
-            {NODE: "0.2", CELLS: "0.5", ROLLED_UP: "0.2"},
-            {NODE: "0", CELLS: "0.5", ROLLED_UP: "0.5"},
-            {CELLS: "0.5", ROLLED_UP: "0.5"},
-        ],
-    )
-    def test_shares_that_are_no_shares_of_all_steps_are_refused(self, split: dict[str, str]) -> None:
-        with pytest.raises(sa.PolicyError, match="positive shares that add up to 1"):
-            sa.IPA(split=split)
-
 
 def tail(scale: float, least: int) -> float:
     """P(Z >= least) for discrete Laplace noise, by its formula."""

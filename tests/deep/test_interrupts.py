@@ -1,4 +1,4 @@
-"""Ctrl-C and other signals in every stage of a run."""
+"""Ctrl-C, other signals and kills in every stage of a run."""
 
 import json
 import signal
@@ -11,6 +11,7 @@ import pytest
 
 from tests.commands import environment
 from tests.full.test_events import command, events, make_lake
+from tests.full.test_faults import cut_short
 
 ENDLESS = "SELECT rows.* FROM 'rows.parquet' AS rows, range(1000000000)"
 LONGEST_CANCELLATION = 15.0
@@ -74,3 +75,13 @@ def test_it_cancels(
 def contents(folder: Path) -> dict[str, tuple[int, int]]:
     """All files of a folder, hidden ones too, with their size and time of change."""
     return {path.name: (path.stat().st_size, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("into", ["released", "released.parquet"])
+@pytest.mark.parametrize("moment", ["encode", "search", "release", "verify", "publish"])
+def test_the_old_release_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, moment: str, number: signal.Signals
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cut_short(into, moment, number)

@@ -1,5 +1,6 @@
-"""The choice of a node under audit by runs; and broken ones, which it finds."""
+"""The choice of a node: under audit by runs, broken ones, and how likely each node is and how often it is drawn."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import sqlanon as sa
 from tests.full.test_node_audits import METHODS, at_the_threshold
 from tests.node_choices import Neighbours, NotedChoices, policy
+from tests.stories.test_epsilon_safe import POLICY, fill
 
 RUNS = 5_000
 
@@ -44,3 +46,22 @@ class TestByRuns:
         audit = audited(at_the_threshold(wanted), wanted, changed)
         assert audit.violates
         assert audit.lower_bound > 1.5
+
+
+def test_probabilities_are_those_of_what_is_drawn() -> None:
+    with sa.connect() as session:
+        fill(session)
+        found = sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
+        assert sum(each.probability for each in found) == pytest.approx(1)
+        assert [each.probability for each in found] == sorted((each.probability for each in found), reverse=True)
+        drawn = Counter(
+            tuple(
+                session.anonymize(
+                    "people", POLICY, "drawn", replace=True, random_source=sa.SeededSource(seed)
+                ).report.node.items()
+            )
+            for seed in range(30)
+        )
+        likely = {tuple(each.node.items()): each.probability for each in found}
+        assert likely.keys() >= drawn.keys()
+        assert drawn.most_common(1)[0][0] in [tuple(each.node.items()) for each in found[:2]]

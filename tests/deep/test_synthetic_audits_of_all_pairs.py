@@ -1,13 +1,16 @@
-"""Synthetic rows under audit on each pair; and broken draws, found."""
+"""Synthetic rows under audit on each pair; broken draws, found; and choices among candidates that are close."""
 
 import pytest
 
 import sqlanon as sa
 from sqlanon.chance.accountant import RhoCharge
 from sqlanon.chance.exact import Integers
+from sqlanon.chance.random_source import RandomSource
+from tests.full.test_samplers import refuse_gumbel_choice, source
 from tests.full.test_synthetic_audits import CONFIDENCE, DECIDING
 from tests.synthetic_pairs import PAIRS, SHARES, Pair, audited
 
+__all__ = ["source"]
 RUNS = 2_000
 
 
@@ -65,3 +68,8 @@ class SharperChoice(sa.SeededSource):
 )
 def test_broken_draws_are_found(share: str, name: str, source: sa.SeededSource) -> None:
     assert audited(share, PAIRS[name], RUNS, CONFIDENCE, source).violates
+
+
+@pytest.mark.parametrize("sensitivity", [1, 3])
+def test_gumbel_choice(source: RandomSource, sensitivity: int) -> None:
+    refuse_gumbel_choice(source, sensitivity, [0, 3, 5, 4], 60_000)

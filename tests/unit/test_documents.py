@@ -1,4 +1,4 @@
-"""Documents: what every renderer shows of the same parts, and what none lets through."""
+"""Documents: what every renderer shows of the same parts, what none lets through, and plain values as YAML."""
 
 import io
 import re
@@ -25,6 +25,7 @@ from sqlanon.report.document import (
     paragraph,
     printable,
 )
+from sqlanon.run.contract import as_yaml
 
 HOSTILE = "<script src='http://x.test/'>[red]\x1b[2J"
 
@@ -151,3 +152,27 @@ def test_bars_have_the_lengths_of_their_shares() -> None:
     assert "·" * 15 + "▒" * 7 + "█" * 8 in on_console()
     assert "." * 15 + "-" * 7 + "#" * 8 in on_console(encoding="ascii")
     assert re.findall(r"width:([\d.]+)em", html.fragment(DOCUMENT))[:3] == ["6.00", "3.00", "3.00"]
+
+
+def test_mappings_and_lists_in_blocks() -> None:
+    value = {"name": "a: b # c", "list": [{"x": 1, "y": [True, None]}, "- z"], "empty": [], "none": {}}
+    assert as_yaml(value).splitlines() == [
+        'name: "a: b # c"',
+        "list:",
+        "  - x: 1",
+        "    y:",
+        "      - true",
+        "      - null",
+        '  - "- z"',
+        "empty: []",
+        "none: {}",
+    ]
+
+
+def test_texts_of_several_lines_stand_as_they_are() -> None:
+    assert as_yaml({"text": "one:\n- two"}).splitlines() == ["text: |-", "  one:", "  - two"]
+    assert as_yaml({"text": "one\n two"}) == 'text: "one\\n two"\n'
+
+
+def test_what_yaml_does_not_take_is_escaped() -> None:
+    assert as_yaml({"text": 'é🙂"\x7f\x85\u2028'}) == 'text: "é🙂\\"\\U0000007f\\U00000085\\U00002028"\n'

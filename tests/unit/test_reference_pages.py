@@ -1,4 +1,4 @@
-"""The reference pages that are made of the installed version: all is there, and all is described."""
+"""The reference pages of the installed version: all is there and described, from docstrings that are taken apart."""
 
 import inspect
 import re
@@ -16,6 +16,7 @@ from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.cli.app import app
 from sqlanon.cli.guide import GENERATED, generated
 from sqlanon.cli.output import ExitCode
+from sqlanon.model.docstrings import docstring_of
 from sqlanon.model.policy_value import KINDS, PolicyValue
 from sqlanon.model.taxonomy.rules import MAKERS, RULES
 from sqlanon.queries.kit.macros import macros
@@ -84,7 +85,7 @@ def test_every_macro_is_described_with_its_example() -> None:
     shown = sections("macros")
     for macro in macros().values():
         text = shown[macro.name]
-        assert f"anon.{macro.name}({', '.join(macro.parameters)})" in text
+        assert f"{macro.qualified}({', '.join(macro.parameters)})" in text
         assert re.sub(r"\s+", " ", macro.example) in re.sub(r"\s+", " ", text), macro.name
         assert re.search(r"```\n\n\S.*\n", text), macro.name
 
@@ -168,3 +169,48 @@ def test_all_pages_can_be_written(tmp_path: Path) -> None:
     assert sqlanon("guide", "--into", "pages", folder=tmp_path).returncode == 2
     assert sqlanon("guide", "tutorial", "--into", "other", folder=tmp_path).returncode == 2
     assert not (tmp_path / "other").exists()
+
+
+class Documented:
+    """The size of a :class:`~package.Class`,
+    with ``code``. It is short.
+
+    A second paragraph.
+
+    Args:
+        first: the first,
+            on two lines, as in :meth:`Class.method`.
+        second, third: with an example: ``{"a": 1}``.
+
+            And a second paragraph.
+
+    Text after the arguments.
+
+    Returns:
+        a table with columns
+
+        - one (a number);
+        - two.
+
+    Raises:
+        ValueError, KeyError: it is
+            wrong.
+    """
+
+
+def test_a_docstring_in_parts() -> None:
+    found = docstring_of(Documented)
+    assert found.summary == "The size of a `package.Class`, with `code`. It is short."
+    assert found.text.split("\n\n")[1:] == ["A second paragraph.", "Text after the arguments."]
+    assert found.members == {
+        "first": "the first, on two lines, as in `Class.method`.",
+        "second": 'with an example: `{"a": 1}`. And a second paragraph.',
+        "third": 'with an example: `{"a": 1}`. And a second paragraph.',
+    }
+    assert found.returns == "a table with columns\n\n- one (a number);\n- two."
+    assert found.errors == dict.fromkeys(["ValueError", "KeyError"], "it is wrong.")
+
+
+def test_nothing_is_said_of_what_has_no_docstring() -> None:
+    found = docstring_of(lambda: None)
+    assert (found.text, found.summary, found.members, found.returns, found.errors) == ("", "", {}, "", {})

@@ -303,7 +303,13 @@ class TestChoices:
     )
     @pytest.mark.parametrize("name", BY_LABELS)
     def test_of_labels(
-        self, asked: Runs, name: str, people: People, candidates: Sequence[Children], table: Table, rows: int
+        self,
+        asked: Runs,
+        name: str,
+        people: People,
+        candidates: Sequence[Children],
+        table: Table,
+        rows: int,
     ) -> None:
         source, _ = asked(name, people, table, rows)
         score, whole = (largest_class, 1) if name == "diffgen" else (information, BIT)

@@ -8,8 +8,6 @@ import sqlanon as sa
 from tests.stories import test_other_releases
 from tests.stories.test_other_releases import BY_AGE, BY_NEITHER, BY_SEX, TOO_FEW, forget, policy
 
-session = test_other_releases.session
-
 
 def make_warehouse(path: Path) -> sa.Session:
     """The patients with "first", which shows their ages, and "second", which shows their sexes."""

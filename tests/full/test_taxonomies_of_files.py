@@ -7,12 +7,9 @@ from typing import ClassVar
 import pytest
 
 import sqlanon as sa
-from tests.stories import test_taxonomies
 from tests.stories.test_kept_taxonomies import AGES, POLICY, ROWS
 from tests.stories.test_kept_taxonomies import stored as kept
 from tests.stories.test_taxonomies import Labels, stored
-
-session = test_taxonomies.session
 
 
 class TestCsv:

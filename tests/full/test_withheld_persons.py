@@ -6,7 +6,7 @@ import sqlanon as sa
 from tests.stories import test_earlier_releases
 from tests.stories.test_earlier_releases import SPRING, ages, at, copy, load, policy
 
-session, make_warehouse = test_earlier_releases.session, test_earlier_releases.make_warehouse
+make_warehouse = test_earlier_releases.make_warehouse
 
 
 def test_a_large_class_lends_as_many_as_are_missing(session: sa.Session) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from sqlanon.audits.exact_audit import permute_and_flip
+from sqlanon.audits.exact_audit import PROBABILITIES
 from sqlanon.chance.accountant import Accountant, Charge, Portions
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.methods.cuts.diffgen.draws import (
@@ -44,7 +44,7 @@ class Enumerated(Draws):
 
     def best(self, scores: Sequence[int]) -> int:
         scale = self._scale(self.portions.take(CHOICES, self.settings.step))
-        return self._one(lambda: dict(enumerate(permute_and_flip(list(scores), scale))))
+        return self._one(lambda: dict(enumerate(PROBABILITIES[self.settings.selection](list(scores), scale))))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
         (charge, *_) = self.portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))

@@ -8,7 +8,7 @@ from math import ceil, comb
 from typing import Any
 
 import sqlanon as sa
-from sqlanon.audits.exact_audit import permute_and_flip
+from sqlanon.audits.exact_audit import PROBABILITIES
 from sqlanon.chance.scales import scale_for
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise import WHOLE
@@ -52,7 +52,8 @@ def choice(method: sa.EpsilonSafe, nodes: Sequence[Node], counts: Counts, thresh
     for node in nodes:
         at_risk = sum(min(size, max(0, 2 * (threshold - 1) - size)) for size in node.sizes(counts))
         scores.append(-(node.loss * rows + (weight * WHOLE - node.loss) * at_risk))
-    return permute_and_flip(scores, scale_for(method.budgets[NODE].epsilon, 2 * weight * WHOLE // part))
+    scale = scale_for(method.budgets[NODE].epsilon, 2 * weight * WHOLE // part)
+    return PROBABILITIES[method.selection](scores, scale)
 
 
 def on_table(method: sa.EpsilonSafe, nodes: Sequence[Node], counts: Counts) -> Mapping[Output, float]:

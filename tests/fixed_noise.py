@@ -7,6 +7,7 @@ import numpy as np
 
 from sqlanon.chance.accountant import Charge, RhoCharge
 from sqlanon.chance.exact import Floats, Integers, Probability
+from sqlanon.model.methods.noisy import Selection
 
 
 class FixedNoise:
@@ -21,8 +22,15 @@ class FixedNoise:
         self.sensitivities.append(sensitivity)
         return np.full(size, self.noise, dtype=np.int64)
 
-    def exponential_mechanism(
-        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    def choice(
+        self,
+        scores: Integers,
+        charge: Charge,
+        *,
+        by: Selection,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> Integers:
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax())

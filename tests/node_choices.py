@@ -9,13 +9,13 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
-from sqlanon.audits.exact_audit import permute_and_flip
+from sqlanon.audits.exact_audit import PROBABILITIES
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import scale_for
 from sqlanon.methods.noisy_node.ipa import thresholds
 from sqlanon.methods.noisy_node.shared import node_method
-from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP
+from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, Selection
 from sqlanon.queries.noise import Domain
 
 Row = tuple[int, str, str]
@@ -99,13 +99,20 @@ class NotedChoices(sa.SeededSource):
         self._changed = changed
         self.probabilities: list[float] = []
 
-    def exponential_mechanism(
-        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    def choice(
+        self,
+        scores: Integers,
+        charge: Charge,
+        *,
+        by: Selection,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> Integers:
         drawn_at = self._changed(sensitivity)
-        self.probabilities = permute_and_flip(scores.tolist(), scale_for(charge.budget.epsilon, 2 * drawn_at))
+        self.probabilities = PROBABILITIES[by](scores.tolist(), scale_for(charge.budget.epsilon, 2 * drawn_at))
         assert not monotonic
-        return super().exponential_mechanism(scores, charge, sensitivity=drawn_at, runs=runs)
+        return super().choice(scores, charge, by=by, sensitivity=drawn_at, runs=runs)
 
 
 class NodeChoice:

@@ -7,7 +7,7 @@ most δ for its outputs P, Q on all neighbours, both ways (Barthe & Olmedo 2013,
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from sqlanon.chance.scales import difference_sensitivity, scale_for
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import Source
 from sqlanon.errors import PolicyError
-from sqlanon.model.methods.noisy import NodeMethod
+from sqlanon.model.methods.noisy import NodeMethod, Selection
 from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
@@ -110,7 +110,7 @@ def _tightest(first: Floats, second: Floats, delta: float, rounding: float) -> f
 
 
 def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
-    """Compute the probability of each candidate, as :meth:`RandomSource.exponential_mechanism` chooses.
+    """Compute the probability of each candidate, as :meth:`RandomSource.permute_and_flip` chooses.
 
     Candidates flip coins in random order, and the first is chosen whose coin succeeds, with probability q = e^((score -
     largest) / scale) (McKenna & Sheldon 2020, algorithm 1). A random order arises if each candidate comes at an
@@ -134,6 +134,18 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
     probabilities: list[float] = (chosen / chosen.sum()).tolist()
     return probabilities
 
+
+def softmax(scores: Sequence[float], scale: float) -> list[float]:
+    """Compute the probability of each candidate by the exponential mechanism: in proportion to e^(score / scale)."""
+    weights = np.exp([(score - max(scores)) / scale for score in scores])
+    probabilities: list[float] = (weights / weights.sum()).tolist()
+    return probabilities
+
+
+PROBABILITIES: Mapping[Selection, Callable[[Sequence[float], float], list[float]]] = {
+    "permute-and-flip": permute_and_flip,
+    "exponential": softmax,
+}
 
 MAX_NODES = 2000  # largest lattice: time and memory grow with the square of its nodes
 
@@ -163,7 +175,7 @@ def node_probabilities(
     Args:
         session: the session that has the table.
         table: the table.
-        policy: with a method that draws a node on the whole table, by permute-and-flip.
+        policy: with a method that draws a node on the whole table.
         is_public: states that everybody may know all rows of the table, which cannot be checked.
 
     Raises:
@@ -203,13 +215,20 @@ class _NotedScores(SeededSource):
         self.scores: list[int] = []
         self.probabilities: list[float] = []
 
-    def exponential_mechanism(
-        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    def choice(
+        self,
+        scores: Integers,
+        charge: Charge,
+        *,
+        by: Selection,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> Integers:
         self.scores = scores.tolist()
         scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))
-        self.probabilities = permute_and_flip(self.scores, scale)
-        return super().exponential_mechanism(scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
+        self.probabilities = PROBABILITIES[by](self.scores, scale)
+        return super().choice(scores, charge, by=by, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
 
 
 class _ChosenOnce(AuditedPolicy):

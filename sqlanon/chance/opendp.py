@@ -52,7 +52,7 @@ class OpenDPSource(SystemSource):
         require_rho(charge, mechanism.map(sensitivity))
         return _choices(mechanism, scores, runs)
 
-    def exponential_mechanism(
+    def permute_and_flip(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))

@@ -7,7 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from sqlanon.chance.exact import Floats, Integers, Probability
 from sqlanon.chance.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
 from sqlanon.errors import PolicyError
 from sqlanon.model.extras import how_to_install
+
+if TYPE_CHECKING:
+    from sqlanon.model.methods.noisy import Selection
 
 Generator: TypeAlias = np.random.Generator
 """The generator for post-processing, by :meth:`RandomSource.generator`."""
@@ -100,7 +103,7 @@ class RandomSource(ABC):
         """
 
     @abstractmethod
-    def exponential_mechanism(
+    def permute_and_flip(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         """Choose the position of a score that is nearly the largest, once per run, each run at the charge.
@@ -126,6 +129,34 @@ class RandomSource(ABC):
             BudgetError: the loss would exceed the charge.
         """
 
+    # More than six parameters: the mechanism, and all that its proof needs.
+    def choice(
+        self,
+        scores: Integers,
+        charge: Charge,
+        *,
+        by: Selection,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
+    ) -> Integers:
+        """Choose a position by one of the two mechanisms in ε, whose costs are equal.
+
+        Args:
+            scores, charge, sensitivity, monotonic, runs: as for :meth:`permute_and_flip`.
+            by: the mechanism; by ``"exponential"`` a position has a probability in proportion to e^(ε * score / c).
+
+        Raises:
+            BudgetError: the loss would exceed the charge.
+        """
+        if by == "permute-and-flip":
+            return self.permute_and_flip(scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
+        single = np.ones_like(scores)
+        found, _ = self.grouped_exponential_mechanism(
+            scores, single, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs
+        )
+        return found
+
     def grouped_exponential_mechanism(
         self,
         scores: Integers,
@@ -139,7 +170,7 @@ class RandomSource(ABC):
         """Run the exponential mechanism over candidates in groups of equal score, such as splits of an interval.
 
         A candidate is chosen with a probability in proportion to e^(score / scale), exactly, at the scale of
-        :func:`~.scales.scale_for` for the c of :meth:`exponential_mechanism`: e^(ε * score / c) up to the rounding of
+        :func:`~.scales.scale_for` for the c of :meth:`permute_and_flip`: e^(ε * score / c) up to the rounding of
         a float. So group i has the weight counts[i] * e^(scores[i] / scale), and its candidates are equally likely.
         It costs c / scale, since candidate i has probability 1 / Σ_j e^((q_j - q_i) / scale), and an individual
         changes every term by a factor of at most e^(c / scale) (McSherry & Talwar 2007, theorem 6, for c twice the
@@ -237,7 +268,7 @@ class SystemSource(RandomSource):
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         raise without_opendp()
 
-    def exponential_mechanism(
+    def permute_and_flip(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         raise without_opendp()
@@ -302,7 +333,7 @@ class SeededSource(RandomSource):
         require_rho(charge, cost_in_rho(scale, sensitivity))
         return self._noisiest(scores, scale, self._generator.gumbel, runs)
 
-    def exponential_mechanism(
+    def permute_and_flip(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         change = difference_sensitivity(sensitivity, monotonic=monotonic)

@@ -6,6 +6,7 @@ and which, and by how much: that is the same, and takes time for these alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +25,16 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.ledger.charged_sources import DataSet, charged, open_ledger
 from sqlanon.methods.base import Request
 from sqlanon.model.budget import ROW, Unit
-from sqlanon.model.methods.noisy import PrivateMethod
+from sqlanon.model.methods.noisy import PrivateMethod, Selection
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.nodes import Relation, counted_rows
 from sqlanon.queries.noise import NOISE, NOISY, PLACE, RANK, RUN
 from sqlanon.queries.source_rows import anonymous_rows, bounded_rows
+
+SELECTIONS: Mapping[Selection, str] = {
+    "permute-and-flip": "permute-and-flip (McKenna and Sheldon 2020)",
+    "exponential": "the exponential mechanism (McSherry and Talwar 2007)",
+}
 
 
 @dataclass(frozen=True)

@@ -64,12 +64,10 @@ class BoundedNoise(sa.SeededSource):
 class SharperChoice(sa.SeededSource):
     """Scores count three times."""
 
-    def exponential_mechanism(
+    def permute_and_flip(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
-        return super().exponential_mechanism(
-            3 * scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs
-        )
+        return super().permute_and_flip(3 * scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
 
 
 @pytest.mark.parametrize(

@@ -64,12 +64,12 @@ class WholeSamples(sa.SeededSource):
         self.probabilities = (weights / weights.sum()).tolist()
         return super().softmax_choice(log_weights, runs=runs)
 
-    def exponential_mechanism(
+    def permute_and_flip(
         self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
     ) -> Integers:
         self.probabilities = permute_and_flip(scores.tolist(), scale_for(charge.budget.epsilon, 2 * sensitivity))
         assert not monotonic
-        return super().exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
+        return super().permute_and_flip(scores, charge, sensitivity=sensitivity, runs=runs)
 
 
 class Choice:

@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import difference_sensitivity
-from sqlanon.model.methods.noisy import PrivateMethod
+from sqlanon.model.methods.noisy import PrivateMethod, Selection
 from sqlanon.model.policy_value import KINDS
 from sqlanon.model.release import PrivateReport
 from tests.fixed_noise import FixedNoise
@@ -102,11 +102,18 @@ class Asked(FixedNoise):
         self.noise_for.append(sensitivity)
         return super().discrete_laplace_tail(size, charge, sensitivity=sensitivity)
 
-    def exponential_mechanism(
-        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    def choice(
+        self,
+        scores: Integers,
+        charge: Charge,
+        *,
+        by: Selection,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> Integers:
         self.choices.append(Choice(tuple(scores.tolist()), sensitivity, monotonic))
-        return super().exponential_mechanism(scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
+        return super().choice(scores, charge, by=by, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
 
     def grouped_exponential_mechanism(
         self,

@@ -51,11 +51,17 @@ def worst_loss(case: Case, row: dict[str, Any], **options: Any) -> tuple[float, 
 
 
 @EXAMPLES
-@given(cases(predictors=2, values=3, rounds=2), st.sampled_from(["max", "infogain"]), st.sampled_from([1, 4]))
-def test_no_row_costs_more_than_is_spent(case: Case, utility: str, epsilon: int) -> None:
+@given(
+    cases(predictors=2, values=3, rounds=2),
+    st.sampled_from(["max", "infogain"]),
+    st.sampled_from([1, 4]),
+    st.sampled_from(["permute-and-flip", "exponential"]),
+)
+def test_no_row_costs_more_than_is_spent(case: Case, utility: str, epsilon: int, selection: str) -> None:
     assume(case.rows)
     *rows, row = case.rows
-    worst_loss(Case(**{**vars(case), "rows": rows}), row, utility=utility, budget=sa.Budget(epsilon))
+    options = {"utility": utility, "budget": sa.Budget(epsilon), "selection": selection}
+    worst_loss(Case(**{**vars(case), "rows": rows}), row, **options)
 
 
 def test_first_splits_of_several_numbers_are_paid_for_one_by_one() -> None:

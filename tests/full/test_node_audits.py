@@ -39,6 +39,15 @@ class TestExactly:
             assert not audit.violates
             assert audit.lower_bound == pytest.approx(float(audit.claimed.epsilon), rel=1e-6)
 
+    def test_the_exponential_mechanism_loses_no_more(self) -> None:
+        """And more at half the sensitivity."""
+        wanted = METHODS["a row"].model_copy(update={"selection": "exponential"})
+        audit = exact_audit(at_the_threshold(wanted), policy(wanted))
+        assert audit.claimed == wanted.budgets[NODE]
+        assert not audit.violates
+        assert audit.lower_bound > wanted.budgets[NODE].epsilon / 2
+        assert exact_audit(at_the_threshold(wanted), policy(wanted), lambda sensitivity: sensitivity // 2).violates
+
     def test_nodes_between_lose_no_more(self) -> None:
         """Of two quasi-identifiers, one of them with three levels."""
         wanted = METHODS["two rows of one"]

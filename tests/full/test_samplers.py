@@ -170,7 +170,7 @@ def test_discrete_laplace_tail(source: RandomSource) -> None:
 def test_exponential_mechanism(source: RandomSource) -> None:
     sensitivity, scale = 2, 8.0
     scores = [0, *(-sensitivity * below for below in (7, 6, 8, 7, 8))]
-    positions = source.exponential_mechanism(np.array(scores), charge("0.5"), sensitivity=sensitivity, runs=9_000)
+    positions = source.permute_and_flip(np.array(scores), charge("0.5"), sensitivity=sensitivity, runs=9_000)
     assert positions.shape == (9_000,)
     masses = permute_and_flip_masses(scores, scale)
     published = softmax_masses([score / scale for score in scores])
@@ -180,9 +180,21 @@ def test_exponential_mechanism(source: RandomSource) -> None:
     assert np.dot(scores, masses) > np.dot(scores, published), "the exponential mechanism is expected to choose worse"
 
 
+def test_a_choice_by_the_exponential_mechanism(source: RandomSource) -> None:
+    """It is not permute-and-flip, and costs the same."""
+    sensitivity, scale = 2, 8.0
+    scores = [0, *(-sensitivity * below for below in (7, 6, 8, 7, 8))]
+    positions = source.choice(np.array(scores), charge("0.5"), by="exponential", sensitivity=sensitivity, runs=9_000)
+    assert_fits_only(
+        positions,
+        lambda factor: listed(softmax_masses([score / scale / factor for score in scores])),
+        listed(permute_and_flip_masses(scores, scale)),
+    )
+
+
 def test_a_choice_by_monotonic_scores(source: RandomSource) -> None:
     scores = [0, -3, -4, -3, -4]
-    positions = source.exponential_mechanism(np.array(scores), charge("0.5"), sensitivity=1, monotonic=True, runs=9_000)
+    positions = source.permute_and_flip(np.array(scores), charge("0.5"), sensitivity=1, monotonic=True, runs=9_000)
     assert_fits_only(positions, lambda factor: listed(permute_and_flip_masses(scores, factor * 2)))
 
 

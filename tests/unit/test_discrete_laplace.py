@@ -258,7 +258,7 @@ class TestCosts:
         draws: list[Callable[[Charge], object]] = [
             lambda paid: source.discrete_laplace(3, paid),
             lambda paid: source.discrete_laplace_tail(3, paid),
-            lambda paid: source.exponential_mechanism(np.array([1, 2]), paid, sensitivity=1),
+            lambda paid: source.permute_and_flip(np.array([1, 2]), paid, sensitivity=1),
         ]
         for draw in draws:
             draw(charge("1"))

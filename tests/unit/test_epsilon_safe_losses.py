@@ -14,7 +14,11 @@ ROWS = 7
 PAIRS = [(counts, other) for counts in tables(ROWS) for other in with_one(counts)]
 """All neighbours of up to eight rows of two quasi-identifiers with two values each."""
 
-METHODS = {"of five weights": method(), "of three rows": method(k=3, epsilon_node="1/2")}
+METHODS = {
+    "of five weights": method(),
+    "of three rows": method(k=3, epsilon_node="1/2"),
+    "by the exponential mechanism": method(selection="exponential"),
+}
 
 
 @pytest.mark.parametrize("name", METHODS)

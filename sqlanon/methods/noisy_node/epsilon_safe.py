@@ -53,6 +53,7 @@ from sqlanon.chance.random_source import RandomSource
 from sqlanon.chance.scales import scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
+from sqlanon.methods.chance import SELECTIONS
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     DrawnNode,
@@ -96,9 +97,9 @@ SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLED_R
 UNSURE_ROWS = "unsure_rows"  # the query that counts the rows at risk
 
 CLASSES = "classes of k rows or more of a Bernoulli sample (Li, Qardaji and Su 2012, theorem 1)"
-ON_TABLE = f"permute-and-flip (McKenna and Sheldon 2020) on the whole table; {CLASSES}; adaptive composition"
+ON_TABLE = f"{{}} on the whole table; {CLASSES}; adaptive composition"
 ON_SAMPLE = (
-    "permute-and-flip (McKenna and Sheldon 2020) on a Bernoulli sample, and its classes of k rows or more: δ is a sum "
+    "{} on a Bernoulli sample, and its classes of k rows or more: δ is a sum "
     "over all nodes, as the choice depends on the sample"
 )
 
@@ -137,7 +138,8 @@ class EpsilonSafeRun(NoisyNodeRun):
         method = epsilon_safe(self.bound.policy)
         if not method.chooses_node:
             return CLASSES
-        return ON_SAMPLE if method.select_on == "sample" else ON_TABLE
+        theorem = ON_SAMPLE if method.select_on == "sample" else ON_TABLE
+        return theorem.format(SELECTIONS[method.selection])
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
@@ -221,11 +223,12 @@ def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
     lattice, charge = table.bound.lattice, draws.charges[NODE]
-    weight = epsilon_safe(table.bound.policy).suppressed_weight
+    settings = epsilon_safe(table.bound.policy)
+    weight = settings.suppressed_weight
     sensitivity = weight * WHOLE
     far = reach(charge, sensitivity, lattice.size)
     found = scores(engine, table, threshold=threshold, weight=weight, reach=far)
-    return nodes_by_scores(lattice, found, draws.source, charge, sensitivity=sensitivity, runs=runs)
+    return nodes_by_scores(lattice, found, draws, by=settings.selection, sensitivity=sensitivity, runs=runs)
 
 
 def _draw_classes(

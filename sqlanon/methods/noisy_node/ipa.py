@@ -37,7 +37,7 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Measured
-from sqlanon.methods.chance import drawn_unseen, noise_of_places, row_count
+from sqlanon.methods.chance import SELECTIONS, drawn_unseen, noise_of_places, row_count
 from sqlanon.methods.noisy_node.shared import (
     MAX_ROWS,
     DrawnNode,
@@ -52,7 +52,7 @@ from sqlanon.methods.noisy_node.shared import (
 )
 from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NoisyCounts
+from sqlanon.model.methods.noisy import CELLS, IPA, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
@@ -97,7 +97,8 @@ class NoisyCountsRun(NoisyNodeRun):
     @property
     def theorem(self) -> str:
         method = noisy_counts(self.bound.policy)
-        return THEOREMS[method.name, method.is_pure]
+        theorem = THEOREMS[method.name, method.is_pure]
+        return theorem.format(SELECTIONS[method.selection]) if isinstance(method, IPA) else theorem
 
     def verify(
         self, made: NoisyPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
@@ -109,12 +110,17 @@ class NoisyCountsRun(NoisyNodeRun):
         return replace(measured, diagnostics=self.engine.fetch(query, "diagnostics")[0])
 
 
-SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
 THEOREMS = {
-    ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
-    "adaptive composition",
-    ("ipa", True): f"{SELECTION}; geometric mechanism on all combinations of the domain, and on what they do not show; "
-    "adaptive composition",
+    (
+        "ipa",
+        False,
+    ): "{}, or a public node; geometric mechanism with a threshold on combinations, and on what they do not "
+    "show; adaptive composition",
+    (
+        "ipa",
+        True,
+    ): "{}, or a public node; geometric mechanism on all combinations of the domain, and on what they do not "
+    "show; adaptive composition",
     ("histogram", False): "geometric mechanism with a threshold",
     ("histogram", True): "geometric mechanism on all combinations of the domain",
 }
@@ -183,11 +189,12 @@ def chosen_nodes(
         return [(node, runs)]
     if not draws.method.chooses_node:
         return [(lattice.bottom, runs)]
-    charge = draws.charges[NODE]
-    sensitivity = WHOLE * draws.method.rows_per_individual
-    least = thresholds(noisy_counts(table.bound.policy), domains.at(lattice.bottom))[CELLS]
+    method, charge = draws.method, draws.charges[NODE]
+    assert isinstance(method, IPA)
+    sensitivity = WHOLE * method.rows_per_individual
+    least = thresholds(method, domains.at(lattice.bottom))[CELLS]
     found = scores(engine, table, least, reach(charge, sensitivity, lattice.size))
-    return nodes_by_scores(lattice, found, draws.source, charge, sensitivity=sensitivity, runs=runs)
+    return nodes_by_scores(lattice, found, draws, by=method.selection, sensitivity=sensitivity, runs=runs)
 
 
 def draw_counts(

@@ -36,7 +36,7 @@ from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.lattice import Lattice, Levels
-from sqlanon.model.methods.noisy import NodeMethod
+from sqlanon.model.methods.noisy import NODE, NodeMethod, Selection
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import PrivateReport, Report, Spent
 from sqlanon.nodes.table import EncodedTable, encode_table
@@ -292,18 +292,18 @@ def sums(lattice: Lattice, table: Parts) -> Integers:
 def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
     """Return how far below the best score nodes are distinguished, for scores of this sensitivity: a public number.
 
-    One further below would have to beat the best by noise alone. Each does with a probability of at most
-    exp(-reach / scale) / 2, all of them together with no more than :data:`FAILURE_PROBABILITY`.
+    One further below is drawn with a probability of at most exp(-reach / scale), by either mechanism, and all of them
+    together with no more than :data:`FAILURE_PROBABILITY`.
     """
     scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
     return math.ceil(scale * (math.log(nodes) - math.log(FAILURE_PROBABILITY)))
 
 
 def nodes_by_scores(
-    lattice: Lattice, scores: Integers, source: RandomSource, charge: Charge, *, sensitivity: int, runs: int
+    lattice: Lattice, scores: Integers, draws: Draws, *, by: Selection, sensitivity: int, runs: int
 ) -> list[tuple[Levels, int]]:
     """Draw nodes by the scores of all in lexicographic order, each with the number of runs that it is drawn in."""
-    drawn = source.exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
+    drawn = draws.source.choice(scores, draws.charges[NODE], by=by, sensitivity=sensitivity, runs=runs)
     places, times = np.unique(drawn, return_counts=True)
     nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]
     return [(levels, int(count)) for levels, count in zip(nodes, times, strict=True)]

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from sqlanon.model.budget import Budget, WrittenFloat
-from sqlanon.model.methods.noisy import PaidMethod
+from sqlanon.model.methods.noisy import PaidMethod, Selection
 from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.names import folded
 from sqlanon.model.policy_value import NotNegative, PolicyValue, kind_of, unknown_names
@@ -175,6 +175,8 @@ class DiffGen(PaidMethod):
         threshold: counts of this or less are left out; √2 / ε of the counts if not given. It is raised if noise
             would show too many combinations that nobody has.
         set_threshold: the same for the combinations of children that item sets have; √2 / ε of a step if not given.
+        selection: how a label is drawn that gives way: by ``"permute-and-flip"``, or as published, by the
+            ``"exponential"`` mechanism, which draws worse ones at the same ε. Splits are always drawn by the latter.
         rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
             anything is counted, if the policy says by ``individual`` whose row it is.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
@@ -195,6 +197,7 @@ class DiffGen(PaidMethod):
     outside: Outside = "clamp"
     threshold: NotNegative | None = None
     set_threshold: NotNegative | None = None
+    selection: Selection = "permute-and-flip"
 
     @field_validator("budget")
     @classmethod

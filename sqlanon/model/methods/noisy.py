@@ -102,6 +102,9 @@ class PaidMethod(PrivateMethod):
         return budget
 
 
+Selection = Literal["permute-and-flip", "exponential"]
+"""The mechanism by which one of several candidates is drawn by its score; both cost the same."""
+
 NODE = "node"  # the step that draws a node, as budgets and ledgers name it
 
 
@@ -168,11 +171,14 @@ class IPA(NoisyCounts):
             is larger.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
         reveal_diagnostics: report how far the release is from the data. That voids the guarantee.
+        selection: how a node is drawn: by ``"permute-and-flip"``, or as published, by the ``"exponential"`` mechanism,
+            which draws worse nodes at the same ε.
     """
 
     model: Literal["ipa"] = "ipa"
     budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
     split: Mapping[str, ExactSetting] | None = None
+    selection: Selection = "permute-and-flip"
 
     # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @model_validator(mode="after")

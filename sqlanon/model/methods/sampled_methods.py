@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, ExactSetting, as_float, spelled
-from sqlanon.model.methods.noisy import NODE, NodeMethod
+from sqlanon.model.methods.noisy import NODE, NodeMethod, Selection
 from sqlanon.model.methods.settings import Requirements
 from sqlanon.model.policy_value import failed_checks, kind_of
 
@@ -115,6 +115,8 @@ class EpsilonSafe(NodeMethod):
         select_on: ``"sample"`` draws the node on the sample, as SafePub does. Only a larger δ is proven for that, which
             depends on the number of nodes: k, beta and delta are given, and a run is refused if that δ is not enough.
         tight: take the exact δ of a class in place of the one of Li et al. 2012, which is larger.
+        selection: how a node is drawn: by ``"permute-and-flip"``, or as published, by the ``"exponential"`` mechanism,
+            which draws worse nodes at the same ε.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
 
     Raises:
@@ -132,6 +134,7 @@ class EpsilonSafe(NodeMethod):
     suppressed_weight: Annotated[int, Field(ge=1, le=MAX_WEIGHT, strict=True)] = DEFAULT_WEIGHT
     select_on: Literal["table", "sample"] = "table"
     tight: bool = False
+    selection: Selection = "permute-and-flip"
 
     @model_validator(mode="after")
     def _is_possible(self) -> EpsilonSafe:

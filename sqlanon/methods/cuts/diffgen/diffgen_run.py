@@ -17,7 +17,7 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
-from sqlanon.methods.chance import bounded_source, refuse_observed, row_count
+from sqlanon.methods.chance import SELECTIONS, bounded_source, refuse_observed, row_count
 from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
 from sqlanon.methods.cuts.diffgen import draws
 from sqlanon.methods.cuts.diffgen.diffgen_queries import SQL
@@ -79,11 +79,14 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
     about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
     instead_of_node = "it draws labels of several levels"
     instead_of_time_limit = "it makes all draws that its policy says; take fewer specializations"
-    theorem = (
-        "permute-and-flip (McKenna and Sheldon 2020) and the exponential mechanism on all splits of a public range; "
-        "geometric mechanism on all combinations of the domain; adaptive composition, in which what is left is spent "
-        "last"
-    )
+
+    @property
+    def theorem(self) -> str:
+        return (
+            f"{SELECTIONS[self.settings.selection]} and the exponential mechanism on all splits of a public range; "
+            "geometric mechanism on all combinations of the domain; adaptive composition, in which what is left is "
+            "spent last"
+        )
 
     @property
     def settings(self) -> DiffGen:

@@ -8,13 +8,14 @@ Why it is private. Let D' be D and one more row, or the rows of one more individ
 
 1. The score of a specialization: with counts n_jk of child j and class k, max is Σ_j max_k n_jk, of which a row changes
    one count by 1 and so one maximum by 1 at most. Neither falls where a row is added: these scores are monotonic, and a
-   choice by them costs half (:meth:`~.source.RandomSource.exponential_mechanism`). The information gain changes by 1
+   choice by them costs half (:meth:`~.source.RandomSource.permute_and_flip`). The information gain changes by 1
    bit at most, however many classes and children there are (spec/diffgen.md, sensitivities), in either direction. It is
    counted in parts of :data:`WHOLE` of a bit and rounded down, which adds one part. Its floating point adds less than
    another: a million sums of n log n with n below 2^63 are off by less than 2^20 63 / 2^52 bits for each row. See
    :func:`sensitivity` and :func:`is_monotonic`. A score is asked for once, when the specialization can first be drawn,
    from rows that lie in the piece, whatever their other values are.
-2. A specialization is drawn by permute-and-flip with ε' (McKenna and Sheldon 2020, theorem 1).
+2. A specialization is drawn with ε', by permute-and-flip (McKenna and Sheldon 2020, theorem 1) or the exponential
+   mechanism (McSherry and Talwar 2007, theorem 6).
 3. A split is drawn by the exponential mechanism with ε' among all places of the interval, whether any value lies there
    or not (spec/diffgen.md, D4). The two new intervals of a round have no row in common: of the c rows, those that lie
    in one change its scores by no more than their number. So both draws together cost ε'.
@@ -91,8 +92,8 @@ class Draws:
     def best(self, scores: Sequence[int]) -> int:
         charge = self.portions.take(CHOICES, self.settings.step)
         candidates = np.array(scores, dtype=np.int64)
-        draw = self.source.exponential_mechanism
-        return int(self._drawn(lambda runs: draw(candidates, charge, runs=runs, **self._scored)))
+        draw = partial(self.source.choice, candidates, charge, by=self.settings.selection, **self._scored)
+        return int(self._drawn(lambda runs: draw(runs=runs)))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
         """Draw where intervals are split that have no row in common: together for one step."""

@@ -215,7 +215,10 @@ anon_steps AS MATERIALIZED (
             WHEN anon_label_count = anon_height + 1 AND anon_level_count = anon_label_count AND NOT anon_lacks_label
                 THEN anon_level
             WHEN anon_height IS NULL
-                THEN error(concat('attribute "', anon_attribute, '" has no taxonomy: see anon.taxonomy_heights'))
+                THEN error(concat(
+                    'attribute "', anon_attribute, '" has no taxonomy: insert the rows of anon.flat_taxonomy, interval_taxonomy, ',
+                    'prefix_taxonomy, date_taxonomy or hierarchy_file into anon.taxonomy'
+                ))
             ELSE error(concat(
                 'attribute "', anon_attribute, '" has a value without one label at each level: ',
                 'see anon.unmapped_values and anon.malformed_taxonomies'

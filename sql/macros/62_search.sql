@@ -43,11 +43,11 @@ coalesce(
 -- Returns: cell BIGINT, cell_rows BIGINT, attribute VARCHAR, value VARCHAR.
 -- Example:
 --   SELECT attribute, value, sum(cell_rows) AS value_rows FROM anon_helpers.cell_values('visits', ['age', 'sex']) GROUP BY ALL;
-CREATE OR REPLACE MACRO anon_helpers.cell_values(source, columns) AS TABLE
+CREATE OR REPLACE MACRO anon_helpers.cell_values(source, column_names) AS TABLE
 WITH anon_cells AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT anon.text_of(COLUMNS(columns)), count(*) AS anon_cell_rows
+        SELECT anon.text_of(COLUMNS(anon_helpers.listed(column_names))), count(*) AS anon_cell_rows
         FROM query_table(anon_helpers.as_source(source))
         GROUP BY ALL
     )
@@ -538,7 +538,7 @@ ORDER BY ALL ASC;
 CREATE OR REPLACE MACRO anon.local_recoding(source, quasi_identifiers, k, rounds) AS TABLE
 WITH RECURSIVE anon_cell_values AS MATERIALIZED (
     SELECT *, anon_helpers.label_code(anon_attribute, anon_value) AS anon_value_code
-    FROM anon_helpers.cell_values(source, anon_helpers.listed(quasi_identifiers))
+    FROM anon_helpers.cell_values(source, quasi_identifiers)
         AS anon_cells (anon_cell, anon_cell_rows, anon_attribute, anon_value)
 ),
 -- The labels of each value at all levels, and what its rows lose by them.

@@ -112,7 +112,7 @@ CREATE OR REPLACE MACRO anon_helpers.label_midpoint(attribute, label) AS (
 --   FROM anon.released_ncp('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
 WITH anon_labels AS (
-    FROM anon_helpers.cell_values(released, anon_helpers.listed(quasi_identifiers))
+    FROM anon_helpers.cell_values(released, quasi_identifiers)
         AS anon_cells (anon_cell, anon_rows, anon_attribute, anon_label)
 ),
 anon_leaves AS (

@@ -13,10 +13,12 @@ from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from sqlglot import exp
 
+from sqlanon import methods
 from sqlanon.binding.bound import BoundPolicy, refuse_far
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.duckdb import Engine
@@ -30,6 +32,7 @@ from sqlanon.model.record import Inputs, Record
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
 from sqlanon.queries.encoding import Encoding
 from sqlanon.release.publishing import GroupedRows, released_rows
+from sqlanon.satellites import imported
 
 if TYPE_CHECKING:
     from sqlanon.chance.random_source import RandomSource
@@ -302,19 +305,13 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 AnyRun: TypeAlias = Run[Any, Any, Any, Any]  # a run of any method, for whoever hands on what its hooks return
 
 
-METHODS = {
-    "full-domain": "sqlanon.methods.full_domain.full_domain_run:FullDomainRun",
-    "local-recoding": "sqlanon.methods.local.local_run:LocalRun",
-    "ipa": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
-    "histogram": "sqlanon.methods.noisy_node.ipa:NoisyCountsRun",
-    "h-ceiling": "sqlanon.methods.h_ceiling.h_ceiling_run:HCeilingRun",
-    "diffgen": "sqlanon.methods.cuts.diffgen.diffgen_run:DiffGenRun",
-    "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe:EpsilonSafeRun",
-    "synthetic": "sqlanon.methods.synthetic.synthetic_run:SyntheticRun",
-    "relocation": "sqlanon.methods.relocation.relocation_run:RelocationRun",
-    "top-down-specialization": "sqlanon.methods.cuts.top_down.top_down_run:TopDownRun",
+METHODS: dict[str, str] = {
+    name: place
+    for folder in iter_modules(methods.__path__, f"{methods.__name__}.")
+    if folder.ispkg
+    for name, place in import_module(folder.name).RUNS.items()
 }
-"""The module and the class of each method, by name."""
+"""The module and the class of each method, by name, from the ``RUNS`` of the folders beside this file."""
 
 
 def add_method(name: str, place: str) -> None:
@@ -339,6 +336,5 @@ def remove_method(name: str) -> None:
 
 def method_of(policy: Policy) -> type[AnyRun]:
     """The method of a policy: the class of its runs."""
-    module, _, name = METHODS[policy.method.name].partition(":")
-    method: type[AnyRun] = getattr(import_module(module), name)
+    method: type[AnyRun] = imported(METHODS[policy.method.name])
     return method

@@ -62,7 +62,7 @@ CHAINS = {
             {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL},
         ),
         (COMMAND.format("guide exit codes"), {"duckdb", "sqlglot", "numpy", "rich.markdown", *FRAMES}),
-        (FILES + COMMAND.format(COMMAND_RUN), {*FRAMES, "sqlanon.methods.noisy_node", "sqlanon.evaluation"}),
+        (FILES + COMMAND.format(COMMAND_RUN), {*FRAMES, "sqlanon.methods.noisy_node.shared", "sqlanon.evaluation"}),
     ],
     "help": [("import sqlanon.cli" + COMMAND.format("--help"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES})],
     "sessions": [
@@ -79,7 +79,7 @@ CHAINS = {
                 "sqlanon.evaluation",
                 "sqlanon.partitions",
                 "sqlanon.ledger",
-                "sqlanon.methods.noisy_node",
+                "sqlanon.methods.noisy_node.shared",
                 "sqlanon.methods.private",
                 "sqlanon.methods.full_domain.relaxation",
                 "sqlanon.run.explain",

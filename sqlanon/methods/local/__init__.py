@@ -1,0 +1,3 @@
+"""The run of local recoding, by name in policies."""
+
+RUNS = {"local-recoding": "sqlanon.methods.local.local_run:LocalRun"}

@@ -1,0 +1,3 @@
+"""The run of relocation, by name in policies."""
+
+RUNS = {"relocation": "sqlanon.methods.relocation.relocation_run:RelocationRun"}

@@ -1,4 +1,4 @@
-"""Binding a policy to a source and its taxonomies: all names known, all gaps refused, before any row is read."""
+"""Bind a policy to a source and its taxonomies: resolve all names, and refuse all gaps before a row is read."""
 
 from __future__ import annotations
 
@@ -20,32 +20,29 @@ from sqlanon.queries.encoding import CellSpec, UnknownValues
 from sqlanon.queries.source import SourceColumn, Taxonomies, TaxonomyShape, Traits
 from sqlanon.queries.source_rows import known_rows
 
-# Lattices above this are refused where every node is held: by some searches, and by a lattice table.
-MAX_NODES = 4_000_000
+MAX_NODES = 4_000_000  # of lattices that are held as a whole, by some searches and by a lattice table
 
 
 @dataclass(frozen=True)
 class BoundPolicy:
-    """A policy that fits its source."""
-
     policy: Policy
     source: exp.Table | exp.Subquery  # for FROM, without rows that are left out for unknown values
     whole: exp.Table | exp.Subquery  # the source with all rows
     description: str  # of the source, for messages
     columns: tuple[SourceColumn, ...]  # of the source, in order
-    shapes: tuple[TaxonomyShape, ...]  # by quasi-identifier that has a taxonomy, in the policy's order
+    shapes: tuple[TaxonomyShape, ...]  # by quasi-identifier with a taxonomy, in the policy's order
     sensitive_shapes: Mapping[str, TaxonomyShape]  # by sensitive column whose taxonomy a privacy model needs
     taxonomy: Taxonomies  # the table that holds the taxonomies
-    population: exp.Expr | None = None  # the population as a relation, if a privacy model compares with one
-    known: Mapping[str, exp.Query | None] = field(default_factory=dict)  # values by taxonomy, as users can read them
-    roots: Mapping[str, str] = field(default_factory=dict)  # label of the top, by column whose unknown values have it
-    leaves: exp.Table | None = None  # the counts of labels of ranges that are not listed, if there are any
+    population: exp.Expr | None = None  # as a relation, if a privacy model compares with it
+    known: Mapping[str, exp.Query | None] = field(default_factory=dict)  # by taxonomy, a public query of its values
+    roots: Mapping[str, str] = field(default_factory=dict)  # the top label, by column whose unknown values get it
+    leaves: exp.Table | None = None  # the label counts of ranges that are not listed, if any
     ambiguous: Mapping[str, int] = field(default_factory=dict)  # labels that are also values with another label
-    uneven: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # digits of values by prefix, if they differ
+    uneven: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # digits of values by prefix, where they differ
 
     @property
     def lattice(self) -> Lattice:
-        """The lattice of the policy's quasi-identifiers, within its bounds on levels."""
+        """The lattice of the quasi-identifiers within the policy's bounds on levels."""
         names, bounds = self.policy.taxonomy_columns, self.policy.maximum_levels
         minimum = tuple(self.policy.minimum_levels.get(name, 0) for name in names)
         maximum = tuple(bounds.get(name, height) for name, height in zip(names, self.heights, strict=True))
@@ -53,7 +50,6 @@ class BoundPolicy:
 
     @property
     def cells(self) -> CellSpec:
-        """The cells that the policy needs."""
         policy = self.policy
         compared = (model.columns for model in policy.privacy if model.compares_with_source)
         return CellSpec(
@@ -80,7 +76,7 @@ class BoundPolicy:
 
     @property
     def unknown(self) -> UnknownValues | None:
-        """The treatment of values that taxonomies do not have; None if the source is refused for them."""
+        """How values without a label are handled; None if they are refused."""
         suppressed = self.policy.columns_with("suppress")
         return UnknownValues(self.whole, suppressed, self.roots) if suppressed or self.roots else None
 
@@ -90,7 +86,6 @@ class BoundPolicy:
 
     @property
     def all_shapes(self) -> dict[str, TaxonomyShape]:
-        """The shape of every taxonomy that the policy uses, by the column that it is for."""
         named = zip(self.policy.taxonomy_columns, self.shapes, strict=True)
         return {**dict(named), **self.sensitive_shapes}
 
@@ -100,23 +95,20 @@ class BoundPolicy:
 
     @property
     def published_columns(self) -> list[SourceColumn]:
-        """The columns of the source that a release has, in the order of the source."""
         released = self.policy.released_columns
         return [found for found in self.columns if found.name in released]
 
     @property
     def domains(self) -> dict[str, str]:
-        """Whether the values of every taxonomy that the policy uses were declared, stated by a file or observed."""
         return {name: shape.domain for name, shape in self.all_shapes.items()}
 
     @property
     def label_notes(self) -> tuple[str, ...]:
-        """A note on each taxonomy with ambiguous labels."""
         return tuple(ambiguous_note(name, labels) for name, labels in self.ambiguous.items() if labels)
 
     @property
     def value_notes(self) -> tuple[str, ...]:
-        """A note on each taxonomy whose values may have lost zeros: values may be of the source, so it stays there."""
+        """A note on each taxonomy whose values may have lost zeros; custodian only, since they may be values."""
         return tuple(uneven_note(name, *digits) for name, digits in self.uneven.items())
 
     @property
@@ -124,7 +116,7 @@ class BoundPolicy:
         return {name: shape.sha256 for name, shape in self.all_shapes.items()}
 
 
-# More than six parameters: all that is known of a source before a row is read.
+# More than six parameters: the facts on a source before a row is read.
 def bind(
     policy: Policy,
     source: exp.Table | exp.Subquery,
@@ -135,7 +127,7 @@ def bind(
     population: exp.Expr | None = None,
     roots: Mapping[str, str] | None = None,
 ) -> BoundPolicy:
-    """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`); refuse what does not fit."""
+    """Bind a policy to a source with matching columns (:meth:`Policy.check_columns`); refuse what does not fit."""
     _refuse_misfits(policy, shapes)
     _refuse_pseudonyms_of_nested_instants(policy, columns)
     bound = BoundPolicy(
@@ -158,7 +150,7 @@ def bind(
 
 
 def _refuse_pseudonyms_of_nested_instants(policy: Policy, columns: Sequence[SourceColumn]) -> None:
-    """Refuse pseudonyms that another time zone of the session would change; an instant itself is hashed in UTC."""
+    """Refuse pseudonyms that depend on the session's time zone; plain instants are hashed in UTC."""
     problems = [
         f'"{found.name}" ({found.type})'
         for found in columns
@@ -173,18 +165,15 @@ def _refuse_pseudonyms_of_nested_instants(policy: Policy, columns: Sequence[Sour
 
 
 def with_root(shape: TaxonomyShape) -> TaxonomyShape:
-    """Count the label of the top among the labels of every level below."""
     *below, top = shape.label_counts
     return replace(shape, label_counts=(*(count + 1 for count in below), top))
 
 
 def is_too_wide(policy: Policy, lattice: Lattice) -> bool:
-    """Whether a lattice has more nodes than the search of a policy can hold."""
     return lattice.size > MAX_NODES and policy.algorithm in HOLD_EVERY_NODE
 
 
 def refuse_wide(lattice: Lattice, holder: str, instead: str = "", most: int = MAX_NODES) -> None:
-    """Refuse a lattice of more nodes than can be held, with a PolicyError that says what to do ``instead``."""
     if lattice.size > most:
         raise PolicyError(
             f"the lattice has {lattice.size:,} nodes, more than the {most:,} that {holder} can hold: {instead}"
@@ -193,7 +182,6 @@ def refuse_wide(lattice: Lattice, holder: str, instead: str = "", most: int = MA
 
 
 def refuse_inexact(bound: BoundPolicy) -> None:
-    """Refuse columns whose equal values have several forms, for a method that makes rows anew from counts."""
     kept = bound.policy.released_columns - {*bound.policy.quasi_identifiers}
     problems = [
         f'"{found.name}" is {found.type}, whose equal values can look different: cast it to DECIMAL or VARCHAR in a '
@@ -206,7 +194,7 @@ def refuse_inexact(bound: BoundPolicy) -> None:
 
 
 def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
-    """Refuse columns without a taxonomy, and levels and distances that their taxonomies do not have, all at once."""
+    """Refuse missing taxonomies, and levels and distances that taxonomies lack, all at once."""
     needed = dict.fromkeys([*policy.taxonomy_columns, *policy.sensitive_taxonomies])
     absent = [name for name in needed if name not in shapes]
     missing = [f'"{name}" has no taxonomy' for name in absent]
@@ -234,7 +222,7 @@ def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None
 
 
 def refuse_far(engine: Engine, bound: BoundPolicy) -> None:
-    """Refuse a policy for rows elsewhere (:class:`sqlanon.engines.cutting.Rows`) that only DuckDB can carry out."""
+    """Refuse a policy that rows elsewhere (:class:`sqlanon.engines.cutting.Rows`) cannot support."""
     if engine.far is None or not engine.is_far(bound.source):
         return
     policy, method = bound.policy, bound.policy.method
@@ -243,7 +231,7 @@ def refuse_far(engine: Engine, bound: BoundPolicy) -> None:
         "identifier, which is dropped, or copy the rows to DuckDB"
         for name in policy.pseudonyms
     ]
-    # The columns whose values are counted or released; of sets the items are counted.
+    # The columns whose values are counted or released; of sets only items are counted.
     sets = method.sets if isinstance(method, DiffGen) else ()
     names = policy.released_columns | {policy.individual, policy.row_weight}
     problems += engine.far.misfits([each for each in bound.columns if each.name in names and each.name not in sets])

@@ -1,12 +1,12 @@
-"""The taxonomies that a policy carries with it: they hold for one run.
+"""The taxonomies that a policy carries for one run.
 
-They are put in a database in memory that is attached for the run, beside copies of the stored ones that the policy uses
-as well. All queries of the run read taxonomies there, so that nothing but the target changes before it is published.
+They live in a database in memory that is attached for the run, beside copies of the stored taxonomies that the policy
+uses. All queries of the run read them there, so nothing but the target changes before it is published.
 
-Declared ranges that are too large to be listed have rows for the values that occur in a source. What a label loses
-still depends on all values of the range: they are generated and counted once, and stored nowhere.
+Large declared ranges are not listed: only values in the source have rows. Losses of labels still depend on the whole
+range, whose values are generated and counted once, and stored nowhere.
 
-The warehouse that a release goes to stores them, so that SQL users can go on with them.
+The warehouse of the release stores the taxonomies afterwards, for SQL users.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ from sqlanon.queries.kit.nodes import aliased, column, create_table, select, str
 from sqlanon.queries.source import MadeTaxonomy, TaxonomyShape
 from sqlanon.queries.taxonomies import SQL, domains_of, leaf_counts, leaves_of, origin_table, removal
 
-# How the names of these databases begin: sessions on connections to one database see those of each other.
-CATALOG = "anon_of_policy"
-MAX_LISTED_VALUES = 10_000  # values of a declared range; a larger range has rows for the values that occur
+CATALOG = "anon_of_policy"  # prefix of these databases; sessions on one connection see each other's
+MAX_LISTED_VALUES = 10_000  # of a declared range that is listed; a larger range only has rows for values in the source
 
 More = ParamSpec("More")
 Result = TypeVar("Result")
@@ -46,8 +45,6 @@ Result = TypeVar("Result")
 def with_own_taxonomies(
     run: Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result],
 ) -> Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result]:
-    """Let a run of a policy on a source have the taxonomies that the policy carries."""
-
     @wraps(run)
     def with_taxonomies(
         engine: Engine, source: ResolvedSource, policy: Policy, *more: More.args, **named: More.kwargs
@@ -67,10 +64,10 @@ def own_taxonomies(
     *,
     lists_ranges: bool = True,
 ) -> Iterator[None]:
-    """Let the taxonomies that a policy carries hold within the block; nothing changes if it carries none.
+    """Make the taxonomies that a policy carries available within the block.
 
-    Values that are not declared are read from the ``source``. Of the columns, some ``attributes`` may be asked for
-    alone. Large declared ranges are listed only where ``lists_ranges``, or if the labels of other values are needed.
+    Observed values are read from the ``source``. ``attributes`` restricts the columns. Large declared ranges are only
+    listed if ``lists_ranges``, or if labels of other values are needed.
     """
     carried = [name for name in policy.taxonomies if attributes is None or name in attributes]
     if not carried or engine.taxonomy.catalog.startswith(CATALOG):
@@ -100,9 +97,9 @@ def own_taxonomies(
 
 
 def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
-    """Return the columns whose taxonomies a verification uses: those of its labels, too, if they can be made.
+    """Return the columns whose taxonomies a verification uses, including those of its labels if they can be made.
 
-    Rules that take their values from the source can be followed only where that is given.
+    Rules that read their values from the source need one.
     """
 
     def can_be_made(name: str) -> bool:
@@ -112,7 +109,7 @@ def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
             return True  # the load reports it
 
     labels = (name for name in policy.quasi_identifiers if name in policy.taxonomies and can_be_made(name))
-    # A population is generalized, by all columns.
+    # A population is generalized by all columns.
     measured = policy.sensitive_taxonomies if policy.population is None else policy.columns_with_taxonomy
     return (*measured, *labels)
 
@@ -152,12 +149,12 @@ def _problems(name: str, error: TaxonomyError) -> list[str]:
 
 @contextmanager
 def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
-    """Read and write taxonomies in a new database in memory within the block, which starts with copies."""
+    """Use a new database in memory for taxonomies within the block, starting with copies."""
     stored = engine.taxonomy
     with engine.attached(None, CATALOG) as own, reading_taxonomies(engine, own.anon("taxonomy")):
         engine.prepare_taxonomies()
         ours, origins = engine.taxonomy, origin_table(stored)
-        # Where values come from is copied of all taxonomies: a file that equals an observed one is observed, too.
+        # Copy the origins of all taxonomies: a file that equals an observed one is observed, too.
         if engine.find(origins):
             query = select([exp.Star()], origins)
             engine.execute(exp.insert(query, origin_table(ours)), "copy the taxonomies")
@@ -170,7 +167,6 @@ def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def reading_taxonomies(engine: Engine, taxonomy: exp.Table) -> Iterator[None]:
-    """Read and write taxonomies in other tables within the block."""
     stored, made_by = engine.taxonomy, engine.made_by
     engine.taxonomy, engine.made_by = taxonomy, {**made_by}
     try:
@@ -182,8 +178,8 @@ def reading_taxonomies(engine: Engine, taxonomy: exp.Table) -> Iterator[None]:
 def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
     """Find the quasi-identifiers whose ranges are not listed.
 
-    Only full-domain generalization does without the other values. What a private method draws depends on all values
-    of its domains, so that nobody learns from it which of them occur.
+    Only full-domain generalization works without unlisted values. A private method's draws depend on all values of its
+    domains, so that they do not reveal which ones occur.
     """
     if not isinstance(policy.method, FullDomain):
         return []
@@ -200,7 +196,7 @@ def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
 
 
 def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
-    """Count the labels of whole ranges, once the taxonomies of what occurs in them are stored."""
+    """Count the labels of whole ranges, once taxonomies of their occurring values are stored."""
     if not wanted:
         return
     listings = []
@@ -216,20 +212,20 @@ def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedSource]) -> tuple[str, ...]:
-    """Store the taxonomies that a policy carries, and create the macros where schema ``anon`` has none.
+    """Store the policy's taxonomies, and create the macros where schema ``anon`` has none.
 
-    They take the place of those that another policy left there; others are equal to them, or the run was refused.
-    Values that were read off the data are stored only where these are tables of the same warehouse: whoever is handed
-    a warehouse without its source must not find them there. Ranges that are too large to be listed are not stored.
+    They replace those that another policy left there; other stored ones are equal, or the run was refused. Observed
+    values are only stored if they come from tables of the same warehouse: whoever gets a warehouse without its source
+    must not find them there. Unlisted ranges are not stored.
 
     Returns:
-        a note if that was not possible: the release is published by then.
+        a note if that failed: the release is published by then.
     """
     kept: dict[str, TaxonomyShape] = {}
     if bound.policy.taxonomies:
         carried = {*map(folded, bound.policy.taxonomies)}
         shapes = {folded(name): shape for name, shape in bound.all_shapes.items() if folded(name) in carried}
-        # But for ranges that have rows for values alone that occur.
+        # Without ranges that only have rows for occurring values.
         in_part = {name for name, made in engine.made_by.items() if made.shape is not None}
         names = [name for name in stored_taxonomies.attributes(engine) if name not in in_part]
         kept = {name: shapes[folded(name)] for name in names if folded(name) in shapes}
@@ -251,7 +247,6 @@ def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedS
 
 
 def _is_within(engine: Engine, source: ResolvedSource) -> bool:
-    """Whether all rows of a source are in tables of the warehouse."""
     found, warehouse = engine.origins(source), folded(engine.warehouse.name)
     if found.files or found.has_frames or found.unseen is not None:
         return False
@@ -265,7 +260,7 @@ def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> None:
         names = {*map(folded, kept)}
         alike = [name for name in stored_taxonomies.stored_attributes(engine) if folded(name) in names]
         there = {folded(name): shape.sha256 for name, shape in stored_taxonomies.shapes(engine, alike).items()}
-    # One that is equal stays as it is: somebody may have loaded it for all policies.
+    # Keep an equal one: somebody may have loaded it for all policies.
     new = {name: shape for name, shape in kept.items() if there.get(folded(name)) != shape.sha256}
     if not new:
         return

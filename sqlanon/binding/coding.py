@@ -1,4 +1,4 @@
-"""Numbers and days in texts of CSV files, as a policy takes them, and numbers beyond public bounds."""
+"""Read numbers and days in texts of CSV files as a policy needs them, and clip numbers to public bounds."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from sqlanon.queries.source import (
 )
 
 Bounds = tuple[int | float | None, int | float | None]
-"""The bottom and the top of a column, None if there is none."""
+"""The bottom and the top of a column; None for no bound."""
 
-DAY_ORDERS = ("dmy", "mdy")  # whether the day or the month stands first where the year stands last
+DAY_ORDERS = ("dmy", "mdy")  # whether day or month comes first if the year comes last
 
 GUESSED = (
     "{}: DuckDB guesses types from the first rows, so that 02139 may be 2139, and 250.10 and 250.1 one code; name the "
     "CSV file itself, or read it with all_varchar = true"
 )
-"""Noted of a query whose types follow some rows."""
+"""The note on a query whose types were guessed from some rows."""
 
 MAX_READ = 12
-"""Columns whose types a run lists as they were read."""
+"""The most columns whose types a run lists as read."""
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """Read texts of CSV files as a policy takes them, and let numbers beyond its bounds become the bounds."""
+    """Read texts of CSV files as the policy needs them, and clip numbers to its bounds."""
     source = with_written_values(engine, source, policy)
     if not policy.coded_columns:
         return source
@@ -69,7 +69,6 @@ def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSo
 
 
 def beyond_bounds(engine: Compute, relation: exp.Expr, policy: Policy, columns: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each of some columns of a release that has values beyond its bounds."""
     bounds = _bounds(policy, columns)
     if not bounds:
         return
@@ -96,7 +95,7 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
             numbers[each.name] = each
         else:
             yield f'"{each.name}" is of type {each.type}, not of numbers: cast it in a view or a query'
-    # A floating-point number is near every bound.
+    # A floating-point type holds every bound closely enough.
     exact = {name: each.type for name, each in numbers.items() if not each.traits.is_float}
     if not exact:
         return
@@ -112,17 +111,17 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
 
 
 def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """Read texts of CSV files that a policy takes for numbers or days: 27.0 and 027 as 27, 31.1.2020 as 2020-01-31.
+    """Read texts of CSV files that the policy takes as numbers or days: 27.0 and 027 as 27, 31.1.2020 as 2020-01-31.
 
-    Texts that are no numbers or days stay as they are: no taxonomy has them. Weights and columns with bounds are
-    numbers for good, since no release has them as they are written.
+    Other texts stay, and no taxonomy has them. Weights and bounded columns become numbers for good, since no release
+    shows their spelling.
     """
     if not source.files or not source.files[0].lower().endswith(CSV_SUFFIXES):
         return source
     texts = {folded(found.name): found.name for found in engine.describe(source.relation) if found.traits.is_text}
     numbers = _of(texts, (policy.row_weight, *policy.coded_columns))
     refuse_texts(engine, source, numbers)
-    # Where their order matters texts must not all be numbers: 10 is before 9 as a text.
+    # Texts must not all be numbers where their order matters: 10 sorts before 9.
     ordered = _counted(engine, source, _of(texts, policy.compared_by("ordered")))
     if problems := [f'"{name}"' for name, (all_numbers, others) in ordered.items() if all_numbers and not others]:
         raise PolicyError(
@@ -143,7 +142,7 @@ def with_written_values(engine: Compute, source: ResolvedSource, policy: Policy)
 
 
 def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> tuple[str, ...]:
-    """Note each column of a CSV file whose years of two digits are mostly in the future."""
+    """Note each column of a CSV file whose two-digit years mostly lie in the future."""
     if policy.csv is None or policy.csv.century is None or source.csv is None:
         return ()
     read = with_written_values(engine, source, policy).relation
@@ -161,7 +160,7 @@ def notes_on_years(engine: Compute, source: ResolvedSource, policy: Policy) -> t
 
 
 def notes_on_reading(source: ResolvedSource) -> tuple[str, ...]:
-    """Write a note on how CSV files were read; it does not travel with a release, being about all rows."""
+    """Note how CSV files were read; the note stays with the custodian, since it depends on all rows."""
     if guessed := [
         name for name in source.guessed if name.startswith("read_csv") or name.lower().endswith(CSV_SUFFIXES)
     ]:
@@ -173,7 +172,6 @@ def notes_on_reading(source: ResolvedSource) -> tuple[str, ...]:
 
 
 def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> None:
-    """Refuse texts that are not numbers where numbers are read, with a PolicyError that counts them."""
     others = {name: others for name, (_, others) in _counted(engine, source, names).items() if others}
     if others:
         raise PolicyError(
@@ -184,7 +182,6 @@ def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) 
 
 
 def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Count the texts of some columns that are numbers, and those that are not."""
     if not names:
         return {}
     found = engine.fetch(counted_numbers(source.relation, names), "texts that are numbers")[0]
@@ -192,12 +189,11 @@ def _counted(engine: Compute, source: ResolvedSource, names: Sequence[str]) -> d
 
 
 def _of(texts: Mapping[str, str], names: Iterable[str | None]) -> list[str]:
-    """Find the columns of texts that have some names."""
     return [texts[folded(name)] for name in names if name is not None and folded(name) in texts]
 
 
 def _taken_by(policy: Policy, name: str) -> set[str]:
-    """Return what the rules of a taxonomy label: texts, numbers or dates; nothing if it is not made by rules."""
+    """Return the kinds of values that a taxonomy's rules label: texts, numbers or dates; none without rules."""
     try:
         return {rule.takes for rule in policy.taxonomies[name].taxonomy().rules or ()}
     except TaxonomyError:
@@ -205,10 +201,7 @@ def _taken_by(policy: Policy, name: str) -> set[str]:
 
 
 def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str], settings: Csv) -> dict[str, str]:
-    """Find out whether the day or the month stands first in columns that spell days.
-
-    A PolicyError lists the columns where that is not known, since as many of their texts are days in either way.
-    """
+    """Find out whether day or month comes first in columns with days; refuse those where both fit equally."""
     if not names or settings.dates:
         return dict.fromkeys(names, str(settings.dates))
     asked = written_days(source.relation, names, DAY_ORDERS, settings.century)
@@ -229,7 +222,6 @@ def _day_orders(engine: Compute, source: ResolvedSource, names: Sequence[str], s
 
 
 def _in_bounds(name: str, bounds: Bounds) -> exp.Expr:
-    """A column whose numbers beyond its bounds are these bounds."""
     value: exp.Expr = column(name)
     for macro, bound in zip(("bottom_coded", "top_coded"), bounds, strict=True):
         if bound is not None:

@@ -1,4 +1,4 @@
-"""Loading taxonomies into a warehouse: staged together, checked, and put in place of those that are there."""
+"""Load taxonomies into a warehouse: stage them together, check them, and replace stored ones."""
 
 from __future__ import annotations
 
@@ -35,18 +35,16 @@ from sqlanon.queries.taxonomies import SQL
 
 STAGED = Relation("anon_staged", "node")
 
-# Bytes of a file of a taxonomy that Python checks faster than a statement does: see tests.benchmarks.start.
-SMALL_FILE = 100_000
+SMALL_FILE = 100_000  # bytes; smaller files are checked faster in Python than by a statement (tests.benchmarks.start)
 
-MAX_NAMED_LINES = 5  # lines of a file that an error names for one problem
+MAX_NAMED_LINES = 5  # of a file that an error lists per problem
 
-# Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies.
-MAX_STAGED_ROWS = 50_000
-HIGHEST_LEVEL = 255  # far beyond any taxonomy; a number above it is a mistake, and expensive to check
+MAX_STAGED_ROWS = 50_000  # per statement: its parameters are Python objects; fewer are slower (benchmarks.hierarchies)
+HIGHEST_LEVEL = 255  # a higher one is a mistake, and expensive to check
 
-Refused = dict[str, TaxonomyError]  # why taxonomies are refused, by attribute
+Refused = dict[str, TaxonomyError]  # by attribute
 
-# What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column.
+# Problems of a taxonomy made of columns, where a value must have one value of each coarser column.
 OF_COLUMNS = {
     "several labels": 'with several values of "{above}"',
     "missing level": 'with no value of "{above}"',
@@ -57,16 +55,14 @@ OF_COLUMNS = {
 
 @dataclass(frozen=True)
 class TaxonomyLoad:
-    """A taxonomy that is to be stored under an attribute."""
-
-    attribute: str  # the name of the quasi-identifier
-    taxonomy: Taxonomy  # where the labels come from
-    source: ResolvedSource | None  # whose values it must cover, and takes if it has no domain of its own
+    attribute: str  # the quasi-identifier
+    taxonomy: Taxonomy  # the origin of the labels
+    source: ResolvedSource | None  # must be covered, and is the domain if the taxonomy has none
     name: str  # the column of the source
-    occurring: tuple[exp.Expr, ...] = ()  # relations with the column: of a range their values alone are listed
+    occurring: tuple[exp.Expr, ...] = ()  # relations with the column; a range only lists their values
 
     def is_ready(self) -> bool:
-        """Whether it is a small file in which no line makes it malformed, and asks for no source."""
+        """Return whether this is a small, well-formed file that needs no source."""
         possible(self.attribute, "taxonomy")
         rows = self.taxonomy.rows
         if self.source is not None or not isinstance(rows, Hierarchy) or len(rows.content) > SMALL_FILE:
@@ -75,7 +71,6 @@ class TaxonomyLoad:
 
 
 def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
-    """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
     batches = staged_batches(wanted)
     purpose, rows = "the taxonomies that are given", SQL.query("given_taxonomies")
     engine.run(Step(STAGED, rows, purpose), next(batches, [[], [], []]))
@@ -89,7 +84,7 @@ def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def staged_batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
-    """Yield the parameters of ``given_taxonomies``, for some of the rows after the other."""
+    """Yield the parameters of ``given_taxonomies`` in batches of rows."""
     rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
     while batch := list(islice(rows, MAX_STAGED_ROWS)):
         levels = [
@@ -101,9 +96,9 @@ def staged_batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]
 
 
 def levels_of(engine: Engine, wanted: TaxonomyLoad, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:
-    """Select level, value, label of a taxonomy that a query, columns or rules make; and return the parameters.
+    """Select level, value, label of a taxonomy made by a query, columns or rules, with its parameters.
 
-    Of a range the values are taken that occur, where it is not listed, or all.
+    An unlisted range has its occurring values, or all if ``whole``.
     """
     taxonomy = wanted.taxonomy
     if taxonomy.query is not None:
@@ -132,10 +127,9 @@ def _domain(wanted: TaxonomyLoad, occurring: Sequence[exp.Expr]) -> exp.Query:
 
 
 def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """Find what is wrong with the taxonomies that are staged."""
     counts = engine.fetch(SQL.query("level_counts", taxonomy=STAGED, highest=HIGHEST_LEVEL), "check a taxonomy")
     wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in counts}
-    # Of those with levels from 0 alone: levels are counted up from 0.
+    # Only of those with levels from 0: levels are counted up from 0.
     others = [each.attribute for each in wanted if not wrong_levels.get(each.attribute, 1)]
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in engine.fetch(taxonomies.problems(STAGED.table, others), "check a taxonomy") if others else ():
@@ -166,7 +160,7 @@ def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str
     if taxonomy.coarser is not None:
         return [_of_columns((wanted.name, *taxonomy.coarser), row) for row in found]
     if taxonomy.rules and any(row["problem"] == "empty label" for row in found):
-        # Of one level alone: a rule that does not apply to a value applies to it at none.
+        # One level is enough: a rule that does not apply to a value applies at no level.
         return [_without_label(engine, wanted.attribute, taxonomy.rules[0].takes)]
     lines = taxonomy.rows.lines_of_problems() if isinstance(taxonomy.rows, Hierarchy) and found else {}
     problems = []
@@ -187,7 +181,7 @@ def _of_columns(columns: Sequence[str], row: Mapping[str, Any]) -> str:
 
 
 def _without_label(engine: Compute, attribute: str, takes: str) -> str:
-    """Count the values that a rule has no label for: numbers with a decimal comma are a common mistake."""
+    """Count the values without a label by a rule; decimal commas are a common cause."""
     query = SQL.query("values_without_rule", taxonomy=STAGED, attribute=string(attribute))
     [counts] = engine.fetch(query, "check a taxonomy")
     problem = f'"{attribute}" has {counted(counts["value_count"], "value")} other than {takes}, which get no label'
@@ -200,9 +194,9 @@ def _without_label(engine: Compute, attribute: str, takes: str) -> str:
 
 
 def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
-    """Store taxonomies in place of those that are there, all of them or none, in one transaction.
+    """Replace stored taxonomies, all or none, in one transaction.
 
-    A TaxonomyError lists each that is malformed, or does not cover its source.
+    A TaxonomyError lists each malformed taxonomy, and each that does not cover its source.
     """
     refused = load_unless_refused(engine, wanted)
     if len(refused) == 1:
@@ -215,8 +209,8 @@ def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def load_unless_refused(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """Store taxonomies as :func:`load` does, but return the errors in place of raising them."""
-    # Of names that are the same to the warehouse the last one stays, as if they came one after the other.
+    """Store taxonomies like :func:`load`, but return the errors."""
+    # Of names that are equal to the warehouse the last one wins, as if they were loaded in turn.
     wanted = [*{folded(each.attribute): each for each in wanted}.values()]
     refused = _unfit(engine, wanted)
     if refused or not wanted:
@@ -231,8 +225,6 @@ def load_unless_refused(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refus
 
 
 class _RefusedError(Exception):
-    """Ends the transaction in which taxonomies turn out to be wrong."""
-
     def __init__(self, refused: Refused) -> None:
         super().__init__()
         self.refused = refused
@@ -247,7 +239,7 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     new = [each for each in wanted if (of := shapes.get(each.attribute)) is None or of.content not in well_formed]
     if new:
         refused = malformed(engine, new)
-        if refused:  # it may be that lines are there twice, which are one
+        if refused:  # maybe because of repeated lines, which count once
             firsts = exp.Subquery(this=SQL.query("first_of_equal_rows", taxonomy=STAGED))
             is_another = exp.not_(exp.In(this=column("rowid"), query=firsts))
             engine.execute(exp.delete(STAGED.table, where=is_another), "make equal rows one")
@@ -264,7 +256,7 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def _stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
-    """Stage NULL for taxonomies of columns that have no other value; return the number of these taxonomies."""
+    """Stage NULL for observed taxonomies of columns without other values; return the number of these taxonomies."""
     read = [(each, each.source.relation) for each in empty if each.taxonomy.needs_source and each.source is not None]
     for each, relation in read:
         made_by = each.taxonomy.coarser or each.taxonomy.rules or ()
@@ -281,7 +273,6 @@ def _stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
 
 
 def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """Find what is wrong before a row is read."""
     refused = {}
     for each in wanted:
         possible(each.attribute, "taxonomy")
@@ -304,10 +295,9 @@ def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
 
 
 def _shapes(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> tuple[Iterable[str], dict[str, TaxonomyShape], set[str]]:
-    """Find the stored attributes, the shapes of staged taxonomies, and the hashes of taxonomies read off the data.
+    """Find the stored attributes, the shapes of staged taxonomies, and the hashes of observed taxonomies.
 
-    Only of taxonomies that files state it matters whether they equal one that was read off the data, and to find out
-    takes all that are stored.
+    The hashes only matter for taxonomies stated by files, and need the shapes of all stored ones.
     """
     if not any(each.taxonomy.domain == "stated" for each in wanted):
         staged = subquery(select([exp.Star()], STAGED.table), "anon_taxonomy")
@@ -319,7 +309,6 @@ def _shapes(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> tuple[Iterable[st
 
 
 def _replace(engine: Engine, names: Sequence[str], stored: Iterable[str]) -> None:
-    """Put what is staged in place of what is stored under the same names, in whatever case."""
     replaced = {*map(folded, names)}
     alike = [other for other in stored if folded(other) in replaced]
     for table in (engine.taxonomy, taxonomies.domains_of(engine.taxonomy)):
@@ -328,7 +317,6 @@ def _replace(engine: Engine, names: Sequence[str], stored: Iterable[str]) -> Non
 
 
 def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
-    """Find the taxonomies that do not have all values of their source."""
     refused = {}
     for each in wanted:
         if each.source is None:
@@ -355,7 +343,7 @@ def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
 def _note_origins(
     engine: Engine, wanted: Sequence[TaxonomyLoad], shapes: Mapping[str, TaxonomyShape], observed: set[str]
 ) -> None:
-    """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
+    """Store the origins of values: a file that equals an observed taxonomy counts as observed."""
     observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}
     domains, origins = [], []
     for each in wanted:

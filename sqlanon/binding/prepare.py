@@ -1,8 +1,8 @@
-"""From a source and a policy to a bound policy: everything that can be refused before a row is read.
+"""Bind a source and a policy: refuse everything that can be refused before a row is read.
 
-One cell of a CSV file, or a missing value of a frame, makes another type of its whole column, which shows in what is
-released whatever the noise is. So the columns that private methods read from such sources are texts, numbers in bins
-are whole if all edges of these are, and lines of CSV files have one form.
+One cell of a CSV file, or a missing value of a frame, changes the type of its whole column, which shows in the release
+whatever the noise. So private methods read such columns as texts, bins with integral edges hold integers, and CSV files
+have a fixed form.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ from sqlanon.queries.source import (
 )
 from sqlanon.queries.taxonomies import leaves_of
 
-# Names of columns that a name of a folder has as they are: DuckDB encodes others, and never decodes them.
-PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
+PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")  # names that DuckDB does not encode in names of folders; it never decodes any
 
 FORM = (
     "private methods read CSV in one form, since another would be guessed from its rows: commas (tabs in .tsv) between "
@@ -49,11 +48,11 @@ FORM = (
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earlier: bool = False) -> BoundPolicy:
-    """Bind a policy to a source; ``has_earlier`` says that the caller has found the earlier releases of the policy.
+    """Bind a policy to a source; ``has_earlier`` if the caller has found the policy's earlier releases.
 
     Raises:
-        PolicyError: columns and roles do not match one to one, the lattice is too large for its search, or there are
-            earlier releases that the caller has not looked for.
+        PolicyError: columns and roles do not match one to one, the lattice is too large for its search, or the caller
+            has not looked for earlier releases.
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
         EngineError: the connection has a default collation.
     """
@@ -62,7 +61,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
             "earlier releases are looked at by anonymize and explain alone: leave earlier out of the policy for this, "
             "and what is found holds for the present release by itself"
         )
-    engine.refuse_collation()  # before the taxonomies are checked: under a collation they look malformed
+    engine.refuse_collation()  # before the taxonomies are checked, which look malformed under a collation
     source, columns = unguessed(engine, source, policy)
     policy = spelled_like_taxonomies(engine, policy)
     read = as_policy_says(engine, source, policy).relation
@@ -83,7 +82,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
-    """Spell the columns that need taxonomies as these are spelled, since the macros know them by one name."""
+    """Spell columns like their taxonomies, since the macros know one name for both."""
     attributes = stored_taxonomies.attributes(engine)
     needed = policy.columns_with_taxonomy
     others = [name for name in needed if name not in attributes]
@@ -92,9 +91,9 @@ def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
 
 
 def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
-    """Bind the taxonomies as the transaction of the run has them: another connection may have changed them.
+    """Bind to the taxonomies in the run's transaction, which another connection may have changed.
 
-    What is published then has the hashes of the taxonomies that it was made with.
+    So a release always has the hashes of the taxonomies that it was made with.
     """
     found = stored_taxonomies.shapes(engine, tuple(bound.all_shapes))
     if found == bound.all_shapes:
@@ -106,7 +105,6 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 
 def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
-    """Look for ambiguous labels and uneven digits in taxonomies that are well-formed."""
     policy = bound.policy
     by_prefix = [name for name, rule in policy.taxonomies.items() if rule.kind in ("prefixes", "zip")]
     uneven = {} if policy.has_private_method else stored_taxonomies.uneven_digits(engine, by_prefix)
@@ -114,7 +112,7 @@ def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
-    """Find the shapes of the taxonomies that a policy uses, as far as there are any; refuse malformed ones."""
+    """Find the shapes of a policy's taxonomies, as far as stored; refuse malformed ones."""
     attributes = policy.columns_with_taxonomy
     shapes = stored_taxonomies.shapes(engine, attributes)
     found = stored_taxonomies.malformed_of(engine, shapes)
@@ -125,7 +123,7 @@ def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
 
 
 def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> dict[str, str]:
-    """Find the label of the top by column whose unknown values have it; refuse one that is not of the top alone."""
+    """Find the top label by column whose unknown values get it; refuse labels that also stand below the top."""
     names = [name for name in policy.columns_with("top") if name in shapes]
     if not names:
         return {}
@@ -145,14 +143,13 @@ def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) 
 
 
 def read_by(engine: Engine, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
-    """Return the sources of a run, by role: its target may replace none of them."""
+    """Return the sources of a run, by role; its target must not replace them."""
     if policy.population is None:
         return {"source": source}
     return {"source": source, "population": engine.resolve(policy.population, restricted=True)}
 
 
 def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
-    """Return the population of a policy as a relation, if it has one, with all quasi-identifiers."""
     if policy.population is None:
         return None
     resolved = engine.resolve(policy.population, restricted=True)
@@ -168,7 +165,7 @@ def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
 
 
 def refuse_method(policy: Policy, doing: str) -> None:
-    """Refuse a policy with a private method where something is done with its privacy models."""
+    """Refuse a private method where privacy models are needed."""
     if policy.has_private_method:
         raise PolicyError(
             f"there is nothing to {doing} by a policy with the {policy.method}: what it promises is a property of how "
@@ -177,7 +174,7 @@ def refuse_method(policy: Policy, doing: str) -> None:
 
 
 def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
-    """Refuse to partition by columns that are not in the release, or whose values cannot name a folder."""
+    """Refuse to partition by columns that are not released, or whose values cannot name a folder."""
     problems = []
     for name in partition_by:
         if name in policy.identifiers:
@@ -203,7 +200,7 @@ def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by
 
 
 def unguessed(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, Sequence[SourceColumn]]:
-    """Return a source that fits a policy, and its columns; for a private method, no form of CSV files is guessed."""
+    """Return a source that fits a policy, and its columns; private methods read CSV files in a fixed form."""
     found = engine.unguessed(source) if policy.has_private_method else source
     columns = engine.describe(found.relation)
     try:
@@ -216,7 +213,7 @@ def unguessed(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[R
 
 
 def as_policy_says(engine: Engine, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """Code the numbers of an unguessed source that a policy bounds; for a private method in types of the policy."""
+    """Apply the policy's types and bounds to the columns of a source."""
     if not (policy.has_private_method and source.follows_rows):
         return coded(engine, source, policy)
     numeric = policy.method.without_taxonomy
@@ -239,7 +236,7 @@ def _named(columns: Sequence[SourceColumn], names: Iterable[str]) -> list[Source
 
 
 def _is_whole(policy: Policy, name: str) -> bool:
-    """Whether the numbers of a column are published as whole ones, as its step is, or else all edges of its bins."""
+    """Return whether the published numbers of a column are integers, by its step or else the edges of its bins."""
     if not isinstance(policy.method, Synthetic):
         return False
     own = next(each for each in policy.method.numeric if folded(each) == folded(name))

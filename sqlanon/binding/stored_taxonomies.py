@@ -1,6 +1,6 @@
-"""Listing, checking and exporting the taxonomies that are stored in a warehouse; :mod:`.loading` stores them.
+"""List, check and export the taxonomies of a warehouse; :mod:`.loading` stores them.
 
-Their values become numbers, too, in the order of labels: those under any label follow each other.
+Their values are also numbered in the order of their labels, so that those under any label are consecutive.
 """
 
 from __future__ import annotations
@@ -24,42 +24,37 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, column, enum_type, f, number, own_type, string, subquery, values
 from sqlanon.queries.source import Taxonomies, TaxonomyShape
 
-# Contents of taxonomies that were found well-formed, in whatever session: to find out takes a third of a loading.
+# The contents of taxonomies that were well-formed in any session: checking takes a third of a load.
 well_formed: set[tuple[object, ...]] = set()
 MAX_WELL_FORMED = 10_000
 
-# Columns that identify the rows of a level.
-CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
+CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")  # identifies the rows of a level
 
-# How origins of taxonomies begin that a run has stored: the next policy that carries another one replaces it.
-OF_POLICY = "policy:"
+OF_POLICY = "policy:"  # prefix of the origins of taxonomies that a run has stored; other policies may replace these
 
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
-    """Find the shapes of the stored taxonomies, by attribute: of some attributes, or of all."""
     if attributes is not None and not attributes:
         return {}
     is_there, is_noted = map(bool, engine.find_all(engine.taxonomy, taxonomies.origin_table(engine.taxonomy)))
     if not is_there:
         return {}
-    # The taxonomies that a fit has kept come without what was loaded last.
+    # The taxonomies of a fit have no origins of loads.
     found = _shapes(engine, taxonomies.shapes(engine.taxonomy, attributes), _loaded(engine) if is_noted else {})
     return found | _whole(engine, found)
 
 
 def unchanged(engine: Engine, names: Sequence[str], hashes: Mapping[str, str]) -> list[str]:
-    """Find the taxonomies that are stored with the hashes that a record has of them."""
     stored = shapes(engine, names)
     return [name for name in names if name in stored and stored[name].sha256 == hashes.get(name)]
 
 
 def shapes_of(engine: Engine, listing: exp.Subquery) -> dict[str, TaxonomyShape]:
-    """Find the shapes of taxonomies in a relation, with domains as they are stored."""
     return _shapes(engine, taxonomies.at(taxonomies.shapes(engine.taxonomy), listing), {})
 
 
 def shapes_beside(engine: Engine, staged: Relation) -> tuple[dict[str, TaxonomyShape], dict[str, TaxonomyShape]]:
-    """Find the shapes of all stored taxonomies, and of the loaded ones, by one statement."""
+    """Find the shapes of all stored taxonomies, and of the staged ones, in one statement."""
     query = taxonomies.at(taxonomies.shapes(engine.taxonomy), taxonomies.stored_and_staged(engine.taxonomy, staged))
     found = _shapes(engine, query, _loaded(engine))
     new = {name: found.pop(name) for name in [*found] if name.startswith(taxonomies.NOT_STORED)}
@@ -67,7 +62,6 @@ def shapes_beside(engine: Engine, staged: Relation) -> tuple[dict[str, TaxonomyS
 
 
 def _shapes(engine: Engine, query: exp.Query, loaded: Mapping[str, Mapping[str, Any]]) -> dict[str, TaxonomyShape]:
-    """Find the shapes of taxonomies by a query of their levels; ``loaded`` are their origins."""
     rows = engine.fetch(query, "taxonomies")
     return {
         attribute: _shape(list(levels), loaded.get(attribute))
@@ -76,7 +70,7 @@ def _shapes(engine: Engine, query: exp.Query, loaded: Mapping[str, Mapping[str, 
 
 
 def _whole(engine: Engine, found: Iterable[str]) -> dict[str, TaxonomyShape]:
-    """Return the shapes of taxonomies whose table has rows for the values alone that occur."""
+    """Return the shapes of taxonomies whose table only has rows for occurring values."""
     made = {name: engine.made_by[name].shape for name in found if name in engine.made_by}
     return {name: shape for name, shape in made.items() if shape is not None}
 
@@ -86,19 +80,16 @@ def attributes(engine: Engine) -> list[str]:
 
 
 def stored_attributes(engine: Engine) -> list[str]:
-    """Find the attributes in a warehouse with tables of taxonomies."""
     query = taxonomies.SQL.query("attributes", taxonomy=engine.taxonomy)
     return [row["attribute"] for row in engine.fetch(query, "taxonomies")]
 
 
 def _loaded(engine: Engine) -> dict[str, dict[str, Any]]:
-    """Read the origins that were noted when taxonomies were loaded last."""
     rows = engine.fetch(taxonomies.origins(engine.taxonomy), "taxonomies")
     return {str(row["attribute"]): row for row in rows}
 
 
 def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, list[str]]:
-    """Find what is wrong with the stored taxonomies of some attributes or of all: a line per problem."""
     if not engine.find(engine.taxonomy):
         return {}
     rows = engine.fetch(taxonomies.problems(engine.taxonomy, attributes), "taxonomies")
@@ -109,17 +100,16 @@ def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[s
 
 
 def malformed_of(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, list[str]]:
-    """Find what is wrong with stored taxonomies, by their shapes; well-formed ones are not looked at again."""
+    """List the problems of stored taxonomies, skipping shapes that are known to be well-formed."""
     new = [name for name, shape in shapes.items() if shape.content not in well_formed]
     found = malformed(engine, new) if new else {}
-    # Of the others a part was looked at: what holds of that need not hold of the whole.
+    # Taxonomies that are only listed in part were only checked in part.
     seen = [name for name in new if name not in found and name not in _whole(engine, new)]
     keep_well_formed(shapes[name] for name in seen)
     return found
 
 
 def keep_well_formed(shapes: Iterable[TaxonomyShape]) -> None:
-    """Remember taxonomies that are well-formed, so that they are not looked at again."""
     if len(well_formed) > MAX_WELL_FORMED:
         well_formed.clear()
     well_formed.update(shape.content for shape in shapes)
@@ -128,7 +118,7 @@ def keep_well_formed(shapes: Iterable[TaxonomyShape]) -> None:
 def ambiguous_labels(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, int]:
     """Count the labels of stored taxonomies that are also values with another label at the same level.
 
-    The engine remembers the counts by the contents of the taxonomies.
+    The engine caches the counts by content.
     """
     new = [name for name, shape in shapes.items() if shape.content not in engine.ambiguous]
     if new:
@@ -138,7 +128,7 @@ def ambiguous_labels(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dic
 
 
 def uneven_digits(engine: Engine, attributes: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Count the fewest and the most digits of values in taxonomies of digits, where they differ."""
+    """Return the fewest and the most digits of values in taxonomies of digits, where these differ."""
     if not attributes:
         return {}
     rows = engine.fetch(taxonomies.uneven_digits(engine.taxonomy, attributes), "digits of values")
@@ -148,7 +138,7 @@ def uneven_digits(engine: Engine, attributes: Sequence[str]) -> dict[str, tuple[
 def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
     """Write a stored taxonomy as an ARX hierarchy: ``;``-separated, no header, NULL as an empty first field.
 
-    A note beside it records the origin of its values, because the file has no place for it.
+    A note beside it records the origin of its values, for which the format has no place.
 
     Raises:
         TaxonomyError: there is no such taxonomy.
@@ -165,18 +155,17 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         engine.write_csv(staged, query, header=False, delimiter=";")
         with staged.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        # First of the two, so that no file of values that were read off the data is ever without its note.
+        # Published first, so that a file of observed values never lacks its note.
         with staged_file(note_path(path), replace=True) as note:
             note.write_text(note_text(shape.domain, sha256), encoding="utf-8")
 
 
 def described(row: Mapping[str, Any]) -> str:
-    """Write a row of ``anon_helpers.taxonomy_problems`` as a line of a message."""
     return f'"{row["attribute"]}" level {row["level"]}: {row["problem"]} ({row["problem_count"]:,})'
 
 
 def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) -> TaxonomyShape:
-    """Make the shape of a taxonomy; one that was changed since it was loaded counts as observed."""
+    """Make the shape of a taxonomy; one that was changed since its load counts as observed."""
     sha256 = hashlib.sha256("".join(str(level["sha256"]) for level in levels).encode()).hexdigest()
     is_changed = loaded is not None and loaded["sha256"] != sha256
     domain = "observed" if is_changed else str(levels[0]["domain"])
@@ -193,13 +182,13 @@ def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) ->
 
 
 LEAVES = Relation("anon_ordered_leaves", "node")
-"""The values of taxonomies by their number (``leaf``), with their label at every level (``depth``)."""
+"""The values of taxonomies by number (``leaf``), with their label at every level (``depth``)."""
 
 OF_LEAVES = Queries("cuts", {"leaves": LEAVES})
 
 
 def make_leaves(engine: Compute, taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) -> None:
-    """Make :data:`LEAVES` of the taxonomies of columns, each with its position, and the types that find a value."""
+    """Make :data:`LEAVES` of the taxonomies of columns at positions, and the types that look up values."""
     if not attributes:
         import pyarrow as pa
 
@@ -219,15 +208,13 @@ def make_leaves(engine: Compute, taxonomy: Taxonomies, attributes: Sequence[tupl
 
 
 def leaf_of(position: int, name: str) -> exp.Expr:
-    """The number of the value of a column; NULL if the taxonomy does not have it."""
+    """Return the number of a column's value; NULL if the taxonomy lacks it."""
     return leaf_of_text(position, text(column(name)))
 
 
 def leaf_of_text(position: int, value: exp.Expr) -> exp.Expr:
-    """The number of a value that is a text."""
     return f.enum_code(exp.TryCast(this=value, to=own_type(type_of(position))))
 
 
 def type_of(position: int) -> str:
-    """The name of the temporary ENUM type of the values of a column."""
     return f"anon_values_{position}"

@@ -1,4 +1,4 @@
-"""Values of a source that their taxonomy does not have: how many, in which column, and the query that lists them."""
+"""Errors on values without a label: their counts by column, and the query that lists them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier
 from sqlanon.queries.source import Taxonomies, with_spellings
 
-MAX_QUERY_CHARACTERS = 20_000  # length of a query in a message: one over a list of many files is longer
+MAX_QUERY_CHARACTERS = 20_000  # length of a query in a message; one over many files is longer
 MAX_SHOWN_VALUES = 10
 MAX_SHOWN_CHARACTERS = 100
 
-# By attribute, the values of its taxonomy as a query that users can run; None without such a query.
-Known = Mapping[str, exp.Query | None]
+Known = Mapping[str, exp.Query | None]  # by attribute, a query of its taxonomy's values that users can run, if any
 
 
 def known_values(engine: Engine, attributes: Sequence[str], types: Mapping[str, str]) -> Known:
-    """Select the values of the taxonomies that queries of the engine read, as users find them after the run.
+    """Select the values of taxonomies as users can query them after the run.
 
-    ``types`` are the types of columns of numbers that need not be whole.
+    ``types`` are the types of columns with numbers that need not be integers.
     """
     place = engine.taxonomy
     file = next((each.file for each in engine.databases() if each.name == place.catalog), None)
@@ -48,7 +47,7 @@ def known_values(engine: Engine, attributes: Sequence[str], types: Mapping[str, 
 
 
 def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
-    """Select the values of a taxonomy that a file or a range has; None of a list, which a policy spells out."""
+    """Select the values of a taxonomy from its file or range; None for a list, which the policy spells out."""
     if taxonomy.file is not None:
         return taxonomies.values_in_file(paths.escaped(taxonomy.file), taxonomy.delimiter)
     match taxonomy.values:
@@ -59,7 +58,7 @@ def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
     return None
 
 
-# More than six parameters: what is read, in words too, in which columns, and what is compared how, and said how often.
+# More than six parameters: the relations, the compared values, and how to describe both.
 def unknown_values(
     engine: Compute,
     description: str,
@@ -68,10 +67,10 @@ def unknown_values(
     known: Known,
     rows: int | None = None,
 ) -> TaxonomyError:
-    """Make the error about values of a source that their taxonomy does not have.
+    """Make the error on values without a label.
 
-    ``relations`` are those of the columns that may have such values, and ``rows`` is how many have some, if they were
-    found in another way than by the queries of this error.
+    ``relations`` are the columns that may have such values; ``rows`` is how many rows have some, if known from
+    elsewhere.
     """
     problems = [
         problem
@@ -93,13 +92,13 @@ def unknown_values(
     )
 
 
-# More than six parameters: what is counted, against what, and what users run in place of that.
+# More than six parameters: the counted values, the labelled ones, and their public query.
 def unknown_in(
     engine: Compute, source: exp.Expr, name: str, labelled: exp.Query, known: exp.Query | None, attribute: str = ""
 ) -> str | None:
-    """Count the values of a column without a label, and give the query that lists them; None if all have one.
+    """Count the values of a column without a label, and give the query that lists them; None if there are none.
 
-    ``known`` are the ``labelled`` values as users can read them; the ``attribute`` has the name of the column if empty.
+    ``known`` selects the ``labelled`` values for users; the ``attribute`` defaults to the column's name.
     """
     listed = taxonomies.values_without_label(source, name, labelled)
     [counts] = engine.fetch(taxonomies.SQL.query("count_of", listed=listed), "values without a label")
@@ -117,7 +116,7 @@ def unknown_in(
 
 
 def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
-    """Give the query that reads days in place of points in time; nothing for other columns."""
+    """Give the query that reads timestamps as days; nothing for other columns."""
     types = {folded(found.name): found.type for found in engine.describe(relation)}
     if not types.get(folded(name), "").startswith("TIMESTAMP"):
         return ""
@@ -144,8 +143,9 @@ def _cut(value: str) -> str:
 def _printed(engine: Compute, source: exp.Expr, name: str, known: exp.Query | None) -> str:
     """Write the query that lists values.
 
-    It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
-    Where rows are that are not in the database, nobody knows the labels: all values are listed.
+    It reads ``the_source`` in place of many files or a frame, whose name only exists during the run. A server that has
+    the
+    rows has no labels: all values are listed there.
     """
     if engine.is_far(source):
         return engine.spelled(taxonomies.values_with_rows(source, name))
@@ -173,7 +173,7 @@ def _is_frame(node: exp.Expr) -> bool:
 
 
 def refuse_unlabelled(engine: Compute, description: str, query: exp.Query, release: str) -> None:
-    """Refuse a source with values that have no label in the cut of a release; a query counts their rows by column."""
+    """Refuse a source with values that have no label in a release's cut; ``query`` counts their rows by column."""
     rows = engine.fetch(query, "values without a label")
     counts: Mapping[str, int] = {row["attribute"]: int(row["row_count"]) for row in rows}
     if problems := [f'"{name}": {count:,} rows' for name, count in counts.items() if count]:

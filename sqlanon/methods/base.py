@@ -1,7 +1,7 @@
-"""A method of anonymization as one class: what all methods do is here, and each says what differs.
+"""The run of a method: its hooks, with their defaults.
 
-The pipeline (:mod:`sqlanon.run.pipeline`) calls the hooks of a run from top to bottom, and hands to each what the ones
-before it have returned: a table, a choice, a publication and its measures. A run itself doesn't change.
+The pipeline (:mod:`sqlanon.run.pipeline`) calls the hooks from top to bottom and passes each what the earlier ones
+returned: a table, a choice, a publication and its measures. The run itself does not change.
 """
 
 from __future__ import annotations
@@ -42,68 +42,53 @@ if TYPE_CHECKING:
     from sqlanon.publish.targets import Target
 
 
-TakesEnums: TypeAlias = Callable[[str], bool]  # whether a column may be of an ENUM type where rows are written to
+TakesEnums: TypeAlias = Callable[[str], bool]  # whether rows are written to a place whose column may have an ENUM type
 
 
 @dataclass(frozen=True)
 class Request:
-    """Wishes for one run besides its policy; a method refuses those that it does not take."""
+    """The options of one run beside its policy; a method refuses those that it does not support."""
 
-    node: Mapping[str, int] | None = None  # the level of every quasi-identifier, if there is nothing to search for
-    stopped: Stopped | None = None  # asked after every batch of nodes whether to make do with the best one so far
-    dataset: str | None = None  # whose budget is spent
-    public: Sequence[str] = ()  # tables and files that a query reads, and that everybody may know
-    random_source: RandomSource | None = None  # where chance comes from
-    ledger: Path | None = None  # the file of the ledger that is charged, if it is not the one of the warehouse
-    must_be_capped: bool = False  # whether a data set without a cap is refused
-    tables: Mapping[str, str] = field(default_factory=dict)  # the names of the companion tables, by what they are
+    node: Mapping[str, int] | None = None  # the level of each quasi-identifier; replaces the search
+    stopped: Stopped | None = None  # polled after every batch of nodes; True ends the search with the best node so far
+    dataset: str | None = None  # the data set whose budget is charged
+    public: Sequence[str] = ()  # tables and files that a query reads and everybody may know
+    random_source: RandomSource | None = None  # overrides the operating system's randomness
+    ledger: Path | None = None  # the ledger file to charge in place of the warehouse's own
+    must_be_capped: bool = False  # refuse a data set without a cap
+    tables: Mapping[str, str] = field(default_factory=dict)  # names of the companion tables, by role
     pseudonym_key: PseudonymKey | None = None
-    earlier: Sequence[EarlierRelease] = ()  # the releases that the policy holds the present one together with
-    keeps_taxonomies: bool = True  # whether those of the policy stay in the warehouse, if the target is a table there
-    max_loss: float | None = None  # the loss up to which a release is of use; one that loses more is not published
-    is_dry_run: bool = False  # whether only statements are to be read: the source may be empty, nothing is charged
+    earlier: Sequence[EarlierRelease] = ()  # the releases that the policy protects together with this one
+    keeps_taxonomies: bool = True  # keep the policy's taxonomies in the warehouse if the target is a table there
+    max_loss: float | None = None  # publish nothing that loses more
+    is_dry_run: bool = False  # collect statements only: the source may be empty, nothing is charged
 
     @property
     def names_account(self) -> bool:
-        """Whether it says whose budget is spent, which only a private method does."""
         return self.dataset is not None or bool(self.public)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """Rows that a run has made, in groups of equal ones (``EQUAL_ROWS``), before they are written.
-
-    Attributes:
-        bound: the policy that they keep, bound to the source.
-        encoding: the cells by which they are spelled, None where the method spells them itself.
-        groups: what the findings of the run are made from; None for a private method, as they would be outside its
-            budget.
-    """
-
     bound: BoundPolicy
-    encoding: Encoding | None = None
-    groups: GroupedRows | None = None
+    encoding: Encoding | None = None  # the cells that spell the rows; None if the method spells them itself
+    groups: GroupedRows | None = None  # the input of the findings; None for a private method, which has none
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison of what was written with what was made, beyond its classes and measures."""
-
-    differences: Sequence[str] = ()  # a sentence each
-    joint: JointClasses | None = None  # those of the release and the earlier ones
+    differences: Sequence[str] = ()  # one sentence each
+    joint: JointClasses | None = None  # the joint classes with earlier releases
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Measures of a release as it was written."""
-
     classes: Measurement | None = None  # None for a private method
     joint: JointClasses | None = None
-    diagnostics: Mapping[str, float | None] | None = None  # of a private method, if its policy reveals them
+    diagnostics: Mapping[str, float | None] | None = None  # of a private method whose policy reveals them
 
     @property
     def measurement(self) -> Measurement:
-        """The measures of its classes, for a method that has measured them."""
         assert self.classes is not None
         return self.classes
 
@@ -117,37 +102,22 @@ PublicationT = TypeVar("PublicationT", bound=Publication)
 class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
     """One run of a method on a source, from the policy to the report.
 
-    A method is a subclass of :class:`sqlanon.methods.syntactic.SyntacticRun` or
-    :class:`sqlanon.methods.private.PrivateRun`. It says what it takes by the class attributes, and what it
-    does by the hooks, which are called in the order in which they stand here.
-
-    Attributes:
-        is_private: whether it pays for what it draws with the budget of a data set.
-        is_random: whether it draws at random, and costs nothing.
-        takes_node: whether a user may give the node in place of a search.
-        instead_of_node: what a user who gives one can do, where it takes none.
-        takes_far_rows: whether all that it asks of rows are counts, so that they may be elsewhere than the database.
-        is_repeatable: whether a run from the same makes the same, so that an existing release need not be made again.
-        report_class: the class of its reports, by which that of such a release is read off its record.
-        custodian_fields: the fields of its report that do not travel with the release.
-        about_rows: what a reader of a report is to know of the released rows, where they are not those of the source.
-        engine: the database.
-        request: what is asked of the run besides its policy.
-        bound: the policy, bound to the source.
+    Subclass :class:`sqlanon.methods.syntactic.SyntacticRun` or :class:`sqlanon.methods.private.PrivateRun`: declare the
+    capabilities as class attributes and override the hooks, which run in the order in which they stand here.
     """
 
-    is_private: ClassVar[bool] = False
-    is_random: ClassVar[bool] = False
-    takes_node: ClassVar[bool] = False
-    instead_of_node: ClassVar[str] = "it chooses what to publish"
-    takes_far_rows: ClassVar[bool] = False
-    is_repeatable: ClassVar[bool] = False
-    report_class: ClassVar[type[Report]] = Report
-    custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)
-    about_rows: ClassVar[str] = ""
+    is_private: ClassVar[bool] = False  # pays for its draws with the budget of a data set
+    is_random: ClassVar[bool] = False  # draws at random at no cost
+    takes_node: ClassVar[bool] = False  # a user may give the node in place of a search
+    instead_of_node: ClassVar[str] = "it chooses what to publish"  # the advice to a user who gives a node in vain
+    takes_far_rows: ClassVar[bool] = False  # only counts rows, so they may stay outside the database
+    is_repeatable: ClassVar[bool] = False  # equal inputs give an equal release, so an existing one is left as it is
+    report_class: ClassVar[type[Report]] = Report  # also reads the report of a record
+    custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)  # report fields that stay at home
+    about_rows: ClassVar[str] = ""  # a note for readers of reports on rows that differ from those of the source
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
-        """Refuse all that can be refused before a row is read.
+        """Bind the policy to the source; refuse everything that needs no rows to refuse.
 
         Raises:
             PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.
@@ -164,15 +134,10 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 
     @property
     def stopped(self) -> Stopped:
-        """Asked whether to make do with the best choice so far."""
         return self.request.stopped or never
 
     def refuse_request(self, policy: Policy) -> None:
-        """Refuse what the request asks of the run and the method does not take.
-
-        Raises:
-            PolicyError: names it.
-        """
+        """Refuse options that the method does not support."""
         request = self.request
         draws = self.is_private or self.is_random
         if (request.names_account and not self.is_private) or (request.random_source is not None and not draws):
@@ -185,67 +150,57 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
             raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
 
     def with_present_taxonomies(self) -> Self:
-        """Return the run with its policy bound to the taxonomies as the present transaction has them.
-
-        Raises:
-            PolicyError, TaxonomyError: as the constructor.
-        """
+        """Return a copy of the run that is bound to the taxonomies as the current transaction sees them."""
         run = copy(self)
         run.bound = self.refuse(with_present_taxonomies(self.engine, self.bound))
         return run
 
     @property
     def node(self) -> Mapping[str, int] | None:
-        """The node that the user gave, if there is nothing to search for."""
         return None
 
     @property
     def companions(self) -> Sequence[str]:
-        """Name the tables that are published beside the rows."""
         return ()
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        """Refuse a policy, once it is bound to its source, that the method cannot carry out.
-
-        Raises:
-            PolicyError, TaxonomyError: says why.
-        """
+        """Refuse a bound policy that the method cannot carry out, or return it."""
         return bound
 
     def reporting_spend(self) -> AbstractContextManager[None]:
-        """Surround the run, so that an error that ends it reports the spending."""
+        """Wrap the run so that an error that ends it reports the spent budget."""
         return nullcontext()
 
     @abstractmethod
     def encode(self) -> TableT:
-        """Read the rows once, and return what the method keeps of them.
+        """Read the rows once and return what the method needs of them.
 
         Raises:
             PolicyError, TaxonomyError: the rows do not fit the policy or its taxonomies.
         """
 
     def refuse_columns_of(self, target: Target) -> None:
-        """Refuse a target that cannot have the columns of the release, before they cost anything.
+        """Refuse a target that cannot hold the columns of the release, before anything is paid.
 
         Raises:
-            EngineError: it cannot.
+            EngineError: a column does not fit.
         """
 
     @abstractmethod
     def charge(self, table: TableT) -> PaidT:
-        """Refuse what cannot be drawn, then pay for all that will be, so that no run ends half paid.
+        """Refuse what cannot be drawn, then pay for all draws at once, so that no run ends half paid.
 
         Returns:
-            the table with what was paid for; without draws the table itself.
+            the table with its paid draws; the table itself for a method without draws.
 
         Raises:
-            PolicyError: something cannot be drawn; nothing is spent.
-            BudgetError: less is left than it costs; nothing is spent.
+            PolicyError: a draw is impossible; nothing is spent.
+            BudgetError: the remaining budget is too small; nothing is spent.
         """
 
     @abstractmethod
     def search(self, table: PaidT, stages: Stages) -> ChoiceT:
-        """Choose what is published, as the stage ``search``.
+        """Choose what to publish, in the stage ``search``.
 
         Raises:
             UnsatisfiableError: nothing meets the policy.
@@ -256,26 +211,24 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         """Make the released rows in groups of equal ones (``EQUAL_ROWS``)."""
 
     def released_rows(self, made: PublicationT, takes_enums: TakesEnums) -> exp.Query:
-        """Select the rows, in the order in which they are written."""
         assert made.encoding is not None
         return released_rows(self.engine, made.encoding, takes_enums)
 
     def companion_rows(self, made: PublicationT) -> Mapping[str, exp.Query]:
-        """Select the rows of each companion table, by what it is."""
+        """Select the rows of each companion table, by role."""
         return {}
 
     @abstractmethod
     def verify(self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
-        """Compare what was written with what was made, and measure it.
+        """Compare the written release with the made one, and measure it.
 
         Raises:
-            VerificationError: it differs, or does not meet the policy.
+            VerificationError: it differs, or violates the policy.
         """
 
     def compare(
         self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
-        """Compare what was written with what was made, beyond its classes and measures."""
         return Comparison()
 
     @abstractmethod
@@ -284,25 +237,22 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 
     @abstractmethod
     def record(self, made: PublicationT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
-        """Make the record that travels with the release.
-
-        ``inputs`` are what the release was made from, if that makes it again.
-        """
+        """Make the record that travels with the release; ``inputs`` are given if they make the release again."""
 
     @abstractmethod
     def labels_record(self, made: PublicationT, report: Report) -> LabelsRecord | None:
-        """List the labels that the release can have, for its record; None if they are very many."""
+        """List the possible labels of the release for its record; None if they are too many."""
 
     @abstractmethod
     def guarantee(self, made: PublicationT, report: Report) -> Guarantee:
         """State what the release promises."""
 
     def recorded_guarantee(self, made: PublicationT, report: Report) -> Guarantee:
-        """State what the release promises as its recipients may know it."""
+        """State what the release promises, without the facts that only the custodian sees."""
         return self.guarantee(made, report.model_copy(update=dict.fromkeys(self.custodian_fields)))
 
 
-AnyRun: TypeAlias = Run[Any, Any, Any, Any]  # a run of any method, for whoever hands on what its hooks return
+AnyRun: TypeAlias = Run[Any, Any, Any, Any]  # a run of any method, for callers that only pass hook results on
 
 
 METHODS: dict[str, str] = {
@@ -315,14 +265,10 @@ METHODS: dict[str, str] = {
 
 
 def add_method(name: str, place: str) -> None:
-    """Have policies find a method.
-
-    Args:
-        name: the name of the settings that ask for it.
-        place: the module and the class, as in :data:`METHODS`.
+    """Register a method, given its name in settings and its place (``module:Class``).
 
     Raises:
-        PolicyError: this package has a method of that name.
+        PolicyError: the name is taken.
     """
     if METHODS.get(name, place) != place:
         raise PolicyError(f'there is a method "{name}" already, in {METHODS[name]}')
@@ -330,11 +276,10 @@ def add_method(name: str, place: str) -> None:
 
 
 def remove_method(name: str) -> None:
-    """Forget a method that was added."""
     METHODS.pop(name, None)
 
 
 def method_of(policy: Policy) -> type[AnyRun]:
-    """The method of a policy: the class of its runs."""
+    """Return the run class of the method of a policy, and import it if need be."""
     method: type[AnyRun] = imported(METHODS[policy.method.name])
     return method

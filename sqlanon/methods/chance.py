@@ -1,7 +1,7 @@
-"""Chance of private methods: its source, the account that pays, the rows that are counted, and the noise.
+"""Chance of private methods: its source, the account that pays, bounded rows, and noise.
 
-All counts of a domain get noise, and those that reach a threshold are shown. Of the empty ones, how many do is drawn,
-and which, and by how much: that is the same, and takes time for these alone.
+Every count of a domain gets noise, and those that reach a threshold are shown. For empty counts it is drawn how many
+reach it, which ones, and by how much: the same distribution, in time for the shown ones only.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ SELECTIONS: Mapping[Selection, str] = {
 
 @dataclass(frozen=True)
 class Chance:
-    """The source of chance of a run, and the account that pays; no ledger if nothing is private."""
+    """The source of chance of a run and the account that pays; no ledger if nothing is private."""
 
     source: RandomSource  # where draws come from
-    is_private: bool  # whether that is the operating system's randomness as OpenDP draws it; no other is trusted
+    is_private: bool  # whether the source is OpenDP on the operating system's randomness, the only trusted one
     ledger: Ledger | None  # what is charged
-    dataset: DataSet  # whose account it is, and what is read of it
-    is_query: bool  # whether the source is a query or a view; only its author knows what its rows stand for
-    # The column of the data set that identifies the owner of a row, by whatever name the source has it; None if the
-    # unit of privacy is a row, or nothing is charged.
+    dataset: DataSet  # the charged data set and its sources
+    is_query: bool  # whether the source is a query or a view, whose rows only its author can explain
+    # The data set's column that identifies the owner of a row, under its name there; None if the unit of privacy is a
+    # row or nothing is charged.
     individual: str | None = None
 
     @property
     def opened_account(self) -> str | None:
-        """The account that the run opens in the ledger, None if it had a row before or none is charged."""
+        """The account that the run opens in the ledger; None if it existed before or nothing is charged."""
         return self.dataset.name if self.ledger is not None and self.dataset.is_new else None
 
     @classmethod
     def found(cls, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Chance:
-        """The operating system's randomness if no other is given, and the ledger if what is drawn claims to be private.
+        """Take the given source of chance or the operating system's; find the ledger if the method claims privacy.
 
         Raises:
-            PolicyError: OpenDP is not installed, or the source needs a name as a data set, or has another one, or one
-                that nobody has declared; or what it reads belongs to several data sets, or cannot be seen; or its
-                individuals cannot be traced to a column of the data set.
-            EngineError: there is no ledger that outlives the session, or another one is that of the warehouse.
+            PolicyError: OpenDP is not installed; the data set has no name, another name, or an undeclared one; the
+                tables that are read are unknown or belong to several data sets; or the individuals cannot be traced to
+                a column.
+            EngineError: no ledger outlives the session, or another ledger belongs to the warehouse.
         """
         is_query = source.dataset is None
         chosen = OpenDPSource() if request.random_source is None else request.random_source
@@ -77,12 +77,13 @@ class Chance:
 
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, dataset: DataSet) -> str | None:
-    """The column of a data set that identifies the owner of a row, None if the policy knows rows alone.
+    """Return the data set's column that identifies the owner of a row; None if the policy knows no individuals.
 
-    A query could redefine it, so that what is charged for all rows of one is about some of them, or of many together.
+    A query could redefine the column, and then a charge for one individual would cover only some of their rows, or the
+    rows of several.
 
     Raises:
-        PolicyError: it is not known to be a column of the tables or files that are charged.
+        PolicyError: the column cannot be traced to a charged table or file.
     """
     if policy.individual is None:
         return None
@@ -98,16 +99,15 @@ def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, datase
 
 
 def private_method(policy: Policy) -> PrivateMethod:
-    """The method of a policy that has a private one."""
     assert isinstance(policy.method, PrivateMethod)
     return policy.method
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def unit_of(policy: Policy, individual: str | None) -> Unit:
-    """Return the unit by which neighbours differ in the privacy loss of a policy with a private method.
+    """Return the unit of privacy of a policy: a row, or an individual.
 
-    ``individual`` is what the data set calls the column of the individuals; None if nobody has traced it.
+    ``individual`` is the name of the column in the data set; None if it is not traced.
     """
     if policy.individual is None:
         return ROW
@@ -115,10 +115,10 @@ def unit_of(policy: Policy, individual: str | None) -> Unit:
 
 
 def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) -> exp.Table | exp.Subquery:
-    """The source with no more rows of each individual than the method allows, if the policy knows individuals.
+    """Return the source with at most the allowed rows of each individual, if the policy knows individuals.
 
     Raises:
-        PolicyError: rows belong to no individual.
+        PolicyError: some rows belong to no individual.
     """
     individual = bound.policy.individual
     if individual is None:
@@ -129,7 +129,7 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
             f"the policy does not fit {bound.description}:",
             [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
         )
-    # Values without an exact name have no text that is the same wherever the rows are.
+    # Values without an exact name have no text that is equal wherever the rows are.
     names = [found.name for found in bound.columns if found.traits.has_name]
     most = private_method(bound.policy).rows_per_individual
     return bounded_rows(bound.source, individual, most, source.seed(), names)
@@ -137,11 +137,7 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
 
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def refuse_observed(bound: BoundPolicy) -> None:
-    """Labels that were made from the data disclose some of it, whatever noise is added.
-
-    Raises:
-        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
-    """
+    """Refuse labels that were read off the data: noise does not hide them."""
     observed = [name for name, domain in bound.domains.items() if domain == "observed"]
     wanted = private_method(bound.policy)
     if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
@@ -153,12 +149,10 @@ def refuse_observed(bound: BoundPolicy) -> None:
 
 
 def row_count(engine: Compute, relation: Relation) -> int:
-    """Count the rows of a relation."""
     return int(engine.fetch(counted_rows(relation.table), relation.name)[0]["rows"])
 
 
 def noise_of_places(noise: Integers, runs: int) -> pa.Table:
-    """Noise by run and place: that of the first run, in the order of places, then that of the next one."""
     count = len(noise) // runs
     places = {RUN: np.repeat(np.arange(runs), count), PLACE: np.tile(np.arange(count), runs)}
     return pa.table({**places, NOISE: noise})
@@ -167,15 +161,9 @@ def noise_of_places(noise: Integers, runs: int) -> pa.Table:
 def reached_by_noise(
     source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int
 ) -> list[Integers]:
-    """By run, which counts of 0 reach a threshold by their noise alone, ascending.
+    """Draw, by run, which of ``empty`` zero counts reach the threshold by noise alone; ascending.
 
-    Args:
-        source: where chance comes from.
-        charge: what all counts cost together, those that are not 0 among them.
-        rows: how many rows of one individual are counted at most.
-        threshold: the least noisy count that is shown.
-        empty: how many counts are 0.
-        runs: how many releases are drawn.
+    ``charge`` pays for all counts, zero or not; ``rows`` is the most that one individual adds to them.
     """
     probability = empty_cell_probability(threshold, charge.budget.epsilon, rows=rows)
     times = source.binomial(empty, probability, runs=runs)
@@ -184,7 +172,7 @@ def reached_by_noise(
 
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def drawn_unseen(source: RandomSource, charge: Charge, rows: int, threshold: int, empty: int, runs: int) -> pa.Table:
-    """The rows of :data:`~.noise.combinations.DRAWN`: those of :func:`reached_by_noise`, with their noise."""
+    """Make the rows of :data:`~.noise.combinations.DRAWN`: the counts of :func:`reached_by_noise` with their noise."""
     ranks = reached_by_noise(source, charge, rows, threshold, empty, runs)
     above = source.discrete_laplace_tail(sum(map(len, ranks)), charge, sensitivity=rows)
     drawn = {

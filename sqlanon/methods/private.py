@@ -1,6 +1,6 @@
-"""A run of a private method: what it draws is paid for from the budget of a data set, and what it promises for that.
+"""Base of private methods: draws that a data set's budget pays for, and the guarantee they earn.
 
-What is charged is in the ledger before anything is drawn, and stays there whatever happens to the run.
+Charges are in the ledger before anything is drawn and stay there whatever happens to the run.
 """
 
 from __future__ import annotations
@@ -36,43 +36,34 @@ if TYPE_CHECKING:
 
 APrivateReport = TypeVar("APrivateReport", bound=PrivateReport)
 
-MUCH = 10  # the ε from which on a release can be 20,000 times as likely with a row as without it
-MAX_NAMED = 5  # how many tables and files a condition names; of more it gives the number
+MUCH = 10  # the ε from which a release can be 20,000 times as likely with a row as without it
+MAX_NAMED = 5  # how many tables and files a condition names before it only counts the others
 
 NOT_PRIVATE = "NOT PRIVATE"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivatePublication(Publication):
-    """Rows that were drawn."""
-
     row_count: int
-    group_count: int | None = None  # of equal rows, None where these are not counted
+    group_count: int | None = None  # of equal rows; None if not counted
 
 
 DrawnT = TypeVar("DrawnT", bound=PrivatePublication)
 
 
 class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, ChoiceT, DrawnT]):
-    """One run of a private method; its :meth:`charge` pays with its accountant.
-
-    Attributes:
-        instead_of_time_limit: what a user who gives a time limit can do.
-        chance: where it draws from, and who pays.
-        accountant: who charges the data set for what the policy spends.
-    """
+    """A run of a private method; its :meth:`charge` pays with its accountant."""
 
     is_private = True
     report_class: ClassVar[type[Report]] = PrivateReport
-    instead_of_time_limit: ClassVar[str]
+    instead_of_time_limit: ClassVar[str]  # the advice to a user who gives a time limit
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
-        """Begin as :meth:`Run.__init__`, then find the source of chance and the account that pays.
+        """Find the source of chance and the account that pays, after :meth:`Run.__init__`.
 
         Raises:
-            PolicyError: as there; or what was spent before is about another unit of privacy, or as
-                :meth:`Chance.found`.
-            EngineError: no ledger outlives the session, or another one is that of the warehouse.
+            PolicyError: as there and in :meth:`Chance.found`, or earlier charges use another unit of privacy.
+            EngineError: no ledger outlives the session, or another ledger belongs to the warehouse.
         """
         super().__init__(engine, source, policy, request)
         self.chance = Chance.found(engine, source, policy, request)
@@ -88,7 +79,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         )
 
     def refuse_request(self, policy: Policy) -> None:
-        """Refuse a time limit, too: a choice within one would depend on the clock."""
+        """Refuse time limits too: a choice under one would depend on the clock."""
         super().refuse_request(policy)
         if self.request.stopped is not None:
             raise PolicyError(f"a private method takes no time limit: {self.instead_of_time_limit}")
@@ -108,7 +99,6 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
 
     @property
     def released_types(self) -> Mapping[str, str]:
-        """The types of the released columns, by name and in order."""
         labels = self.bound.policy.quasi_identifiers
         columns = self.bound.published_columns
         return {each.name: "VARCHAR" if each.name in labels else each.traits.released_as for each in columns}
@@ -129,7 +119,6 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         more_notes: Sequence[str] = (),
         **facts: Any,
     ) -> APrivateReport:
-        """Make the report of the run, with notes of the method and facts by the names of its fields."""
         wanted = private_method(self.bound.policy)
         notes = [*more_notes]
         if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
@@ -153,7 +142,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         )
 
     def record(self, made: DrawnT, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
-        """Make the record without facts that reveal more of the data: its inputs, and the seconds of stages."""
+        """Make the record without inputs, stage times and other facts that reveal more of the data."""
         assert isinstance(report, PrivateReport)
         ledger = self.chance.ledger
         hidden = {"source", "into", "opened_account", "seconds", "diagnostics"}
@@ -172,22 +161,16 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
 
     @property
     @abstractmethod
-    def theorem(self) -> str:
-        """The theorem that proves the claim."""
+    def theorem(self) -> str: ...
 
     @property
     def conditions(self) -> Sequence[str]:
-        """The conditions of the claim besides those of all private methods."""
         return ()
 
 
 @contextmanager
 def refusing_small_budgets(method: PrivateMethod) -> Iterator[None]:
-    """Have an ε that is too small to draw at be a fault of the policy, before anything is charged.
-
-    Raises:
-        PolicyError: within, scales or thresholds were asked for at such an ε.
-    """
+    """Turn the error of an ε too small to draw with into a fault of the policy, before anything is charged."""
     try:
         yield
     except BudgetError as error:
@@ -195,7 +178,7 @@ def refusing_small_budgets(method: PrivateMethod) -> Iterator[None]:
 
 
 def no_category(found: SourceColumn) -> str:
-    """The refusal of a column whose equal values differ in spelling, from which its rows would be made anew."""
+    """Explain why a column whose equal values differ in spelling cannot be rebuilt from counts."""
     return (
         f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
         "spelled in several ways; cast it to VARCHAR in a view"
@@ -203,7 +186,7 @@ def no_category(found: SourceColumn) -> str:
 
 
 def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
-    """Why a release promises nothing; None if it does."""
+    """Return the reason why a release promises nothing; None if it promises privacy."""
     if method.void is None and not source_is_private:
         return "its noise is from a seeded source: whoever knows the seed can take it away"
     return method.void
@@ -212,9 +195,9 @@ def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
 def private_guarantee(
     bound: BoundPolicy, report: PrivateReport, theorem: str, chance: Chance, conditions: Sequence[str] = ()
 ) -> PrivateGuarantee:
-    """The claim of a private release, what proves it, what it rests on, and what it does not cover.
+    """State the claim of a private release, its proof, its conditions and its limits.
 
-    ``conditions`` are those of the method, besides what the claim rests on for all of them.
+    ``conditions`` are those of the method beside the common ones.
     """
     policy, method = bound.policy, bound.policy.method
     assert isinstance(method, PrivateMethod)
@@ -249,7 +232,7 @@ def _not_covered(*, is_pure: bool) -> tuple[str, ...]:
 
 
 def _of_many(*, is_pure: bool) -> str:
-    """Say how n rows are protected: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, row by row (Vadhan 2017, lemma 2.2)."""
+    """Describe the protection of n rows: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, row by row (Vadhan 2017, lemma 2.2)."""
     if is_pure:
         return "with n times ε"
     return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on protects nothing"
@@ -287,7 +270,6 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tu
 
 
 def _about_sources(bound: BoundPolicy, chance: Chance) -> Iterator[str]:
-    """State the conditions on the rows that are charged, and on those that are not, a sentence each."""
     dataset, individual = chance.dataset, bound.policy.individual
     called = f'the data set "{KnownSource(dataset.name).short}"' if dataset.name else "the data set"
     if chance.is_query:

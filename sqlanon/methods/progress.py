@@ -1,4 +1,4 @@
-"""Progress events of a run, and when its search makes do with the best node so far."""
+"""Callbacks of a run: progress events, and the question whether to stop searching."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[["Event"], None]
-"""Called at every stage, in the thread of the run."""
+"""Called with each event, in the thread of the run."""
 
 
 Stopped = Callable[[], bool]
-"""Asked whether the search is to make do with the best node so far."""
+"""Returns True to end the search with the best node so far."""
 
 
-def silent(_event: Event) -> None:
-    """Report no progress."""
+def silent(_event: Event) -> None: ...
 
 
 def never() -> bool:
-    """Search to the end."""
     return False
 
 
 def stopping(
     time_limit: float | None, stop: Stopped | None, clock: Callable[[], float] = time.monotonic
 ) -> Stopped | None:
-    """Stop when this number of seconds has passed from now on, or when ``stop`` says so; None if nothing would stop it.
+    """Return a callback that stops after a time limit or when ``stop`` says so; None if neither is given.
 
     Raises:
         PolicyError: the limit is not a positive number.

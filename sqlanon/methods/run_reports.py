@@ -1,4 +1,4 @@
-"""The part of a report that methods have in common, and the report of a run at a node with notes on its choice."""
+"""Parts of reports that methods share, and the report and notes of a run at a node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AReport = TypeVar("AReport", bound=Report)
 def report_of(
     kind: type[AReport], bound: BoundPolicy, into: str, seconds: Mapping[str, float], **facts: Any
 ) -> AReport:
-    """The report of a run, with facts by the names of its fields; ``domains`` of all taxonomies unless given."""
+    """Make a report from fields given by name; ``domains`` defaults to those of all taxonomies."""
     facts = {"domains": bound.domains, **facts}
     return kind(source=bound.description, into=into, method=bound.policy.method.name, seconds=dict(seconds), **facts)
 
@@ -38,7 +38,6 @@ def report_of_classes(
     seconds: Mapping[str, float],
     **facts: Any,
 ) -> AReport:
-    """The report of a run whose release was measured against the privacy models of its policy."""
     return report_of(
         kind,
         bound,
@@ -54,12 +53,12 @@ def report_of_classes(
 
 
 def _individuals(measured: Measurement) -> int | None:
-    """The fewest individuals of a class; None if no privacy model counts them."""
+    """Return the fewest individuals of a class; None if no privacy model counts them."""
     sizes = (model.attained for model in measured.models if model.measure == CLASS_SIZE.name)
     return next((int(size) for size in sizes if size is not None), None)
 
 
-# More than six parameters: what was chosen, by which search, and what was measured of it.
+# More than six parameters: the choice, its search, and its measures.
 def report_at_node(
     kind: type[AReport],
     table: EncodedTable,
@@ -72,7 +71,7 @@ def report_at_node(
     losses: Mapping[str, float | None],
     **facts: Any,
 ) -> AReport:
-    """The report of a run that published at a node of the lattice; ``losses`` besides those by level."""
+    """Make the report of a run that published a node; ``losses`` come beside those by level."""
     bound, lattice, by_level = table.bound, table.context.lattice, table.context.losses
     return report_of_classes(
         kind,
@@ -96,15 +95,13 @@ def report_at_node(
     )
 
 
-GIVEN = "given"  # how a node was found that was not searched for
+GIVEN = "given"  # the name of the search where a user gave the node
 
 NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodePublication(SyntacticPublication):
-    """Rows at a node of the lattice, whose suppressed rows are dropped or ``masked``."""
-
     table: EncodedTable
     choice: NodeChoice
     masked: bool = False
@@ -136,12 +133,12 @@ def report(made: NodePublication, measured: Measured, into: str, seconds: Mappin
 
 
 def joint_facts(measured: Measured, loss_alone: float | None) -> dict[str, Any]:
-    """Return the facts of a report on earlier releases; a run without any has none."""
+    """Return the report's fields on earlier releases; none without such."""
     return {} if measured.joint is None else {"joint": measured.joint, "loss_alone": loss_alone}
 
 
 def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> RowCounts:
-    """Count the rows of a table by what becomes of them; suppressed ones are masked or dropped."""
+    """Count the source rows by what became of them; suppressed rows are masked or dropped."""
     rows, unknown = table.context.row_count, table.unknown.suppressed
     return RowCounts(
         source=rows + unknown,
@@ -153,12 +150,11 @@ def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> Ro
 
 
 def found_by(policy: Policy, outcome: SearchOutcome) -> str:
-    """Return the name of the search that found a node."""
     return policy.algorithm if outcome.searched else GIVEN
 
 
 def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
-    """Say what is not proven of the node that was chosen."""
+    """Note what is not proven about the chosen node."""
     if outcome.proven_optimal:
         return ()
     if not outcome.searched:
@@ -176,9 +172,9 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
 
 
 def columns_at_the_top(lattice: Lattice, levels: Levels, remedy: str = "") -> tuple[str, ...]:
-    """A note on the quasi-identifiers that have one label for all rows, unless the policy demanded it.
+    """Note the quasi-identifiers with one label for all rows, unless the policy demanded it.
 
-    ``remedy`` is what can help besides, if there is something.
+    ``remedy`` is additional advice.
     """
     places = zip(lattice.quasi_identifiers, levels, lattice.heights, lattice.bottom, strict=True)
     at_top = [name for name, level, height, least in places if level == height > least]

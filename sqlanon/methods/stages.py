@@ -1,4 +1,4 @@
-"""The stages of a run: how long each takes, and the events of each."""
+"""The stages of a run: their durations and their progress events."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sqlanon.model.events import Event, Stage, State
 from sqlanon.search import Inquiry, SearchOutcome
 
 PERIOD = 0.2  # seconds between two events of a stage, at least
-BOUND_PERIOD = 0.5  # seconds from one lower bound to the next, at least
-BOUND_SHARE = 0.05  # how much of a search may go into lower bounds that are only shown
+BOUND_PERIOD = 0.5  # seconds between two lower bounds, at least
+BOUND_SHARE = 0.05  # the share of search time to spend on lower bounds that are only shown
 
 
 class Pace:
-    """The pace of some work, from the first time that it is noted."""
+    """Estimates the remaining time of a task from its progress."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -28,7 +28,7 @@ class Pace:
         self._began = self._first = self._share = 0.0
 
     def seconds_left(self, what: str, share: float | None) -> float | None:
-        """Estimate the seconds until all is done, if this share is done now; None if the pace is not known yet."""
+        """Estimate the seconds until the task is done; None while the pace is unknown."""
         now = self._clock()
         if share is None or what != self._what or share < self._share:
             self._what, self._began, self._first = what, now, share or 0.0
@@ -38,11 +38,10 @@ class Pace:
 
 
 class Stages:
-    """The stages of a run, one after the other."""
+    """The stages of a run, which begins when this is made."""
 
     def __init__(self, progress: Progress, clock: Callable[[], float] = time.perf_counter) -> None:
-        """The run begins now."""
-        self.seconds: dict[str, float] = {}  # the wall time of every stage that is finished
+        self.seconds: dict[str, float] = {}  # the wall time of each finished stage
         self._progress = progress
         self._clock = clock
         self._began = clock()
@@ -52,18 +51,17 @@ class Stages:
         self._pace = Pace(clock)
 
     def watching(self, engine: Compute) -> AbstractContextManager[None]:
-        """Report the progress of long statements, if anybody listens, and let Ctrl-C end them at once."""
+        """Report the progress of long statements if anybody listens, and let Ctrl-C interrupt them."""
         return engine.watched(None if self._progress is silent else self.note_step)
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:
-        """A stage that is finished where the block ends, and not at all if it fails."""
+        """Time a stage; it does not finish if the block fails."""
         self.begin(name)
         yield
         self.finish()
 
     def begin(self, name: Stage) -> None:
-        """Go on to the next stage."""
         self._stage_began = self._clock()
         # A search that ends before its first event is not asked for bounds.
         self._next_bound = self._stage_began + PERIOD
@@ -72,13 +70,11 @@ class Stages:
         self._report("started")
 
     def finish(self) -> None:
-        """End the stage."""
         self.seconds[self._latest.stage] = round(self._clock() - self._stage_began, 6)
         self._latest = replace(self._latest, seconds_left=None)
         self._report("finished")
 
     def checked(self, checked_nodes: int, lattice_nodes: int, inquiry: Inquiry) -> None:
-        """Take note of what a search knows before another batch of nodes."""
         self._latest = replace(
             self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes, loss=inquiry.loss
         )
@@ -87,7 +83,6 @@ class Stages:
             self._report("progress")
 
     def counted(self, checked_nodes: int, lattice_nodes: int) -> None:
-        """Take note of another batch of nodes that were checked for their own sake."""
         left = self._pace.seconds_left(self._latest.stage, checked_nodes / lattice_nodes)
         self._latest = replace(
             self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes, seconds_left=left
@@ -96,7 +91,6 @@ class Stages:
             self._report("progress")
 
     def peeled(self, lattice_nodes: int, checked_nodes: int, left_rows: int) -> None:
-        """Take note of another node whose classes were taken out of the table, or of rows that have joined one."""
         self._latest = replace(
             self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes, left_rows=left_rows
         )
@@ -104,7 +98,7 @@ class Stages:
             self._report("progress")
 
     def concluded(self, outcome: SearchOutcome, node: Mapping[str, int] | None = None) -> None:
-        """Take note of the answer of a search, and of the node in it where that is reported at once."""
+        """Record the result of a search, with its node if reports may show it at once."""
         self._latest = replace(
             self._latest,
             checked_nodes=outcome.checked_nodes,
@@ -114,7 +108,7 @@ class Stages:
         )
 
     def note_step(self, step: str, share: float | None) -> None:
-        """Report the progress of a statement; those before the first stage are ignored."""
+        """Report the progress of a statement. Statements before the first stage are ignored."""
         left = self._latest.seconds_left
         if self._latest.lattice_nodes is None:
             left = self._pace.seconds_left(step, share)
@@ -122,7 +116,7 @@ class Stages:
             self._report("progress", step=step, share=share, seconds_left=left)
 
     def _bound(self, inquiry: Inquiry) -> None:
-        """Ask for the lower bound, which costs a pass over the lattice, if it is time again."""
+        """Ask for the lower bound, which costs a pass over the lattice, if it is due."""
         began = self._clock()
         if self._progress is silent or began < self._next_bound:
             return

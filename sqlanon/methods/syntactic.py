@@ -1,4 +1,4 @@
-"""Methods that publish classes which meet syntactic privacy models: what they release is measured, and verified."""
+"""Base of syntactic methods: published classes meet privacy models, and are measured and verified."""
 
 from __future__ import annotations
 
@@ -22,19 +22,15 @@ from sqlanon.verification.verify import refuse_shortfalls, verify
 
 @dataclass(frozen=True, kw_only=True)
 class SyntacticPublication(Publication):
-    """Rows whose classes meet the privacy models of a policy."""
-
-    rows: RowCounts  # what became of the rows of the source
-    attained: Sequence[float]  # what the published classes attain by the bounds of the policy
-    notes: tuple[str, ...] = ()  # for the report, a sentence each
+    rows: RowCounts  # what became of the source rows
+    attained: Sequence[float]  # by bound of the policy, the attained value
+    notes: tuple[str, ...] = ()  # of the report, one sentence each
 
 
 ClassesT = TypeVar("ClassesT", bound=SyntacticPublication)
 
 
 class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, ChoiceT, ClassesT]):
-    """A run of a method that chooses classes by counts of rows, and draws nothing that costs a budget."""
-
     def charge(self, table: TableT) -> TableT:
         return table
 
@@ -46,12 +42,12 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
         return Measured(found.measurement, comparison.joint)
 
     def reference(self, made: ClassesT) -> Beside:
-        """Return what the release is compared with when it is measured."""
+        """Return the policy, taxonomy and rows to measure the release with."""
         bound = made.bound
         return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
 
     def beside_individuals(self, found: Beside, recoding: Recoding, *, masked: bool) -> Beside:
-        """Return what a release is compared with, and whose rows its rows are, if the policy counts individuals."""
+        """Add the individuals of the released rows to a reference, if the policy counts individuals."""
         if self.bound.policy.individual is None:
             return found
         rows = with_individuals(recoding, masked=masked)
@@ -64,7 +60,7 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
             made.bound.policy,
             made.bound.taxonomy_hashes,
             self.labels_record(made, report),
-            # Joint classes, which are a part of its own, are for the custodian.
+            # Attained values of joint classes include the release's own and are for the custodian.
             [each.attained for each in models] if self.request.earlier else made.attained,
             report.rows,
             report=ReportRecord(**report.model_dump(mode="json", exclude=set(self.custodian_fields))),

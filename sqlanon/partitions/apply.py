@@ -1,4 +1,4 @@
-"""Releasing a partition at a node, or in classes, fitted before, proved together with all published with the fit."""
+"""Publish a partition at a fitted node or in fitted classes, proved together with all partitions of the fit."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def apply(
     replace: Replace = False,
     progress: Progress = silent,
 ) -> PartitionRelease:
-    """Publish a partition at the node of a fit, or in its classes: each row goes to the one that covers it best.
+    """Publish a partition at the node of a fit, or in its classes, where each row goes to the best covering one.
 
-    The rows of a class are published if the class meets every privacy model together with what was published of it
-    before; else they are suppressed, which leaves what was published as good as it was, since each measure of a class
-    follows from the rows of that class alone (and from the reference, which stays as it was).
+    The rows of a class are published if the class meets every privacy model together with its published rows, else they
+    are suppressed. That leaves published rows as good as they were: each measure of a class follows from the rows of
+    that class only, and from the reference, which never changes.
 
-    ``resolve`` finds the partition, once it is known how to read it.
+    ``resolve`` finds the partition once the fit has set how to read it.
     """
     stages = Stages(progress)
     with stages.watching(engine), opened(engine, sidecar) as known, taxonomies_of_fit(engine, known):
@@ -69,7 +69,7 @@ def apply(
         partition = partition_of(engine, source, known, into, stages)
         entry = partition.replaced
         if entry is not None and is_published(partition, entry, replace):
-            # The same rows are at the same place, and are measured again.
+            # The same rows at the same place: only measure them again.
             with stages.stage("verify"):
                 measurement = _verified(partition, engine.resolve(partition.place.name), entry)
             release = _release(partition, entry, measurement, partition.place.name, stages, None)
@@ -113,9 +113,9 @@ def _fit_of(partition: Partition) -> FitOfRelease:
 def _staged(
     partition: Partition, table: EncodedTable, increment: Increment, target: Target, noted: Noting, stages: Stages
 ) -> tuple[Entry, Measurement, int]:
-    """Announce the partition, write it, and prove it; it is published when the block of the target ends.
+    """Announce, write and prove the partition; it is published when the block of the target ends.
 
-    Return its entry, the measurement, and how many of its rows are in no class of the fit.
+    Returns its entry, the measurement, and the number of rows in no class of the fit.
     """
     rows, uncovered = decided(partition, increment, table.unknown)
     entry = partition.sidecar.announce(
@@ -137,7 +137,7 @@ def _staged(
 
 @contextmanager
 def _joined(partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
-    """Write the cells of the partition and of what was published before to temporary tables of the block."""
+    """Write the cells of the partition and of published rows to temporary tables of the block."""
     engine, fit = partition.engine, partition.fit
     with engine.scratch():
         with engine.transaction():
@@ -151,7 +151,7 @@ def _joined(partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable
                 classes = queries.kept_classes(increment, every_partition=fit.every_partition)
                 steps += [Step(KEPT_CLASSES, classes, "kept classes"), queries.published_cells(increment)]
                 for step in steps:
-                    # The shares of the partition give way to those of the reference.
+                    # The partition's shares give way to those of the reference.
                     engine.drop(step.makes)
                     engine.run(step)
         yield table, increment
@@ -181,14 +181,12 @@ def _written(
 
 
 def _promised(partition: Partition, entry: Entry) -> Guarantee:
-    """Make the guarantee of all partitions that are published by now."""
     replaced = any(known.replaces is not None for known in (*partition.others, entry))
     together = guarantee_of_partitions(partition.fit, len(partition.others) + 1, replaced=replaced)
     return with_coding(together, partition.fit.policy)
 
 
 def _verified(partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
-    """Measure the written rows together with what was published before; refuse what falls short of the policy."""
     engine, policy, sidecar = partition.engine, partition.fit.policy, partition.sidecar
     others = sidecar.counts([other.number for other in partition.others])
     union = ResolvedSource(
@@ -218,7 +216,7 @@ def _verified(partition: Partition, written: ResolvedSource, entry: Entry) -> Me
 def _release(
     partition: Partition, entry: Entry, measurement: Measurement, into: str, stages: Stages, unknown: UnknownRows | None
 ) -> PartitionRelease:
-    """Make the release of a partition; rows with unknown values are not counted where nothing was written."""
+    """Make the release of a partition; ``unknown`` is None if nothing was written."""
     fit, rows, partitions = partition.fit, entry.row_counts, len(partition.others) + 1
     report = PartitionReport(
         source=partition.bound.description,
@@ -239,7 +237,7 @@ def _release(
 
 
 def decided(partition: Partition, increment: Increment, unknown: UnknownRows) -> tuple[RowCounts, int]:
-    """Count the rows of the partition that are published, and those in no class of the fit; refuse too few."""
+    """Count the partition's rows that are published, and those in no class of the fit; refuse too few."""
     policy = partition.fit.policy
     found = partition.engine.fetch(queries.kept_rows(increment), "rows of kept classes")[0]
     known, released, classed = (int(found[name]) for name in ("new_rows", "kept_rows", "classed_rows"))
@@ -273,7 +271,6 @@ def decided(partition: Partition, increment: Increment, unknown: UnknownRows) ->
 
 
 def _blocking(partition: Partition, increment: Increment) -> list[str]:
-    """Count the rows that each privacy model stands in the way of."""
     places = {"together with what was published": UNION_CELLS}
     if partition.fit.every_partition:
         places["on its own"] = NEW_CELLS
@@ -289,7 +286,7 @@ def _blocking(partition: Partition, increment: Increment) -> list[str]:
 
 
 def _refuse_what_falls_short(partition: Partition, increment: Increment) -> None:
-    """Refuse to replace rows that classes need in which other partitions have rows."""
+    """Refuse to replace rows that classes of other partitions need."""
     short = partition.engine.fetch(queries.left_short(increment), "classes left short")[0]
     if short["classes"]:
         raise UnsatisfiableError(

@@ -1,6 +1,6 @@
-"""Finding a node once, or classes, for partitions that are still to come: nothing is published.
+"""Find a node, or classes, for future partitions; nothing is published.
 
-Taxonomies of values that were read off the source, or of texts in its time zone, will not match later partitions.
+Observed taxonomies, and texts in the session's time zone, would not match later partitions.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, sele
 from sqlanon.queries.published_rows import released_value
 from sqlanon.release.examined import examine
 
-# By the name of a method whose labels suit rows that are still to come, the run that finds them.
+# By name of a method whose labels suit future rows, the run that finds them.
 FITTED: Mapping[str, type[AnyRun]] = {"full-domain": FullDomainRun, "local-recoding": LocalFitRun}
 
-REPLACED = "anon_replaced_fit"  # the name under which a file that is replaced is attached
+REPLACED = "anon_replaced_fit"  # the name under which a replaced file is attached
 
 
-# More than six parameters: those of a run, and the sidecar in place of a target.
+# More than six parameters: those of a run, with a sidecar for a target.
 def fit(
     engine: Engine,
     source: ResolvedSource,
@@ -62,9 +62,9 @@ def fit(
     progress: Progress = silent,
     stopped: Stopped = never,
 ) -> Fit:
-    """Find the node of a source that :func:`anonymize` would publish, or check a given one, and store it.
+    """Find the node that :func:`anonymize` would publish, or check a given one, and store it.
 
-    A policy of local recoding has a list of classes in place of the node.
+    With local recoding, the fit has a list of classes in place of the node.
     """
     refuse_unfit(policy)
     refuse_method(policy, "fit")
@@ -91,7 +91,7 @@ def fit(
 
 
 def kept_types(bound: BoundPolicy) -> dict[str, str]:
-    """Return the types of columns that are published as they are, or compared: a text for an ENUM."""
+    """Return the types of the columns that are published unchanged, or compared; ENUM becomes text."""
     policy = bound.policy
     types = {found.name: found.traits.released_as if found.traits.is_enum else found.type for found in bound.columns}
     kept = dict.fromkeys((*policy.protected_columns, *policy.sensitive, *policy.insensitive))
@@ -99,7 +99,6 @@ def kept_types(bound: BoundPolicy) -> dict[str, str]:
 
 
 def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
-    """Refuse a partition whose columns have other types than what was published with a fit, with a PolicyError."""
     found = kept_types(bound)
     changed = [
         f'"{name}" is {found[name]}, where the fit has {known}; cast it in a view or a query'
@@ -118,7 +117,7 @@ def _fit(
     every_partition: bool,
     seconds: Mapping[str, float],
 ) -> Fit:
-    """Describe what was chosen, with the findings on the rows that a run on the source would publish."""
+    """Describe the chosen node or classes, with findings on the rows that a run would publish."""
     assert made.groups is not None
     examined = examine(engine, made.groups)
     table, bound, context = made.table, made.table.bound, made.table.context
@@ -169,14 +168,14 @@ def _fit(
 
 
 def _store(engine: Engine, made: NodePublication | LocalPublication, fitted: Fit) -> None:
-    """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
+    """Write the sidecar: the fit, empty tables for counts, and the values that classes are compared with."""
     encoding = made.table.encoding
     columns = {known.name: known for known in encoding.spec.columns}
     labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
     values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
     shape = select([*labels, *values], encoding.spec.source.copy())
     compared = [aliased(cast_value(column(name), fitted.types[name]), name) for name in encoding.spec.compared]
-    # Also by their texts, which the macros compare: equal values can have different ones.
+    # Group by texts, too, which the macros compare: equal values can differ in them.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
     reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], encoding.spec.source.copy()), keys)
     document, used = string(fitted.model_dump_json(exclude={"findings"})), [*map(string, fitted.taxonomy_sha256)]
@@ -196,7 +195,7 @@ def _store(engine: Engine, made: NodePublication | LocalPublication, fitted: Fit
 
 
 def refuse_observed_domains(bound: BoundPolicy) -> None:
-    """Refuse observed domains with a TaxonomyError that names the settings that declare them."""
+    """Refuse observed domains, naming the settings that declare them."""
     traits = {found.name: found.traits for found in bound.columns}
 
     def settings(name: str) -> str:
@@ -218,10 +217,7 @@ def refuse_observed_domains(bound: BoundPolicy) -> None:
 
 
 def refuse_zoned_columns(bound: BoundPolicy) -> None:
-    """Refuse columns whose texts depend on the time zone of the session, with a PolicyError.
-
-    Where an apply runs in another time zone, it would find other values.
-    """
+    """Refuse columns whose texts depend on the session's time zone: an apply in another one would find other values."""
     zoned = [found for found in bound.columns if found.name in bound.all_shapes and found.traits.depends_on_time_zone]
     if zoned:
         raise PolicyError(
@@ -234,9 +230,9 @@ def refuse_zoned_columns(bound: BoundPolicy) -> None:
 
 @contextmanager
 def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[None]:
-    """Attach a new, empty sidecar; it appears under its name when the block ends, and not at all when it fails.
+    """Attach a new, empty sidecar that appears under its name when the block succeeds.
 
-    It may ``replace`` a sidecar that nothing was published with.
+    With ``replace`` it may replace a sidecar without published partitions.
     """
     possible(path, "sidecar")
     is_there = os.path.lexists(path) and not path.is_dir()
@@ -247,7 +243,7 @@ def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[No
         )
     with ExitStack() as stack:
         if is_there:
-            with opened(engine, path) as replaced:  # which settles what a dead run has left
+            with opened(engine, path) as replaced:  # settles the entries of dead runs
                 _refuse_published(path, len(replaced.entries))
             stack.enter_context(attached(engine, path, REPLACED))
             refuse_other_parts(engine, path, REPLACED)

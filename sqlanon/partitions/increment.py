@@ -1,8 +1,8 @@
-"""A partition beside what was published before: cells of the same classes, in codes that both share.
+"""Cells of a partition and of everything published before it, in shared codes.
 
-What was published is known by its counts alone: the labels of a class, the values of the protected columns, and how
-many rows were published of each. The new partition is counted in the same terms. Together they are cells like those
-of a source, so that classes, measures and judgements are the ones of any run.
+Published rows are only known by their counts: class labels, protected values, and number of rows. The new partition is
+counted in the same terms. Together they form cells like those of a source, so that classes, measures and judgements are
+the ones of any run.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ SQL = Queries("partitions")
 
 
 def counted_columns(policy: Policy) -> tuple[str, ...]:
-    """Name the columns that counts are grouped by: the quasi-identifiers, as labels, and the protected columns."""
+    """Name the columns of counts: the quasi-identifiers, as labels, and the protected columns."""
     return (*policy.quasi_identifiers, *policy.protected_columns)
 
 
 def as_rows(counts: exp.Expr) -> exp.Subquery:
-    """Select the rows that were counted, each as often as ``anon_row_count`` says, without that column."""
+    """Select the counted rows, each ``anon_row_count`` times, without that column."""
     return subquery(SQL.query("counted_rows", counted=counts), "anon_counted")
 
 
 def with_rows(table: exp.Expr, counts: exp.Expr) -> exp.Subquery:
-    """Append the rows that were counted to a table; columns that were not counted are NULL there."""
+    """Append the counted rows to a table; columns without counts are NULL there."""
     return subquery(SQL.query("rows_with_counted", rows=table, counted=as_rows(counts)), "anon_union")
 
 
@@ -70,21 +70,19 @@ REFERENCE_CELLS = Relation("anon_reference_cells", "cell")
 
 @dataclass(frozen=True)
 class Lookup:
-    """Labels with their codes: those of a quasi-identifier at a node, or those of all of them in classes."""
+    """Labels with their codes: of a quasi-identifier at a node, or of all in classes."""
 
-    relation: Relation  # where they are
-    code: str | None  # the column with their code; None if there is only one
-    labels: Mapping[int, str]  # by the position of a quasi-identifier, the column with its label
+    relation: Relation
+    code: str | None  # the column with the code; None if there is only one
+    labels: Mapping[int, str]  # by position of a quasi-identifier, the column with its label
 
 
 @dataclass(frozen=True)
 class Increment:
-    """A partition that is to join what was published."""
-
-    recoding: Recoding  # the labels of the partition
-    lookups: Sequence[Lookup]  # these labels with their codes
-    published: exp.Expr  # counts of earlier rows: labels, the protected columns, and anon_row_count
-    reference: exp.Expr  # counts of what classes are compared with, if any: compared columns, and anon_row_count
+    recoding: Recoding  # of the partition
+    lookups: Sequence[Lookup]  # the labels of the recoding
+    published: exp.Expr  # counts of earlier rows: labels, protected columns, and anon_row_count
+    reference: exp.Expr  # counts of the values that classes are compared with: compared columns, and anon_row_count
 
     @property
     def encoding(self) -> Encoding:
@@ -99,21 +97,19 @@ class Increment:
         return self.encoding.spec.protected
 
     def over(self, cells: Relation) -> Encoding:
-        """Return the encoding of other cells, for judging their classes: nothing is lost or weighed here."""
+        """Return the encoding of other cells, to judge their classes without losses or weights."""
         spec = replace(self.encoding.spec, row_weight=None)
         return replace(self.encoding, spec=spec, cells=cells, label_losses=())
 
     def classes(self, cells: Relation) -> Grouping:
-        """Group other cells into classes."""
         return replace(self.recoding, encoding=self.over(cells)).by_code()
 
     def values(self, name: str) -> Relation:
-        """Name the values of a protected column in all that is counted, with their codes and those of their labels."""
+        """Name the table of a protected column's values, old and new, with their codes and those of their labels."""
         return Relation(f"anon_union_values_{self.protected.index(name)}", "node")
 
 
 def node_labels(recoding: AtNode) -> Iterator[tuple[Lookup, Step]]:
-    """List the labels of a node with their codes, each with the step that makes them."""
     encoding, keys = recoding.encoding, dict(recoding.code_columns())
     for position, level in enumerate(recoding.levels):
         lookup = Lookup(Relation(f"anon_node_labels_{position}", "node"), keys.get(position), {position: "label"})
@@ -123,9 +119,9 @@ def node_labels(recoding: AtNode) -> Iterator[tuple[Lookup, Step]]:
 
 
 def join(increment: Increment) -> list[Step]:
-    """Make the cells of a partition and of what was published, by its counts, to cells of both together.
+    """Join the cells of a partition with the published counts to cells of both.
 
-    The last steps put what classes are compared with in the place of the partition's own shares.
+    The last steps replace the partition's shares by those of the reference.
     """
     steps = [Step(COUNTS, _partition_counts(increment), "counts of the partition")]
     steps += [
@@ -144,7 +140,7 @@ def join(increment: Increment) -> list[Step]:
 
 
 def _partition_counts(increment: Increment) -> exp.Query:
-    """Count the cells of the partition in classes: labels and values in place of codes, and the codes of the class."""
+    """Count the cells of the partition in classes: decoded labels and values, with the codes of the class."""
     encoding = increment.encoding
     sensitive = [encoding.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
@@ -165,7 +161,7 @@ def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
     names = increment.encoding.spec.quasi_identifiers
     for lookup in increment.lookups:
         table, code = lookup.relation.name, lookup.code
-        # At its top level a quasi-identifier has one label, and cells have no code for it.
+        # At the top level a quasi-identifier has one label, and cells have no code for it.
         on = None if code is None else column(code, table).eq(column(code, "anon_cells"))
         relation = exp.alias_(lookup.relation.table, table, table=True)
         query = query.join(relation, on=on, join_type="" if on is not None else "cross", copy=False)
@@ -179,7 +175,7 @@ def _coded(encoding: Encoding, name: str, values: exp.Query) -> exp.Select:
 
 
 def _values(increment: Increment, name: str) -> exp.Query:
-    """Select the values of a protected column, old and new, with a code each and the codes of their labels."""
+    """Select the values of a protected column, old and new, with their codes and those of their labels."""
     encoding = increment.encoding
     counted = [COUNTS.table, increment.published]
     if name in encoding.spec.compared:
@@ -221,7 +217,7 @@ def _old_cells(increment: Increment) -> exp.Query:
 
 
 def _reference_cells(increment: Increment) -> exp.Query:
-    """Count the reference in the codes of the union, with a cell of no rows for every value that it lacks."""
+    """Count the reference in the union's codes, with an empty cell for every value that it lacks."""
     encoding = increment.encoding
     query = select([], named("anon_counted", increment.reference))
     cells = [_with_codes(increment, query, encoding.spec.compared)]
@@ -240,7 +236,7 @@ def cells_of(relation: Relation) -> exp.Query:
 
 
 def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | None = None) -> exp.Select:
-    """Add the codes of protected columns, all of them unless some are named, and the number of rows."""
+    """Add the codes of protected columns, of all or the named ones, and the number of rows."""
     for name in increment.protected if names is None else names:
         relation = increment.values(name)
         lookup = exp.alias_(relation.table, relation.name, table=True)
@@ -255,7 +251,7 @@ def named(name: str, relation: exp.Expr) -> exp.Expr:
 
 
 def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
-    """Select the classes that meet the policy with the new rows in them, and in the partition alone if asked."""
+    """Select the classes that meet the policy with the new rows and, if asked, in the partition by itself."""
     kept = evaluate.kept_keys(increment.classes(UNION_CELLS))
     if not every_partition:
         return kept
@@ -264,13 +260,11 @@ def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
 
 
 def kept_counts(increment: Increment) -> exp.Query:
-    """Count the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
     names = (*increment.encoding.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
     return _kept(increment, names, COUNTS)
 
 
 def kept_cells(increment: Increment) -> exp.Query:
-    """Select the keys of the partition's cells in kept classes, and ``anon_row_count``."""
     return _kept(increment, [*increment.keys, ROW_COUNT], NEW_CELLS)
 
 
@@ -281,7 +275,7 @@ def kept_rows(increment: Increment) -> exp.Query:
 
 
 def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
-    """Count as ``blocked_<model>`` the partition's rows in classes of some cells that violate each privacy model."""
+    """Count as ``blocked_<model>`` the partition's rows in classes of some cells that violate each model."""
     grouping = increment.classes(cells)
     blocked = []
     for index, model in enumerate(increment.encoding.criteria.models):
@@ -293,14 +287,13 @@ def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
 
 
 def published_cells(increment: Increment) -> Step:
-    """Join the cells from before and the new ones of kept classes: what will be published then."""
     sensitive = [code for name in increment.protected for code in _sensitive_columns(increment, name)]
     new = _kept(increment, [*increment.keys, *sensitive, ROW_COUNT], NEW_CELLS)
     return Step(PUBLISHED_CELLS, union_by_name([cells_of(OLD_CELLS), new]), "cells published then")
 
 
 def left_short(increment: Increment) -> exp.Query:
-    """Count ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
+    """Count the published ``classes`` that violate a privacy model, and their ``rows``."""
     grouping = increment.classes(PUBLISHED_CELLS)
     met = within(grouping.encoding, increment.encoding.criteria.bounds)
     return SQL.query("left_short", classes=class_relation(grouping, with_keys=True), is_met=met)

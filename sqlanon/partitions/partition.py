@@ -34,9 +34,9 @@ from sqlanon.queries.recodings import AtNode
 
 @contextmanager
 def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
-    """Let the taxonomies that the fit has kept hold within the block.
+    """Use the fit's own taxonomies within the block.
 
-    Those of the session are refused if they are others: nobody knows which ones are meant.
+    Refuses differing ones in the session: it would be ambiguous which ones are meant.
     """
     wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
     stored = stored_taxonomies.shapes(engine, wanted)
@@ -46,7 +46,6 @@ def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
 
 
 def refuse_changed_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
-    """Refuse a bound policy that has not all taxonomies of the fit, with a TaxonomyError."""
     _refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
 
 
@@ -58,15 +57,13 @@ def _refuse_other_taxonomies(fit: Fit, found: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition that is to be published, and what it joins."""
-
-    sidecar: Sidecar  # the fit and the counts of what was published with it
-    bound: BoundPolicy  # the policy of the fit, bound to the partition
-    place: Place  # where it goes
+    sidecar: Sidecar  # has the fit, and the counts of published partitions
+    bound: BoundPolicy  # of the fit, bound to the partition
+    place: Place  # its target
     rows: int
     fingerprint: str  # of the rows
-    others: tuple[Entry, ...]  # what stays published beside it
-    replaced: Entry | None  # the entry that it takes the place of
+    others: tuple[Entry, ...]  # that stay published beside it
+    replaced: Entry | None  # the entry that it replaces
 
     @property
     def engine(self) -> Engine:
@@ -80,7 +77,6 @@ class Partition:
         return (self.rows, self.fingerprint) == (entry.rows, entry.fingerprint)
 
     def union(self, own: RowCounts) -> RowCounts:
-        """Add up the rows of all partitions, this one included."""
         parts = [own, *(entry.row_counts for entry in self.others)]
         return RowCounts(
             source=sum(part.source for part in parts),
@@ -94,14 +90,14 @@ class Partition:
 def partition_of(
     engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: Destination, stages: Stages
 ) -> Partition:
-    """Bind the policy of a fit to a partition, find its place, and what it joins or replaces there."""
+    """Bind a fit's policy to a partition, find its place, and what it joins or replaces there."""
     place = place_of(engine, into)
     names = [known.name for known in engine.describe(source.relation)]
     bound = prepare(engine, source, sidecar.fit.policy.without_missing_identifiers(names))
     refuse_changed_taxonomies(sidecar.fit, bound)
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
-        # Without identifiers that the names of folders give: the same file has none of them in another folder.
+        # Ignore identifiers from folder names: the same file has others in another folder.
         given = folder_columns(source.files[0]) if source.files else set()
         dropped = given.difference(map(folded, bound.policy.released_columns))
         columns = [known.name for known in bound.columns if folded(known.name) not in dropped]
@@ -120,7 +116,7 @@ def partition_of(
 
 
 def is_published(partition: Partition, entry: Entry, replace: Replace) -> bool:
-    """Return whether the rows that were published at the place are there and the same, so that they stay as they are.
+    """Return whether the published rows at the place are there and the same, and can stay.
 
     Raises:
         EngineError: they are not, and may not be replaced.
@@ -143,9 +139,9 @@ def is_published(partition: Partition, entry: Entry, replace: Replace) -> bool:
 
 
 def increment_of(engine: Compute, encoding: Encoding, fit: Fit, published: exp.Expr) -> Increment:
-    """Find the labels of the cells of a partition, at the node or in the listed class of the least loss.
+    """Recode the cells of a partition, at the node or in the listed classes of least loss.
 
-    The sidecar of the fit is attached to the database; ``published`` are the counts of what was published before.
+    The fit's sidecar is attached; ``published`` are the counts of published partitions.
     """
     if fit.class_count is None:
         node = AtNode(encoding, tuple(fit.node[name] for name in fit.policy.quasi_identifiers))
@@ -161,9 +157,9 @@ def increment_of(engine: Compute, encoding: Encoding, fit: Fit, published: exp.E
 
 
 def labels_of(engine: Compute, fit: Fit, increment: Increment) -> LabelsRecord:
-    """Record the labels of a partition: the node, or the classes that it has published rows in.
+    """Record the labels of a partition: the node, or the classes with published rows.
 
-    All partitions of a fit record the same labels, so that what they record of classes can be added up.
+    All partitions of a fit record the same labels, so that their counts by class can be added.
     """
     names = fit.policy.quasi_identifiers
     if fit.class_count is None:

@@ -1,17 +1,17 @@
-"""The private file beside the partitions of a table: the fit, and the counts of all that was published with it.
+"""The private file beside the partitions of a table: the fit, and the counts of everything published with it.
 
-A run that dies between the publication of a partition and its entry here must not leave the counts wrong. So an entry
-is made first, as *pending*, and settled afterwards; whoever opens the file next looks at the target of a pending entry
-and keeps it just if the release there carries its identity.
+A run that dies between publishing a partition and counting it here must not leave wrong counts. So an entry is first
+made as *pending*, and settled afterwards: whoever opens the file next looks at the target of a pending entry, and keeps
+the entry if and only if the release there has its identity.
 
-It has the taxonomies of the fit, too, so that partitions can be published wherever they are. It is a DuckDB database
-that is attached for the time of one run, which locks it. It is written without a write-ahead log, which would be a
-second file with the permissions of the process: a change is there once the database has made its checkpoint, in one
-step.
+The file also holds the fit's taxonomies, so that partitions can be published anywhere. It is a DuckDB database,
+attached and locked for one run, and written without a write-ahead log, which would be a second file with the
+permissions of the
+process: a change becomes durable in one step, with a checkpoint.
 
-Who has the file could have changed it. It is read only where it has nothing but plain tables, so that nothing in it is
-executed, and where each table has the hash that was kept beside it. These hashes are no signatures: who changes them as
-well is not seen.
+Anyone with the file could have changed it. It is only read if it has nothing but plain tables, so that nothing in it is
+executed, and if each table has its stored hash. These hashes are not signatures: whoever changes them as well goes
+unnoticed.
 """
 
 from __future__ import annotations
@@ -41,26 +41,24 @@ from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, numb
 
 
 class Place(BaseModel):
-    """The place of a release."""
-
     model_config = ConfigDict(frozen=True)
 
     name: str  # as the user spelled it
-    file: str | None  # that itself, a folder, or the file of the database that holds the table; None for one in memory
+    file: str | None  # the file or folder, or the database file that holds the table; None in memory
     table: tuple[str, ...] = ()  # database, schema and name of the table; empty for a file or folder
 
     @property
     def key(self) -> tuple[str | None, ...]:
-        """The place, however it is spelled.
+        """The identity of the place, however it is spelled.
 
-        A database has another name in each session that attaches its file; only one in memory is found by name.
+        A database file has another name in each session; only one in memory is identified by name.
         """
         kept = self.table if self.file is None else self.table[1:]
         return (self.file, *map(folded, kept))
 
 
 def place_of(engine: Engine, into: Destination) -> Place:
-    """Find the place of a target, which is none in a lake or a store."""
+    """Find the place of a target; refuse lakes and stores."""
     if into.kind in ("lake", "store"):
         reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"
         raise EngineError(reason, step="target")
@@ -72,7 +70,7 @@ def place_of(engine: Engine, into: Destination) -> Place:
 
 
 def note_at(engine: Engine, place: Place) -> str | None:
-    """Read the provenance of the release at a place, if there is one; an EngineError where that cannot be read."""
+    """Read the provenance of the release at a place, if any; refuse an unreadable one."""
     if not place.table:
         return _note_of_file(engine, place)
     known, schema, name = place.table
@@ -112,7 +110,6 @@ def _files(engine: Engine) -> dict[str, str | None]:
 
 
 def release_at(engine: Engine, place: Place) -> str | None:
-    """Read the identity of the release at a place from its provenance; see :func:`note_at`."""
     found = readable_record(note_at(engine, place))
     return None if found is None or found.fit is None else found.fit.release
 
@@ -128,32 +125,29 @@ def table_of(name: str, catalog: str = CATALOG) -> exp.Table:
     return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(catalog))
 
 
-REFERENCE = table_of("reference")  # the counts of the values that classes are compared with
-LISTED = table_of("classes")  # the list of classes of a fit of local recoding
-TAXONOMY = table_of("taxonomy")  # the taxonomies of the fit, beside which it says where their domains come from
+REFERENCE = table_of("reference")  # counts of the values that classes are compared with
+LISTED = table_of("classes")  # the classes of a fit of local recoding
+TAXONOMY = table_of("taxonomy")  # the taxonomies of the fit, beside the table of their domains
 
 
 CHANGING = ("releases", "counts")  # the tables that each partition changes
 
-# The tables that each fit has; that of local recoding has its classes besides.
-TABLES = ("fit", *CHANGING, "reference", "taxonomy", "taxonomy_domain")
+TABLES = ("fit", *CHANGING, "reference", "taxonomy", "taxonomy_domain")  # of each fit, beside the classes of some
 
-HASHES = "hashes"  # the table with the hash of each other one
+HASHES = "hashes"  # the table with the hashes of the others
 
 
 class Entry(BaseModel):
-    """A partition that was published, or is about to be."""
-
     model_config = ConfigDict(frozen=True)
 
-    number: int  # counts the entries of the file
+    number: int
     release: str  # the identity of the release
-    pending: bool  # whether it is not known yet to be published
-    place: Place  # where it was published
-    replaces: int | None  # the number of the entry that it takes the place of
+    pending: bool  # whether its publication is unconfirmed
+    place: Place
+    replaces: int | None  # the number of the entry that it replaces
     rows: int  # of the partition
-    released: int  # how many of them were published
-    unknown: int  # how many of them were left out for a value that a taxonomy does not have
+    released: int  # rows
+    unknown: int  # rows left out for a value that a taxonomy lacks
     fingerprint: str  # of the rows
 
     @property
@@ -164,8 +158,6 @@ class Entry(BaseModel):
 
 @dataclass(frozen=True)
 class Sidecar:
-    """An open sidecar, for this run alone."""
-
     engine: Engine
     path: Path
     fit: Fit
@@ -175,7 +167,6 @@ class Sidecar:
         return _read_entries(self.engine)
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
-        """Select the counts of some entries together: labels, protected values, ``anon_row_count``."""
         is_chosen = exp.In(this=column(RELEASE), expressions=[*map(number, numbers)]) if numbers else exp.false()
         columns = counted_columns(self.fit.policy)
         query = SQL.query("published_counts", counts=table_of("counts"), columns=columns, is_chosen=is_chosen)
@@ -205,7 +196,7 @@ class Sidecar:
         return self.entries[-1]
 
     def settle(self, entry: Entry) -> bool:
-        """Keep a pending entry if its release is published, and drop it if not; return whether it was kept."""
+        """Keep a pending entry if its release is published, else drop it; return whether it was kept."""
         published = release_at(self.engine, entry.place) == entry.release
         with self._written():
             if published:
@@ -220,7 +211,6 @@ class Sidecar:
         return published
 
     def settle_all(self) -> None:
-        """Settle the entries that runs left pending when they were cut short."""
         for entry in self.entries:
             if entry.pending:
                 self.settle(entry)
@@ -232,7 +222,7 @@ class Sidecar:
 
     @contextmanager
     def _written(self) -> Iterator[None]:
-        """Run a transaction that is durable when the block ends."""
+        """Make the transaction of the block durable."""
         with self.engine.transaction():
             yield
             keep_hashes(self.engine, CHANGING)
@@ -241,7 +231,7 @@ class Sidecar:
 
 @contextmanager
 def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
-    """Open a sidecar for one run; entries that a dead run has left pending are settled first."""
+    """Open a sidecar for one run, and settle the pending entries of dead runs."""
     possible(path, "sidecar")
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise EngineError(f"the fit {path} does not exist; make it by `sqlanon fit` or partitions.fit", step="sidecar")
@@ -254,7 +244,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
 
 @contextmanager
 def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
-    """Attach the file of a sidecar under a name and lock it within the block, unless it is in use."""
+    """Attach and lock a sidecar's file within the block, unless it is in use."""
     with ExitStack() as stack:
         try:
             stack.enter_context(engine.attached(path, name, new=new))
@@ -270,7 +260,7 @@ def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = Fal
 
 
 def refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> None:
-    """Refuse a file with anything that would be executed where its tables are read or written."""
+    """Refuse a file with anything that reading or writing its tables would execute."""
     query = SQL.query("other_parts", catalog=string(catalog))
     if engine.fetch(query, "the parts of the sidecar")[0]["part_count"]:
         reason = f"{path} is not what `sqlanon fit` makes: it has more than plain tables, and none of it was read"
@@ -295,7 +285,7 @@ def _not_a_fit(path: Path) -> EngineError:
 
 
 def _unchanged_fit(engine: Engine, path: Path, fit: Fit) -> Fit:
-    """Refuse a fit whose tables have other hashes than were kept of them, or contents that no run writes."""
+    """Refuse a fit whose tables differ from their stored hashes, or have contents that no run writes."""
     rows = engine.fetch(_all_of(HASHES), "the hashes of the sidecar")
     kept = {row["name"]: (row["columns_sha256"], row["rows_sha256"]) for row in rows}
     names = (*TABLES, *(() if fit.class_count is None else ("classes",)))
@@ -325,7 +315,7 @@ def _read_entries(engine: Compute) -> list[Entry]:
 
 
 def keep_hashes(engine: Engine, names: Iterable[str]) -> None:
-    """Keep the hashes of tables that were written: of their rows, and of the names and types of their columns."""
+    """Store the hashes of written tables: of their rows, and of the names and types of their columns."""
     for name in names:
         table, chosen = table_of(name), exp.Where(this=column("name").eq(string(name)))
         row = SQL.query(

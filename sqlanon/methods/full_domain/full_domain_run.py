@@ -39,22 +39,15 @@ from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.verification.measure import Beside, measured_beside
 
 LOCALLY = 'method = "local-recoding", by which each class has labels of its own, '
-"""The remedy where a column says nothing any more."""
+"""The remedy for a column whose single label carries no information."""
 
 
 class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
-    """Search the lattice for the node of least loss that meets the privacy models, and verify what is written."""
-
     takes_node = True
     takes_far_rows = True
     is_repeatable = True
 
     def given(self, bound: BoundPolicy) -> Levels | None:
-        """Return the node to publish at, None if it is to be searched for.
-
-        Raises:
-            PolicyError: as :func:`given_levels`.
-        """
         node = self.request.node
         return None if node is None else given_levels(bound, node)
 
@@ -140,7 +133,7 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
 
 
 def _notes(choice: NodeChoice, short: Sequence[PrivacyModel]) -> Iterator[str]:
-    """Write notes on a choice, and on suppressed rows that would not meet the models in ``short`` as one class."""
+    """Write notes on a choice; ``short`` are the models that the suppressed rows violate as one class."""
     table, node = choice.table, choice.node
     policy = table.bound.policy
     yield from doubts(policy, choice.outcome)
@@ -155,10 +148,10 @@ def _notes(choice: NodeChoice, short: Sequence[PrivacyModel]) -> Iterator[str]:
 
 
 def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
-    """Return the levels of a node that was given.
+    """Return the levels of a given node.
 
     Raises:
-        PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
+        PolicyError: the node is not in the lattice, or the objective needs a search.
     """
     if not isinstance(node, Mapping) or not all(isinstance(name, str) for name in node):
         raise PolicyError("a node is a mapping from quasi-identifiers to their levels")
@@ -179,10 +172,10 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
 
 
 def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchOutcome:
-    """Check a node that was given, and return it as the outcome of a search.
+    """Check a given node and return it as a search outcome.
 
     Raises:
-        UnsatisfiableError: it does not meet the policy; names the models that stand in the way.
+        UnsatisfiableError: the node does not meet the policy; names the models that it violates.
     """
     context, policy = table.context, table.bound.policy
     node = node_summaries(engine, table, [levels])[0]

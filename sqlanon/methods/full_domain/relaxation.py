@@ -1,7 +1,7 @@
-"""The reasons why a search found no node, and the smallest changes of the policy with which there is one.
+"""Explain why a search found no node, and propose the smallest policy changes that would allow one.
 
-Each change that is named was checked with the query of a node. That it is the smallest of its kind is said only where
-it is proven: where the most general node is the best of all, or where every node was examined.
+Each proposed change was checked with a node's query. It is called the smallest of its kind only where that is proven:
+where the most general node is best, or where every node was examined.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.problem import margin
 
-EXAMINED_NODES = 512  # lattices of more nodes are not examined as a whole
+EXAMINED_NODES = 512  # larger lattices are not examined as a whole
 
-Examined = Callable[[int, int], None]  # called after every batch with the numbers of nodes: examined ones, and all
+Examined = Callable[[int, int], None]  # called after every batch with the numbers of examined nodes and of all nodes
 
 
 def unsatisfiable(
     engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined
 ) -> UnsatisfiableError:
-    """Explain that a search found no node; ``examined`` is called with the nodes that are looked at for it."""
+    """Explain a search that found no node; ``examined`` receives the progress."""
     if not outcome.unsatisfiable:
         return _not_found(table, outcome)
     relaxer = _Relaxer.examining(engine, table, outcome, examined)
@@ -88,19 +88,17 @@ _NOTHING_ELSE = "no change of a single value was found that would do: ask for le
 
 @dataclass(frozen=True)
 class _Relaxer:
-    """A policy that no node satisfies, and the nodes that were examined for what they could satisfy."""
-
     engine: Compute
     table: EncodedTable
     nodes: tuple[Examination, ...]
-    top_is_best: bool  # the most general node is at least as good as all others, whatever threshold is changed
+    top_is_best: bool  # the most general node is at least as good as all others under any change of a threshold
     top_suppresses_least: bool
-    least_suppressed_rows: int  # a lower bound of the rows that a node suppresses, which the search has proven
+    least_suppressed_rows: int  # a proven lower bound of the rows that a node suppresses
     all_examined: bool
 
     @classmethod
     def examining(cls, engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined) -> _Relaxer:
-        """Examine the top alone where it is the best node, else every node if there are few."""
+        """Examine only the top where it is the best node, else every node if they are few."""
         policy, lattice = table.bound.policy, table.context.lattice
         monotonic = all(bound.monotonic for bound in policy.criteria.bounds)
         chosen: Iterable[Levels] = [lattice.top]
@@ -118,7 +116,7 @@ class _Relaxer:
 
     def explanation(self) -> Explanation:
         context = self.table.context
-        # Of equals the most general one: what blocks it is what generalization cannot help.
+        # Among equals take the most general node: generalization cannot lift what blocks that one.
         best = min(self.nodes, key=lambda node: (node.summary.suppressed_rows, -sum(node.summary.levels)))
         blocking = [
             BlockingModel(model=str(model), rows=rows)
@@ -201,7 +199,6 @@ class _Relaxer:
                 )
 
     def _of_levels(self) -> Iterator[Relaxation]:
-        """Raise the maximum of a single level, or else drop all maxima."""
         lattice, most = self.table.context.lattice, self._policy.maximum_levels
         enough = False
         for position, (name, height) in enumerate(zip(lattice.quasi_identifiers, lattice.heights, strict=True)):
@@ -220,7 +217,7 @@ class _Relaxer:
             )
 
     def _of_loss(self) -> Iterator[Relaxation]:
-        """For Inverse OLA, raise the loss to that of a node that satisfies the rest of the policy."""
+        """For Inverse OLA, raise max_loss to the loss of a node that satisfies the rest of the policy."""
         if self._policy.max_loss is None:
             return
         context = self.table.context
@@ -270,7 +267,7 @@ class _Relaxer:
 
 
 def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:
-    """Return whether a run could publish a node; with Inverse OLA its loss counts, and it has to protect somebody."""
+    """Return whether a run could publish the node; Inverse OLA also limits its loss and needs at least k = 2."""
     policy = table.bound.policy
     if not SearchProblem(policy.quality, table.context).satisfies(summary):
         return False

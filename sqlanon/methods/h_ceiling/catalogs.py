@@ -1,19 +1,18 @@
-"""Catalogs: which classes are put together, and which node has the catalog of least reconstruction error.
+"""Catalogs: group the classes of a node, and choose the node whose catalog gives the least reconstruction error.
 
-A catalog shows recipients which rows may be invented, so that counterfeits cost the true rows beside them: if half
-the rows of a value in a group were invented, each is true with even odds. That decides between nodes, whereas
-without a catalog counterfeits cost nothing (spec/hceiling.md (b) 5 and H13). It depends on the values that are drawn,
-which is why nodes are filled up to be judged, and the best one is made again from what was drawn for it.
+A catalog reveals which rows may be invented, so counterfeits devalue the true rows beside them: if half the rows of a
+value in a group were invented, each is true with even odds. That decides between nodes, whereas without a catalog
+counterfeits cost nothing (spec/hceiling.md (b) 5 and H13). It depends on the drawn values, so nodes are filled to be
+judged, and the best one is made again from its own draws.
 
-The grouping is greedy, by condition F or, as published, by lemma 1. The classes with counterfeits are taken in turn,
-those with the most first. Each is a group, and while the condition fails for a class of that group, it is merged with
-the other group that offers most of what that class is short of. It finds groups if there are any: what holds in a group
-holds in every larger one, so that the condition fails for all classes together where no group has anything to offer.
-They need not be the best groups.
+The grouping is greedy, by condition F or, as published, by lemma 1. Classes with counterfeits are taken in turn, those
+with most first. Each starts as a group, and while the condition fails for a class of the group, it merges with the
+other group that offers most of what that class lacks. It finds a grouping if there is one: the condition is preserved
+by merging, so where no group has anything to offer it fails for all classes together. It need not find the best one.
 
-An adversary who runs the algorithm again may rule out some of the worlds that the condition counts: what is merged
-depends on where the counterfeits are. The condition, and what :mod:`sqlanon.methods.h_ceiling.links` measures, are as
-the specification has them, against an adversary who does not.
+An adversary who runs the algorithm again may rule out some worlds that the condition counts: merges depend on where the
+counterfeits are. The condition and :mod:`sqlanon.methods.h_ceiling.links` are as specified, against an adversary who
+does not.
 
 Source: spec/hceiling.md (G); Lee, Kim, Kim & Chung 2017, algorithm 2.
 """
@@ -52,22 +51,20 @@ from sqlanon.queries.kit.nodes import column, number
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """Groups of classes, and the number of counterfeits of each value in them."""
-
-    classes: FilledClasses  # the classes that are published
-    # The positions of their classes, ascending, in the order of the first of each. Each class that has counterfeits
-    # is in one of them, and no class is in two.
+    classes: FilledClasses  # all published classes
+    # Ascending positions, in the order of each group's first class. Groups are disjoint and hold every class with
+    # counterfeits.
     groups: tuple[tuple[int, ...], ...]
 
     @property
     def members(self) -> tuple[Counts, Counts]:
-        """The number of a group, from 0 on, and the identifier of a class in it; each of shape (members,)."""
+        """The numbers of groups, from 0, and the identifiers of their classes; each of shape (members,)."""
         numbers, positions = self._members
         return numbers, self.classes.identifiers[positions]
 
     @property
     def totals(self) -> tuple[Counts, Counts, Counts]:
-        """The number of a group, a value, and how many counterfeits of it the group has, at least 1; shape (rows,)."""
+        """The numbers of groups, values, and their counts of counterfeits, at least 1; each of shape (rows,)."""
         number_of = np.zeros(len(self.classes), dtype=np.int64)
         numbers, positions = self._members
         number_of[positions] = numbers
@@ -85,9 +82,9 @@ class Catalog:
 
 
 def grouped(condition: Condition) -> Catalog | None:
-    """Return a catalog whose groups all meet the condition, None if the greedy grouping finds none.
+    """Return a catalog whose groups all meet the condition; None if the greedy grouping fails.
 
-    Of the groups that offer equally much, the one with fewest rows is taken, of these the one whose first class is.
+    Among groups with equal offers, the smallest by rows is merged, then the first.
     """
     classes = condition.classes
     offers = Offers(classes, condition.offered)
@@ -111,7 +108,7 @@ def grouped(condition: Condition) -> Catalog | None:
             joined = groups.pop(other, [other])
             pending = sorted(pending + [position for position in joined if position in turn], key=turn.__getitem__)
             offers.merge(min(group, other), max(group, other))
-            # The few are appended to the many. A class may find in any of them what it is short of.
+            # Append the shorter list. A class may find what it lacks in any of the new members.
             longer, shorter = (members, joined) if len(members) >= len(joined) else (joined, members)
             longer += shorter
             group, members = min(group, other), longer
@@ -119,36 +116,35 @@ def grouped(condition: Condition) -> Catalog | None:
     return Catalog(classes, tuple(sorted(tuple(sorted(members)) for members in groups.values())))
 
 
-MAX_BYTES = 1 << 28  # the memory of kept counts; values that were not asked for lately are counted anew
+MAX_BYTES = 1 << 28  # of kept counts; values that were not asked for recently are counted again
 
 
 class Offers:
-    """Counts of what groups offer, by value: the first class of a group identifies it, and at first each is a group.
+    """Counts of the rows that groups offer, by value; a group is identified by its first class.
 
-    A class asks for at most k - 1 rows, and counts above that are alike. So they are kept as small integers, and one
-    request is a few passes over an array with an element a group.
+    A class asks for at most k - 1 rows, and larger counts are equivalent. So counts are small integers, and a request
+    is a few passes over an array with one element per group.
     """
 
     def __init__(self, classes: FilledClasses, offered: Counts) -> None:
         self._classes = classes
-        self._offered = offered  # the rows that each class offers of each value; shape (entries,)
+        self._offered = offered  # rows that each class offers of each value; shape (entries,)
         self._most = classes.k - 1
         self._rows = classes.sizes.copy()
         self._group_of = np.arange(len(classes))
         self._by_value = np.argsort(classes.values, kind="stable")
         self._sorted_values = classes.values[self._by_value]
-        kind = np.min_scalar_type(-2 * classes.k)  # two counts fit into it
+        kind = np.min_scalar_type(-2 * classes.k)  # fits two counts
         values = len(np.unique(classes.values[classes.counterfeits > 0]))
         slots = min(values, max(1, MAX_BYTES // (kind.itemsize * max(1, len(classes)))))
         self._counts = np.zeros((slots, len(classes)), dtype=kind)
-        self._slot_of: dict[int, int] = {}  # the value that was asked for last comes last
+        self._slot_of: dict[int, int] = {}  # least recently asked first
         self._gain, self._part = np.empty((2, len(classes)), dtype=kind)
 
     def best(self, wanted: Mapping[int, int], group: int) -> int | None:
-        """Return the other group that has most of the rows that a group wants, by value; None if no other has any.
+        """Return the other group with most of the wanted rows, by value; None if no other has any.
 
-        Of all values together, k - 1 rows count at most. Of equals the group with the fewest rows is taken, of these
-        the first.
+        Over all values, at most k - 1 rows count. Among equals the smallest group by rows wins, then the first.
         """
         gain, part = self._gain, self._part
         gain[:] = 0
@@ -164,7 +160,7 @@ class Offers:
         return int(candidates[self._rows[candidates].argmin()])
 
     def merge(self, kept: int, gone: int) -> None:
-        """Make one group of two, identified by the first class of both."""
+        """Merge two groups under the first class of both."""
         used = self._counts[: len(self._slot_of)]
         used[:, kept] = np.minimum(used[:, kept] + used[:, gone], self._most)
         used[:, gone] = 0
@@ -172,14 +168,14 @@ class Offers:
         self._group_of[gone] = kept
 
     def _of(self, value: int) -> NDArray[Any]:
-        """Return the rows of a value that each group offers, k - 1 standing for more; shape (classes,)."""
+        """Return the rows of a value that each group offers, capped at k - 1; shape (classes,)."""
         slot = self._slot_of.pop(value, None)
         if slot is None:
             full = len(self._slot_of) == len(self._counts)
             slot = self._slot_of.pop(next(iter(self._slot_of))) if full else len(self._slot_of)
             first, end = np.searchsorted(self._sorted_values, [value, value + 1])
             entries = self._by_value[first:end]
-            # A group that was merged points to the one that it was merged into.
+            # Groups that were merged point to the group that they joined.
             while (further := self._group_of[self._group_of] != self._group_of).any():
                 self._group_of[further] = self._group_of[self._group_of[further]]
             counts = np.zeros(len(self._classes), dtype=np.int64)
@@ -190,29 +186,27 @@ class Offers:
         return row
 
 
-TRIED_NODES = 8  # the nodes that may get a catalog: each takes a while, and the values that are drawn decide as much
+TRIED_NODES = 8  # that may get a catalog: each takes a while, and drawn values matter as much as the node
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node that was filled up to be judged."""
-
     filled: Filled
     catalog: Catalog | None  # None if its classes cannot be grouped
-    error: float  # the mean reconstruction error of true rows with that catalog, in [0, 1]; infinite without one
+    error: float  # mean reconstruction error of true rows given the catalog, in [0, 1]; infinite without one
 
     @property
     def order(self) -> tuple[float, ...]:
-        """The key that candidates are compared by: less is better (spec/hceiling.md (b) 5)."""
+        """The sort key of candidates: less is better (spec/hceiling.md (b) 5)."""
         filled = self.filled
         lm = total(filled.table.context.losses.lm, filled.levels)
         return (round(self.error, DIGITS), filled.added.count, round(lm, DIGITS), *filled.levels)
 
     @cached_property
     def effective_k(self) -> tuple[float, bool]:
-        """The least effective k of a group, k without groups, and whether it is exact; else it is a lower bound.
+        """The least effective k of a group, k without groups, and whether it is exact or a lower bound.
 
-        It may take a while to compute, and ends with the first group that leaves too little for a strict catalog.
+        This may be slow, and ends at the first group that is too weak for a strict catalog.
         """
         assert self.catalog is not None
         settings = self.filled.settings
@@ -228,7 +222,7 @@ class Candidate:
 
     @property
     def problem(self) -> str | None:
-        """Why the node has no such catalog; None if it has one."""
+        """The reason why the node has no valid catalog; None if it has one."""
         if self.catalog is None:
             return "its classes cannot be grouped so that their counterfeits are concealed"
         settings = self.filled.settings
@@ -244,13 +238,12 @@ class Candidate:
 def best_with_catalog(
     engine: Compute, table: EncodedTable, nodes: Sequence[NodeSummary], source: RandomSource, stopped: Stopped
 ) -> Candidate:
-    """Fill up the node of least reconstruction error, and make its catalog.
+    """Fill the nodes with the fewest counterfeits, and return the one of least reconstruction error with its catalog.
 
-    Of the nodes, those come first that need the fewest counterfeits. ``stopped`` is asked before every one but the
-    first whether to make do with those so far, if one has a catalog.
+    ``stopped`` is asked before every node but the first; a stop makes do with the nodes so far, if one has a catalog.
 
     Raises:
-        UnsatisfiableError: no node that was tried has a catalog.
+        UnsatisfiableError: no tried node has a catalog.
     """
     untried, problems = deque(nodes[:TRIED_NODES]), list[str]()
     while untried:
@@ -260,13 +253,13 @@ def best_with_catalog(
             with engine.scratch():
                 try:
                     candidates.append(judged(engine, fill(engine, table, levels, source)))
-                except UnsatisfiableError as error:  # within, for a scope that fails leaves its tables
+                except UnsatisfiableError as error:  # caught inside, since a failing scope leaves its tables
                     problems += error.problems
-        # The best one first: what keeps a node from having a catalog may take a while to know.
+        # Best first: checking a catalog can be slow.
         for candidate in sorted(candidates, key=lambda each: each.order):
             if candidate.problem is None:
                 assert candidate.catalog is not None
-                # Make its tables again, with the values and groups that it was judged by.
+                # Make its tables again, with the same values and groups.
                 fill_again(engine, table, candidate.filled)
                 _number_classes(engine, candidate.filled)
                 _put_groups(engine, candidate.catalog)
@@ -282,10 +275,9 @@ def best_with_catalog(
 
 
 def judged(engine: Compute, filled: Filled) -> Candidate:
-    """Make the catalog of a node that was filled up, and measure the reconstruction error with it."""
     settings = filled.settings
     _number_classes(engine, filled)
-    # Counterfeits can be in, or be concealed by, classes of just k rows, or any by lemma 1.
+    # Hosts are classes of exactly k rows; by lemma 1 any class conceals.
     is_asked: exp.Expr = exp.true()
     if settings.catalog == "strict":
         is_asked = column("anon_class_size", "anon_classes").eq(number(settings.k))
@@ -312,12 +304,12 @@ def with_class_ids(filled: Filled, groups: exp.Query) -> exp.Query:
     """Add the ids of classes to groups of equal rows if a catalog names them."""
     if not filled.settings.has_catalog:
         return groups
-    groups.set("order", None)  # that of the query around it
+    groups.set("order", None)  # ordered by the outer query
     return queries.about(filled.table.encoding).query("class_ids", groups=groups)
 
 
 def catalog_shortfalls(engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource) -> list[str]:
-    """List how the catalog that was written differs from the one that was made, or does not fit the rows beside it."""
+    """List how the written catalog differs from the made one, or contradicts the rows beside it."""
     wanted = catalog_rows(filled)
     wanted.set("order", None)
     mismatches = queries.SQL.query(

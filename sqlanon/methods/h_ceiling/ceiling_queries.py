@@ -1,4 +1,4 @@
-"""The queries of h-ceiling: ``sql/h_ceiling.sql``, and those whose shape depends on the policy and the node."""
+"""The queries of h-ceiling: ``sql/h_ceiling.sql``, and those that depend on the policy and the node."""
 
 from __future__ import annotations
 
@@ -37,38 +37,38 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.published_rows import EQUAL_ROWS, plain_value
 from sqlanon.queries.recodings import AtNode
 
-PRIOR_ROWS = 10  # the weight in rows of the expected distribution of values of a class (spec/hceiling_fill.md, *a*)
+PRIOR_ROWS = 10  # the weight, in rows, of a class's expected distribution of values (spec/hceiling_fill.md, *a*)
 
-PROFILES = Relation("anon_profiles", "node")  # losses of labels from level 1 of quasi-identifiers on, with numbers
-KEPT_CELLS = Relation("anon_kept_cells", "cell")  # of the classes with as many true rows as the policy asks for
-LACKING = Relation("anon_lacking", "class")  # classes of fewer than k rows: what each lacks, and all before it
-KNOWN = Relation("anon_known_values", "row")  # the sensitive values by their codes, with their rows in the table
-DRAWN = Relation("anon_drawn_values", "row")  # the value of every counterfeit, by its place
-COUNTERFEITS = Relation("anon_counterfeits", "cell")  # the counterfeits of each value in a class
-FILLED = Relation("anon_filled_cells", "cell")  # the cells of a node, and counterfeits among them
-CLASSES = Relation("anon_filled_classes", "class")  # the classes of the filled cells, each with a number and its rows
-GROUPS = Relation("anon_groups", "class")  # the classes in each group of the catalog, by their numbers
-TOTALS = Relation("anon_group_totals", "class")  # the counterfeits of each value in a group
-CLASS_VALUES = Relation("anon_class_values", "cell")  # the true rows of each class and value of a node
+PROFILES = Relation("anon_profiles", "node")  # numbered losses of labels from level 1, by quasi-identifier
+KEPT_CELLS = Relation("anon_kept_cells", "cell")  # of classes with enough true rows for the policy
+LACKING = Relation("anon_lacking", "class")  # classes of fewer than k rows: what each lacks, and the running total
+KNOWN = Relation("anon_known_values", "row")  # the sensitive values by code, with their rows
+DRAWN = Relation("anon_drawn_values", "row")  # the value of every counterfeit, by place
+COUNTERFEITS = Relation("anon_counterfeits", "cell")  # by value and class
+FILLED = Relation("anon_filled_cells", "cell")  # the cells of a node, with counterfeits
+CLASSES = Relation("anon_filled_classes", "class")  # the numbered classes of the filled cells, with rows
+GROUPS = Relation("anon_groups", "class")  # the numbers of classes in each group of the catalog
+TOTALS = Relation("anon_group_totals", "class")  # counterfeits by group and value
+CLASS_VALUES = Relation("anon_class_values", "cell")  # true rows by class and value of a node
 
-LABEL_VALUES = Relation("anon_label_values", "cell")  # the same of labels, at nodes with labels of one column alone
+LABEL_VALUES = Relation("anon_label_values", "cell")  # true rows by label and value, at nodes with labels of one column
 ANCESTOR_VALUES = Relation("anon_ancestor_values", "cell")  # the same at the nodes of a chain
-URNS = Relation("anon_urns", "class")  # classes that lack rows, by how many rows they may copy, and are missing
-CHANCES = Relation("anon_chances", "cell")  # of each value in each of these, by all rows but those of the class
-BOUNDS = Relation("anon_urn_bounds", "cell")  # where values start in draws: rows to copy from 0 on, others from -1 on
-ENTRY_LABELS = Relation("anon_entry_labels", "node")  # by entry, its number of labels, and position of the column
+URNS = Relation("anon_urns", "class")  # classes that lack rows: how many rows they may copy, and how many are missing
+CHANCES = Relation("anon_chances", "cell")  # by such a class and value, from all rows outside the class
+BOUNDS = Relation("anon_urn_bounds", "cell")  # where values start in draws: rows to copy from 0, others from -1
+ENTRY_LABELS = Relation("anon_entry_labels", "node")  # by entry, its number of labels, and the column's position
 ENTRY_VALUES = Relation("anon_entry_values", "node")  # the sensitive value of each entry
 
 BARRING = Relation("anon_barring_labels", "node")
-"""The labels of a node that are at a label of an entry or under it: by entry and position, by their bits.
+"""By entry and position, the bits of the node's labels at or below a label of an entry.
 
-An entry has labels of some quasi-identifiers, each of any level, and a sensitive value. It is one of a class if every
-value under the label of the class is under that of the entry, in each of these quasi-identifiers. Of a class with a
-more general label it says nothing: there may be others in it.
+An entry has labels of some quasi-identifiers, of any level, and a sensitive value. It bars the value from a class whose
+labels all lie at or under the entry's. A class with a more general label may have other rows in it, so it is not
+barred.
 """
 
-BARRED = Relation("anon_barred_values", "class")  # classes that lack rows, and the codes that they never get
-PLACED = Relation("anon_placed", "class")  # as LACKING, but in the order of the values that classes never get
+BARRED = Relation("anon_barred_values", "class")  # classes that lack rows, and the codes barred from them
+PLACED = Relation("anon_placed", "class")  # like LACKING, in the order of the barred codes
 
 SQL = Queries(
     "h_ceiling",
@@ -79,7 +79,6 @@ SQL = Queries(
         "barred": BARRED, "placed": PLACED, "equal_rows": EQUAL_ROWS,
     },
 )  # fmt: skip
-"""The queries, over the relations above."""
 
 
 def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
@@ -106,7 +105,7 @@ def value_column(encoding: Encoding) -> str:
 
 
 def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
-    """Select the combinations of profiles of rows in some quasi-identifiers, each once: ``profile_<position>``."""
+    """Select the distinct combinations of profiles of rows in some quasi-identifiers, as ``profile_<position>``."""
     grouping = by_key(encoding, tuple(min(shape.height, 1) for shape in encoding.spec.shapes), carried=[])
     classes = grouping.select([], grouping.cells()) if grouping.keys else select([number(1)], grouping.cells())
     query = select([], subquery(classes, "anon_classes"))
@@ -138,7 +137,7 @@ def filled_cells(encoding: Encoding, levels: Levels) -> Step:
 
 
 def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
-    """Select the catalog: the classes of a group by their ids, a value, and its number of counterfeits in them."""
+    """Select the catalog: the ids of a group's classes, a value, and its number of counterfeits in the group."""
     queries = about(encoding)
     labelled = select([column("anon_group", "anon_groups")], exp.alias_(GROUPS.table, "anon_groups", table=True))
     on = equal_in(["anon_class_number"], "anon_classes", "anon_groups")
@@ -148,7 +147,7 @@ def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
 
 
 def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
-    """Count the counterfeits of each value in every class, by its labels: for nobody but the custodian."""
+    """Count the counterfeits of each class by labels and value: for the custodian only."""
     (name,) = encoding.spec.protected
     value = aliased(column(encoding.raw(name), "anon_known"), name)
     invented = exp.alias_(COUNTERFEITS.table, "anon_invented", table=True)
@@ -165,7 +164,6 @@ def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
 
 
 def with_labels(recoding: AtNode, query: exp.Select, table: str) -> exp.Select:
-    """Join all labels of classes to the query of a table with their keys."""
     encoding, with_code = recoding.encoding, dict(recoding.code_columns())
     for position, name in enumerate(encoding.label_columns):
         if position in with_code:
@@ -177,10 +175,10 @@ def with_labels(recoding: AtNode, query: exp.Select, table: str) -> exp.Select:
 
 
 def catalog_error(encoding: Encoding, levels: Levels) -> exp.Query:
-    """Select one row, ``error``: the mean reconstruction error of true rows, each as true as the catalog says.
+    """Select ``error``: the mean reconstruction error of true rows, given the catalog.
 
-    The mean, in [0, 1], is over quasi-identifiers and the sensitive value, from cells that are filled up and the groups
-    of their classes; 0 for a table without rows.
+    The mean, in [0, 1], is over quasi-identifiers and the sensitive value, from filled cells and the groups of their
+    classes; 0 for an empty table.
     """
     cells = "anon_true_cells"
     query = select([], subquery(about(encoding, levels).query("true_cells"), cells))
@@ -203,16 +201,16 @@ def _published_value(encoding: Encoding) -> exp.Expr:
     return plain_value(next(each for each in encoding.spec.columns if each.name == name))
 
 
-# Counterfeits that hide. Expected of a class without its own rows is a mixture of how often others have each value: the
-# rows that share all labels of the class but the last one of a chain of nodes, those that share fewer, and so on up to
+# Hidden counterfeits. The expected distribution of a class, without its own rows, mixes the value counts of rows
+# that share all labels of the class but the last one of a chain of nodes, of those that share fewer, and so on up to
 # all rows (spec/hceiling_fill.md, *Algorithm*).
 
 
 @dataclass(frozen=True)
 class Ancestors:
-    """The classes of some nodes above one whose :data:`CLASS_VALUES` are there.
+    """The classes of some nodes above the one of :data:`CLASS_VALUES`.
 
-    :attr:`values` has the true rows of each node, by its place among these, class and value.
+    :attr:`values` has the true rows by place of the node, class and value.
     """
 
     encoding: Encoding
@@ -233,13 +231,12 @@ class Ancestors:
         return tuple(map(self.encoding.key, self.words))
 
     def is_above(self, place: int, alias: str, table: str) -> exp.Expr:
-        """Return whether the class of a table is in a class of one node, which has that alias."""
+        """Return whether the class of ``table`` lies in the class ``alias`` of one node."""
         masks = self.encoding.keys.node_masks(self.nodes[place])
         return has_bits(self.encoding, {word: masks.get(word, 0) for word in self.words}, table, alias)
 
 
 def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bool) -> Step:
-    """Make :data:`URNS`, with the rows of the class above at each node of a chain."""
     queries = about(encoding, levels)
     keys = by_key(encoding, levels).keys
     lacking = exp.alias_(LACKING.table, "anon_lacking", table=True)
@@ -263,9 +260,9 @@ def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bo
 
 
 def chances(encoding: Encoding, levels: Levels, labels: Ancestors, chain: Ancestors, *, has_barred: bool) -> Step:
-    """Make :data:`CHANCES`: none for a value that no true row has with one of the labels of the class.
+    """Make :data:`CHANCES`: 0 for a value that no true row has with one of the class's labels.
 
-    Unless the others are all barred.
+    Unless all other values are barred.
     """
     queries = about(encoding, levels)
     keys, code = by_key(encoding, levels).keys, value_column(encoding)
@@ -292,7 +289,6 @@ def is_barred(code: exp.Expr) -> exp.Expr:
 
 
 def _above(place: int) -> str:
-    """The alias of the class above at a node of a chain, and the column of :data:`URNS` with its rows."""
     return f"anon_above_{place}"
 
 
@@ -307,7 +303,7 @@ def _with_rows_above(
 
 
 def _expected(nodes: int) -> exp.Expr:
-    """Return the chance of a value, from all values alike to rows that share all labels but the last."""
+    """Return the chance of a value, starting uniform and refined down the chain."""
     expected: exp.Expr = number(1) / exp.paren(exp.Subquery(this=select([f.count(exp.Star())], KNOWN.table)))
     own = f.coalesce(column(ROW_COUNT, "anon_own"), 0)
     for place in range(nodes):
@@ -321,7 +317,6 @@ def _expected(nodes: int) -> exp.Expr:
 
 
 def barred(encoding: Encoding, levels: Levels, positions: Iterable[int]) -> Step:
-    """Make :data:`BARRED`, of entries with labels of some quasi-identifiers."""
     columns = by_key(encoding, levels).columns("anon_lacking")
     columns += [column(name, "anon_barring") for name in ("anon_entry", "anon_entry_size")]
     met = []

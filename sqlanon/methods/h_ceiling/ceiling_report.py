@@ -1,6 +1,6 @@
-"""The report of a run, and what its release promises.
+"""The report of an h-ceiling run, and the guarantee of its release.
 
-Nobody learns how many of the rows of its classes of k rows are true.
+Recipients do not learn how many rows of a class of k rows are true.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from sqlanon.model.release import Guarantee, Report
 
 
 class CeilingReport(Report):
-    """The numbers of a run of h-ceiling: not to be published, for they reveal how many rows of the release are true.
+    """The numbers of a run of h-ceiling; not for publication, as they reveal how many rows are true.
 
     Attributes:
         ceiling: h, if there is one.
         degree: the largest degree of generalization of a row, at most the ceiling.
         allowed_nodes: how many nodes keep to the ceiling.
-        counterfeits: how many rows were invented; ``loss`` is the same number.
+        counterfeits: how many rows were invented; equal to ``loss``.
         counterfeit_share: their share of the published rows.
-        filled_classes: how many classes they are in.
-        fewest_true_rows: how many true rows the class has that has the fewest: rows, not persons.
-        reconstruction_error: its mean over true rows and published columns, each row as likely to be true as the
-            catalog of values implies; without one each true row is taken to be known to be one.
-        catalog: which catalog was published: ``none``, ``counts``, ``strict`` or ``paper``.
+        filled_classes: how many classes have counterfeits.
+        fewest_true_rows: the smallest number of true rows in a class: rows, not persons.
+        reconstruction_error: the mean over true rows and published columns, each row as likely to be true as the
+            catalog of values implies; without such a catalog, true rows count as known.
+        catalog: the published catalog: ``none``, ``counts``, ``strict`` or ``paper``.
         groups: how many groups of classes it has.
-        effective_k: the inverse of the probability, at most, that a row of these is that of a person whose class is
-            known, to whoever has release and catalog and takes all ways that agree with them for equally likely.
+        effective_k: the inverse of an upper bound of the probability that a row is a given person's, to whoever knows
+            their class, the release and the catalog, and takes all ways that agree with them as equally likely.
     """
 
     ceiling: float | None = Field(title="ceiling h of the degree of generalization")
@@ -65,7 +65,7 @@ RECOGNIZED = {
     "separates counterfeits from true rows, on UCI Adult with an area under the curve of .83",
     "uniform": "each as likely as any other: counterfeits of rare values are easy to recognize",
 }
-"""How the fills that do not hide draw values, and who recognizes them (spec/hceiling_fill.md)."""
+"""How the fills that do not hide draw values, and who recognizes these (spec/hceiling_fill.md)."""
 
 WITH_STRICT = (
     "an attacker with the catalog knows k and that classes are filled up to it, and does not run the grouping again, "
@@ -78,14 +78,14 @@ LEMMA = (
     "second class is too large to have any, so that d is the one true row of the first; a person's link can exceed 1/k "
     "up to certainty",
 )
-"""What the catalog of the paper gives away (spec/hceiling.md, H2 and H3)."""
+"""The leak of the paper's catalog (spec/hceiling.md, H2 and H3)."""
 
 
 @dataclass(frozen=True)
 class Known:
-    fewest_true_rows: int  # of a class
-    effective_k: float | None  # against release and catalog together; None if that is not known
-    is_attained: bool  # whether these are what the run attained; else they are what its policy asks for at least
+    fewest_true_rows: int  # in a class
+    effective_k: float | None  # given release and catalog; None if unknown
+    is_attained: bool  # whether the run attained these; else they are the policy's minimum
 
     @property
     def worst_link(self) -> str:
@@ -97,10 +97,10 @@ class Known:
 
 
 def guarantee(policy: Policy, report: Report, *, for_recipients: bool) -> Guarantee:
-    """Make the claims of a release (spec/hceiling.md: verdict, and H2 to H9).
+    """Make the guarantee of a release (spec/hceiling.md: verdict, and H2 to H9).
 
-    For recipients it has what the policy asks for in place of what the run attained, from which they could find how
-    many rows are true.
+    For recipients it states the policy's minimum in place of attained values, which would reveal how many rows are
+    true.
     """
     settings = policy.method
     assert isinstance(report, CeilingReport)
@@ -186,7 +186,7 @@ def _not_covered(policy: Policy, settings: HCeiling, known: Known) -> Iterator[s
 
 
 def _of_hidden(sensitive: str) -> Iterator[str]:
-    """Say what counterfeits that hide give away (spec/hceiling_fill.md, T2, T3 and *Not held*)."""
+    """State what hidden counterfeits give away (spec/hceiling_fill.md, T2, T3 and *Not held*)."""
     yield (
         f'who expects other values of "{sensitive}" in a class than the fill does can recognize counterfeits in part: '
         "if the two differ by a factor of e^ε at most for every choice of true rows, a person's row is found with a "

@@ -1,17 +1,16 @@
-"""The choice of a node: of those below the ceiling, the one that needs the fewest counterfeits.
+"""Search for the node below the ceiling that needs the fewest counterfeits.
 
-Of several that need equally few the one that suppresses the fewest rows is taken, if it may suppress any, and of these
-the one of least reconstruction error, which is known of every node without a look at its classes.
+Among equals, the node that suppresses the fewest rows wins, if suppression is allowed, then the one of least
+reconstruction error, which is known of every node without counting its classes.
 
-By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row:
-without a catalog counterfeits cost it nothing (spec/hceiling.md, H13). With a catalog it decides between the first few
-of these nodes, see :mod:`sqlanon.methods.h_ceiling.catalogs`.
+Reconstruction error by itself would always pick the least general node, with a counterfeit for nearly every row:
+without a catalog it does not count these (spec/hceiling.md, H13). With a catalog it decides between the first few
+nodes, see :mod:`sqlanon.methods.h_ceiling.catalogs`.
 
-Not all nodes are looked at. A more general node needs no more counterfeits than a less general one, since its classes
-are theirs put together. So none needs fewer than the most general nodes below the ceiling do. One above the ceiling
-that needs many rules out all of these that it is above, which is why some of them are looked at, too; which ones is a
-guess from what is known. Where small classes are suppressed, a less general node may need fewer, but not by more than
-what it suppresses saves.
+Not all nodes are counted. A more general node merges classes, so it never needs more counterfeits, and no node needs
+fewer than the most general nodes below the ceiling. A node above the ceiling that needs many rules out all of these
+below it, so some such nodes are counted, too, chosen by a forecast. If small classes are suppressed, a less general
+node may need fewer counterfeits, but at most by what it saves through suppression.
 """
 
 from __future__ import annotations
@@ -49,20 +48,19 @@ from sqlanon.search.forecast import POWER, forecast_of, lost_information
 from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12
-"""Nodes are compared to this many digits: a database adds in any order, and equal runs are to choose equal nodes."""
+"""Digits of compared losses: equal runs choose equal nodes in whatever order terms were added."""
 
 
 def choose_node(
     engine: Compute, table: EncodedTable, allowed: Mask, errors: Bounds, observer: Observer, stopped: Stopped
 ) -> tuple[SearchOutcome, list[NodeSummary]]:
-    """Choose a node of those that keep to the ceiling, which are allowed; there must be one.
+    """Choose a node among the ``allowed`` ones, which keep to the ceiling; there must be one.
 
-    Of nodes that need equally many counterfeits, the mean reconstruction error decides. The search makes do with the
-    best node so far if it is stopped after a batch.
+    Among equal needs, the mean reconstruction error decides. A stop ends the search with the best node so far.
 
     Returns:
-        the outcome, whose loss is the number of counterfeits, and the nodes below the ceiling and within the limit of
-        suppression that were checked, the best first.
+        the outcome, whose loss is the number of counterfeits, and the checked nodes below the ceiling and within the
+            suppression limit, best first.
 
     Raises:
         UnsatisfiableError: every node below the ceiling suppresses too many rows.
@@ -111,7 +109,7 @@ def choose_node(
 
 
 def in_place_of(outcome: SearchOutcome, other: NodeSummary, counterfeits: int) -> SearchOutcome:
-    """Return the outcome with another node than the best one; what is known of the best one holds."""
+    """Return the outcome with another node as its best; bounds and counts stay."""
     if other == outcome.best:
         return outcome
     return replace(outcome, best=other, loss=float(counterfeits), ties=(other.levels,), proven_optimal=False)
@@ -129,34 +127,34 @@ def ranked(table: EncodedTable, errors: Bounds) -> Counts:
 
 UNKNOWN = -1
 
-OUT_OF_LIMIT = 2**62  # what a node needs that suppresses more rows than it may, as all below it do: more than any other
+OUT_OF_LIMIT = 2**62  # the need of a node that suppresses too many rows, as do all below it; exceeds all others
 
 AT_ONCE = 4
-"""How many nodes are looked at before it is thought again which ones to look at.
+"""Nodes to count before choosing the next ones.
 
-With what nodes need in tests.benchmarks.ceilings, 1,000,000 rows, h = 0.15, 0.2, ... 0.45, and a simpler forecast: 841
-nodes in all, 902 by 8 at once, and 1,900 if all of the most general nodes below a ceiling are looked at.
+With the needs in tests.benchmarks.ceilings, 1,000,000 rows, h = 0.15, 0.2, ... 0.45, and a simpler forecast: 841 nodes
+in all, 902 by 8 at once, and 1,900 if all of the most general nodes below a ceiling are counted.
 """
 
-CAUTION = 1.5  # the worth of a node above the ceiling is its chance of ruling nodes out to this power: by 1 it is 1,088
-MIN_ERROR = 1e-3  # by how much a forecast is taken to be off at least
+CAUTION = 1.5  # the exponent of a node's chance to rule out others in its worth, above the ceiling; 1 takes 1,088 nodes
+MIN_ERROR = 1e-3  # the least assumed error of a forecast
 MOST = 50.0  # this many errors apart are as good as certain
 
 
 class FewestCounterfeits:
-    """A search for the node below the ceiling that needs the fewest counterfeits, by what others are known to need."""
+    """Searches for the node below the ceiling with the fewest counterfeits, by forecasts from known needs."""
 
     def __init__(self, allowed: Mask, ranks: Counts, lost: Sequence[Bounds]) -> None:
-        self.best: Index | None = None  # of the nodes below the ceiling that were looked at
-        self._allowed = allowed  # the nodes that keep to the ceiling; with a node, all that are less general
-        self._ranks = ranks  # the order of nodes that need equally many, the best one first
-        self._lost = lost  # by quasi-identifier and level, the information that labels lose: needs are forecast by it
+        self.best: Index | None = None  # of the counted nodes below the ceiling
+        self._allowed = allowed  # nodes that keep to the ceiling; downward closed
+        self._ranks = ranks  # the order of nodes with equal needs, best first
+        self._lost = lost  # by quasi-identifier and level, the information lost by labels, the basis of forecasts
         self._at_least: Counts = np.zeros(allowed.shape, dtype=np.int64)
         self._known: Counts = np.full(allowed.shape, UNKNOWN, dtype=np.int64)
 
     def batches(self) -> Iterator[list[Index]]:
-        """Yield the nodes to look at, in batches; the needs of a batch are to be learnt before the next."""
-        # The allowed nodes with none above them; everything below an allowed node is allowed.
+        """Yield the nodes to count in batches; :meth:`learn` the needs of each before the next."""
+        # The allowed nodes with none above them; all below an allowed node are allowed.
         has_above = np.zeros_like(self._allowed)
         for axis in range(self._allowed.ndim):
             levels, marks = np.moveaxis(self._allowed, axis, 0), np.moveaxis(has_above, axis, 0)
@@ -179,7 +177,6 @@ class FewestCounterfeits:
             self.best = index
 
     def fewest(self) -> int:
-        """Return a lower bound of the costs of all nodes below the ceiling."""
         spread_downwards(self._at_least)
         at_least = np.where(self._known == UNKNOWN, self._at_least, self._known)
         return int(at_least[self._allowed].min())
@@ -188,11 +185,10 @@ class FewestCounterfeits:
         return bool(self._allowed[index])
 
     def order(self, index: Index) -> tuple[int, int]:
-        """Return the key that nodes that were looked at are compared by: less is better."""
         return int(self._known[index]), int(self._ranks[index])
 
     def open_nodes(self) -> Mask:
-        """Return the nodes below the ceiling that were not looked at and may be better than the best one."""
+        """Return the uncounted nodes below the ceiling that may be better than the best one."""
         assert self.best is not None
         spread_downwards(self._at_least)
         needed, rank = self.order(self.best)
@@ -201,10 +197,10 @@ class FewestCounterfeits:
         return is_open
 
     def _ruling_out(self, left: Mask) -> list[Index]:
-        """Return nodes, no two comparable, that are expected to rule out most of those left, or to be the best.
+        """Return incomparable nodes that are expected to rule out most of those left, or to be the best.
 
-        One of those that are left rules out itself, whatever it needs; one above the ceiling all below it if it needs
-        more than the best one.
+        A node among those left rules out itself; one above the ceiling rules out all below it if it needs more than the
+        best.
         """
         needs_more, many = self._needs_more(), count_below(left)
         others = (self._known == UNKNOWN) & ~self._allowed & (many > 1)
@@ -218,7 +214,7 @@ class FewestCounterfeits:
         return batch
 
     def _needs_more(self) -> Bounds:
-        """Guess by what others need how likely each node is to need more than the best one."""
+        """Estimate each node's probability of needing more than the best one."""
         known = np.argwhere(self._known != UNKNOWN)
         most = self._known[self._known < OUT_OF_LIMIT].max()
         needed = np.clip(self._known, 0.5, max(most, 0.5))  # a root of 0 is far from all others
@@ -232,31 +228,27 @@ class FewestCounterfeits:
 
 @dataclass(frozen=True)
 class Need:
-    """The counterfeits that a node needs, and the rows that it suppresses."""
-
     node: NodeSummary
     counterfeits: int
-    suppressed: int  # the rows of classes of fewer true rows than the policy asks for
-    cost: int  # first counterfeits, then suppressed rows; OUT_OF_LIMIT if it suppresses too many
-    cost_below: int  # the least cost of a less general node
+    suppressed: int  # rows of classes with fewer true rows than the policy demands
+    cost: int  # orders by counterfeits, then suppressed rows; OUT_OF_LIMIT if it suppresses too many
+    cost_below: int  # a lower bound for less general nodes
 
 
 class Needs:
-    """Counts what nodes need, with tables that are made for it in the scratch scope around it."""
-
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
         self._engine = engine
         self._table = table
         self._counter = NodeCounter(engine, table)
         self._fewest = settings_of(table).fewest_true_rows
-        # Not all rows, whatever the limit is: there is something to publish.
+        # Whatever the limit, never all rows: something must be left to publish.
         self._allowed = min(table.context.allowed_rows, table.context.row_count - 1) if self._fewest > 1 else 0
 
     def of(self, inquiry: Inquiry) -> list[Need]:
         found, k = self._counter.answer(inquiry), self._table.context.k
         small: Sequence[NodeSummary | None] = [None] * len(found)
         if self._fewest > 1:
-            # The same nodes by their classes of fewer true rows than the policy asks for, which are suppressed.
+            # Summarize the same nodes by the classes that are suppressed.
             criteria = Criteria(models=(KAnonymity(self._fewest),))
             table = replace(self._table, encoding=replace(self._table.encoding, criteria=criteria))
             small = node_summaries(self._engine, table, [node.levels for node in found], asked="counts")
@@ -270,9 +262,9 @@ class Needs:
 def need_of(node: NodeSummary, small: NodeSummary | None, k: int, fewest: int, allowed: int) -> Need:
     """Return the need of a node whose classes of fewer than ``fewest`` true rows are suppressed, at most ``allowed``.
 
-    A less general node suppresses the same rows, and maybe more. It parts the classes that are filled up here: one of n
-    true rows needs k - n counterfeits at least if some part of it is not suppressed, or else n rows more are, which
-    saves (k - n) / n a row, at most (k - fewest) / fewest.
+    A less general node suppresses the same rows, and maybe more. It splits the classes that are filled here: one of n
+    true rows still needs k - n counterfeits if some part is not suppressed, or else n more rows are suppressed, which
+    saves (k - n) / n per row, at most (k - fewest) / fewest.
 
     ``node`` is summarized by its classes of fewer than k rows, ``small`` by those of fewer than ``fewest``, if any.
     """

@@ -1,34 +1,33 @@
-"""Classes for a catalog, and the conditions that it is grouped by: condition F, and lemma 1 of the paper.
+"""Conditions for the groups of a catalog: condition F, and lemma 1 of the paper.
 
-A class that has fewer than k rows is filled up to exactly k with counterfeits; one that has k or more is left alone.
-A catalog says of a group of classes how many counterfeits of each sensitive value are in it, not where.
+A class of fewer than k rows is filled with counterfeits to exactly k; larger classes stay as they are. A catalog lists
+how many counterfeits of each sensitive value a group of classes has, not where.
 
 An adversary knows the published table, the catalog, k, and the rule by which classes are filled. So only a class of
 exactly k rows can have counterfeits, a *host*, and at most k - 1 of them, since no class is published that nobody is in
 (Lee, Kim, Kim & Chung 2017, definitions 2 and 3).
 
-Condition F: with the catalog in hand, no class of a group is sure to have a counterfeit.
+Condition F: even with the catalog, no class of a group is sure to have a counterfeit.
 
 A *world* of a group G says how many counterfeits of each value each class has: of value s C(s) in all, as the catalog
 says, in a host j at most N_j(s), the rows of that value that it has, and at most k - 1 of all values. F(G) says that
 for every class t of G there is a world in which t has none: a flow of ΣC from a source to the values, C(s) to each,
 from a value to the hosts other than t, N_j(s) to each, and from a host to a sink, k - 1.
 
-The counterfeits as they are make up a world, so all that has to be looked for is other places for those of t: a flow in
-what the others leave free, which may push counterfeits of the others from one class to another. A class without any
-has nothing to be proven, and what holds in a group holds in any group that it is merged into, whose other classes can
-be as they are.
+The actual counterfeits are a world, so it suffices to move those of t: a flow in the capacities that the others leave
+free, which may push counterfeits of the others from one class to another. A class without any has nothing to prove, and
+if F holds for a class in a group, it holds in any larger group, whose other classes can stay as they are.
 
-Lemma 1 of the paper is not enough. F is what the lemma is to give, by its definition: for all values at once, for the
-classes as they are, and against an adversary who knows the rule by which they are filled. How likely the worlds are, it
-does not say: see :mod:`sqlanon.methods.h_ceiling.links`.
+Lemma 1 of the paper is not enough. F is the definition that the lemma should imply: for all values at once, for the
+actual classes, and against an adversary who knows how they are filled. It does not bound the probabilities of worlds:
+see :mod:`sqlanon.methods.h_ceiling.links`.
 
 Source: spec/hceiling.md (b) and (G).
 
 Lemma 1 of the paper: for each value, the real rows of the other classes are at least as many as the counterfeits.
 
-A catalog that is grouped by it is published as that of the paper, and is not safe. The lemma looks at one class and one
-value at a time, and is false as soon as the adversary knows more (spec/hceiling.md (c)):
+A catalog grouped by it is published as that of the paper, and is not safe. The lemma looks at one class and one value
+at a time, and is false as soon as the adversary knows more (spec/hceiling.md (c)):
 
 - H2: classes have sizes. With k = 4, a class {D*, A, F, G} and one of five rows with two D, the lemma holds for the
   catalog D: 1. A class of more than k rows has no counterfeits: D* is one, and three rows are left.
@@ -54,31 +53,31 @@ from sqlanon.model.extras import extra_module
 
 Counts = NDArray[np.int64]
 Positions = NDArray[np.intp]
-Amounts = Mapping[int, int]  # numbers of rows, at least 1 each, by value
+Amounts = Mapping[int, int]  # row counts of at least 1, by value
 
 
 @dataclass(frozen=True, eq=False)
 class FilledClasses:
-    """Classes with their counts of rows by sensitive value, as a sparse matrix of classes by values.
+    """Classes with their row counts by sensitive value, as a sparse matrix of classes by values.
 
-    The entries of the class at position t are those from ``starts[t]`` up to ``starts[t + 1]``.
+    The class at position t has the entries ``starts[t]`` up to but excluding ``starts[t + 1]``.
     """
 
-    k: int  # what classes were filled up to, in rows
+    k: int  # the size that classes are filled up to
     identifiers: Counts  # of the classes, ascending; shape (classes,)
     starts: Positions  # shape (classes + 1,)
     values: Counts  # codes of the sensitive values, ascending within a class; shape (entries,)
-    published: Counts  # how many rows of the class have the value, at least 1; shape (entries,)
-    counterfeits: Counts  # how many of these rows are counterfeits; shape (entries,)
+    published: Counts  # rows of the class with the value, at least 1; shape (entries,)
+    counterfeits: Counts  # counterfeits among these rows; shape (entries,)
 
     @classmethod
     def of_columns(
         cls, k: int, classes: Counts, values: Counts, published: Counts, counterfeits: Counts
     ) -> FilledClasses:
-        """Make classes of columns with one row a class and value, in any order.
+        """Make classes from columns with one row per class and value, in any order.
 
         Raises:
-            ValueError: the counts can't come from classes that were filled up to k.
+            ValueError: no classes filled up to k have these counts.
         """
         order = np.lexsort((values, classes))
         identifiers, starts = np.unique(classes[order], return_index=True)
@@ -106,17 +105,15 @@ class FilledClasses:
 
     @cached_property
     def sizes(self) -> Counts:
-        """The rows of each class; shape (classes,)."""
         return self.sums(self.published)
 
     @cached_property
     def filled_by(self) -> Counts:
-        """The counterfeits of each class; shape (classes,)."""
         return self.sums(self.counterfeits)
 
     @property
     def deficient(self) -> Positions:
-        """The classes that have counterfeits, by position: those with the most of them first, then in their order."""
+        """The positions of classes with counterfeits: those with most first, then in order."""
         return np.argsort(-self.filled_by, kind="stable")[: np.count_nonzero(self.filled_by)]
 
     @cached_property
@@ -128,7 +125,7 @@ class FilledClasses:
         return self.by_position(self.counterfeits)
 
     def by_position(self, counts: Counts) -> Mapping[int, Amounts]:
-        """Turn counts by entry into mappings by value, for each class that has any above 0."""
+        """Turn positive counts by entry into mappings by value, for each class with any."""
         found: dict[int, dict[int, int]] = {}
         entries = np.flatnonzero(counts > 0)
         columns = (self.positions[entries], self.values[entries], counts[entries])
@@ -139,11 +136,10 @@ class FilledClasses:
     # guarded: tests/unit/h_ceiling/test_catalog_conditions.py
     @property
     def most_counterfeits(self) -> Counts:
-        """The largest numbers of counterfeits that classes can have, as far as an adversary knows; shape (classes,)."""
+        """The most counterfeits that each class can have, as far as an adversary knows; shape (classes,)."""
         return np.where(self.sizes == self.k, self.sizes - 1, 0)
 
     def entries_of(self, positions: Positions) -> Positions:
-        """Return the entries of some classes, one class after the other."""
         lengths = self.starts[positions + 1] - self.starts[positions]
         before = np.cumsum(lengths) - lengths
         return np.repeat(self.starts[positions] - before, lengths) + np.arange(lengths.sum())
@@ -155,26 +151,26 @@ class FilledClasses:
 class Condition(ABC):
     """When a group of classes conceals their counterfeits; a class is a position, a group is a sequence of positions.
 
-    What holds for a class in a group holds for it in any group that this one is merged into.
+    If it holds for a class in a group, it holds for that class in any larger group.
     """
 
     classes: FilledClasses
-    offered: Counts  # how many rows of each class and value could conceal a counterfeit of others; shape (entries,)
+    offered: Counts  # rows of each class and value that could conceal others' counterfeits; shape (entries,)
 
     def holds(self, group: Sequence[int]) -> bool:
         return not any(self.missing(target, group) for target in group)
 
     @abstractmethod
     def missing(self, target: int, group: Sequence[int]) -> Amounts:
-        """Return the counterfeits of a class that nothing in its group conceals, by value."""
+        """Return the counterfeits of a class, by value, that its group does not conceal."""
 
     def wanted(self, target: int, group: Sequence[int]) -> Amounts:
-        """Return values that would help, too, where no group has the missing ones."""
+        """Return other values that would help, for use if no group has the missing ones."""
         return {}
 
 
 class ConditionF(Condition):
-    """Condition F: counterfeits could be in all rows of the hosts.
+    """Condition F, under which all rows of the hosts could be counterfeits.
 
     Raises:
         EngineError: scipy is not installed.
@@ -199,9 +195,9 @@ class ConditionF(Condition):
         return own if len(group) == 1 else self._routed(target, group)[0]
 
     def wanted(self, target: int, group: Sequence[int]) -> Amounts:
-        """Return values whose additional places would help a class without F, each as often as it is missing.
+        """Return values whose additional places would help a class without F, each as often as all missing ones.
 
-        They are more than those that are missing: where one finds a new place, another one may take its old place.
+        They include values that are not missing: one of these may move to a new place, and free its old one.
         """
         missing, values, left = self._routed(target, group)
         reached = self._graphs.breadth_first_order(left, 0, return_predecessors=False)
@@ -209,9 +205,9 @@ class ConditionF(Condition):
         return dict.fromkeys(helpful.tolist(), sum(missing.values()))
 
     def _fit(self, own: Amounts, target: int, group: Sequence[int]) -> bool:
-        """Return whether counterfeits fit if each is put into the first free place of another class.
+        """Return whether the class's counterfeits fit into the first free places of other classes.
 
-        Mostly they do, and no flow has to be looked for. If they don't, a flow may still exist.
+        Mostly they do, and no flow is needed. If they don't, a flow may still exist.
         """
         homeless = dict(own)
         for position in group:
@@ -230,11 +226,11 @@ class ConditionF(Condition):
         return False
 
     def _routed(self, target: int, group: Sequence[int]) -> tuple[Amounts, Counts, Any]:
-        """Look for a flow that conceals the counterfeits of a class.
+        """Find a flow that conceals the counterfeits of a class.
 
         Returns:
-            the counterfeits that do not flow from the source, by value; the values of the catalog in the group; and the
-            capacities that are left, as a sparse matrix with the source in row 0 and the values in the next rows.
+            the counterfeits without a flow from the source, by value; the values of the group's catalog; and the
+                remaining capacities, as a sparse matrix with the source in row 0 and the values in the next rows.
         """
         classes = self.classes
         own = classes.own_counterfeits[target]
@@ -249,7 +245,7 @@ class ConditionF(Condition):
         node_of_host[hosts] = first_host + np.arange(len(hosts))
         sink = first_host + len(hosts)
         node_of_own, host_of_entry = 1 + np.searchsorted(values, list(own)), node_of_host[classes.positions[entries]]
-        # The arcs: from the source to the values, from them to the hosts, back again, and from the hosts to the sink.
+        # The arcs: source to values, values to hosts, back again, and hosts to sink.
         tails = np.concatenate([np.zeros_like(node_of_own), node_of_value, host_of_entry, node_of_host[hosts]])
         heads = np.concatenate([node_of_own, host_of_entry, node_of_value, np.full_like(hosts, sink)])
         free, taken = self._free[entries], classes.counterfeits[entries]
@@ -263,8 +259,6 @@ class ConditionF(Condition):
 
 
 class Lemma(Condition):
-    """Lemma 1: real rows conceal counterfeits."""
-
     def __init__(self, classes: FilledClasses) -> None:
         self.classes = classes
         self.offered = classes.published - classes.counterfeits

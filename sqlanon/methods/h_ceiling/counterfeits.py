@@ -1,14 +1,14 @@
-"""Counterfeits: what a node needs is counted in SQL, chance comes from here, and rows are rebuilt in SQL.
+"""Counterfeits: SQL counts the needed rows and rebuilds the table; Python only draws.
 
-Counterfeits are known by their number alone: they are counted together with true rows of the same class and value
-before any row is written, and rows are in the order of their own columns.
+Only their number distinguishes counterfeits: they are counted together with true rows of the same class and value
+before any row is written, and rows are ordered by their own columns.
 
-Entries of impossible combinations, which no counterfeit gets, go down once, and what they bar is counted.
+Entries of impossible combinations, which counterfeits avoid, are loaded once; SQL finds the values that they bar.
 
-The fill "hidden" draws from Pólya's urn, which decides which of the rows that a class has so far a counterfeit copies,
-or that it gets a value of its own. The sequence of the values of a class, true rows first, is then exchangeable: its
-probability depends on how often it has each value, and not on their order. Given the values that are published, every
-set of rows is as likely as any other of its size to be the true ones (spec/hceiling_fill.md, T2).
+The fill "hidden" draws from Pólya's urn, which decides whether a counterfeit copies one of its class's rows so far, or
+gets a value of its own. The sequence of a class's values, true rows first, is then exchangeable: its probability
+depends on how often each value occurs, not on their order. Given the published values, every set of rows is as likely
+as any other of its size to be the true ones (spec/hceiling_fill.md, T2).
 """
 
 from __future__ import annotations
@@ -36,25 +36,21 @@ from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import Relation, column, number, values
 
 Drawn = NDArray[np.uint32] | Floats
-"""The draws for all counterfeits, in their places: codes of values, or draws from urns."""
+"""The draws for all counterfeits, by place: codes of values, or draws from urns."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """The counterfeits that were added to a node, and the rows that were left out."""
-
     count: int
     classes: int  # with counterfeits
-    fewest_true_rows: int  # of a class
-    suppressed: int  # the rows of classes of fewer true rows than the policy asks for
+    fewest_true_rows: int  # the smallest number in a class
+    suppressed: int  # rows of classes with fewer true rows than the policy demands
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A node whose classes all have k rows."""
-
-    table: EncodedTable  # its cells, counterfeits among them
-    true: EncodedTable  # its cells without counterfeits
+    table: EncodedTable  # with counterfeits
+    true: EncodedTable  # without counterfeits
     levels: Levels
     added: Added
     drawn: Drawn
@@ -70,7 +66,7 @@ def settings_of(table: EncodedTable) -> HCeiling:
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
-    """Fill up the classes of a node with counterfeits (spec/hceiling.md (b) 3, spec/hceiling_fill.md).
+    """Fill small classes of a node with counterfeits (spec/hceiling.md (b) 3, spec/hceiling_fill.md).
 
     Raises:
         UnsatisfiableError: the policy leaves no value for the counterfeits of some classes.
@@ -92,7 +88,6 @@ def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSou
 
 
 def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
-    """Make the tables of a node again that was filled up before, with the values that were drawn then."""
     true = _true_rows(engine, table, filled.levels)
     _find_lacking(engine, true, filled.levels)
     _put_in(engine, true, filled.levels, filled.drawn)
@@ -112,7 +107,7 @@ def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
     cells = queries.cells_by_key(table.encoding, levels, ROW_COUNT)
     engine.run(named.step(queries.LACKING, "lacking", cells=cells, k=settings.k))
     if settings.impossible:
-        # Order the classes that lack rows by the values that they never get.
+        # Order the classes that lack rows by the values that are barred from them.
         mentioned = {name for entry in settings.impossible for name in entry}
         positions = [at for at, name in enumerate(table.bound.policy.quasi_identifiers) if name in mentioned]
         depths = ([number(place), number(at)] for place, at in enumerate(levels))
@@ -125,7 +120,6 @@ def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
 
 
 def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) -> None:
-    """Put drawn values in their places, and make the cells that they are in."""
     engine.put(queries.DRAWN, pa.table({"anon_place": np.arange(len(drawn)), "anon_drawn_value": drawn}))
     settings, named = settings_of(table), queries.about(table.encoding, levels)
     if settings.fill == "hidden":
@@ -173,7 +167,6 @@ def _refuse_without_values(levels: Levels, classes: int) -> None:
 
 
 def put_entries(engine: Compute, policy: Policy) -> None:
-    """Make the tables of the entries of a policy, if it has any; they are there until the run is over."""
     labels, sensitive = [], []
     assert isinstance(policy.method, HCeiling)
     for place, entry in enumerate(policy.method.impossible):
@@ -186,7 +179,7 @@ def put_entries(engine: Compute, policy: Policy) -> None:
 
 
 def values_of_no_row(engine: Compute, table: EncodedTable) -> tuple[str, ...]:
-    """Note the entries whose sensitive value no row has, which is right if another table may have it."""
+    """Note the impossible combinations whose sensitive value occurs in no row; another table may have it."""
     if not settings_of(table).impossible:
         return ()
     found = engine.fetch(queries.about(table.encoding).query("values_of_no_row"), "values of impossible combinations")
@@ -201,11 +194,7 @@ def _put(engine: Compute, relation: Relation, names: Sequence[str], rows: Sequen
 
 
 def refuse_rows(engine: Compute, table: EncodedTable) -> None:
-    """Refuse too few rows for a class, rows without a sensitive value, and impossible labels no taxonomy has.
-
-    Raises:
-        PolicyError: listing all.
-    """
+    """Refuse too few rows for a class, NULL as a sensitive value, and impossible labels that no taxonomy has."""
     problems, k = [], table.context.k
     if k > table.context.row_count:
         problems.append(f"k is {k:,}, and there are {table.context.row_count:,} rows: no class could be true")
@@ -227,20 +216,19 @@ def refuse_rows(engine: Compute, table: EncodedTable) -> None:
 
 
 DIGITS = 12
-"""Digits to which entropies are compared: a database adds in any order, and equal runs are to choose equal chains."""
+"""Digits of compared entropies: equal runs choose equal chains in whatever order terms were added."""
 
 
 def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred: bool) -> None:
-    """Make the tables that counterfeits are drawn by, for the classes of a node that lack rows, from true rows.
+    """Make the tables that counterfeits of the node's small classes are drawn from, based on true rows.
 
-    They have a row for each of these classes and each value that it may get; ``has_barred`` says whether there are
-    values that classes never get.
+    They have a row per small class and possible value; ``has_barred`` is false if nothing is barred.
     """
     encoding, named = table.encoding, queries.about(table.encoding, levels)
     cells = queries.cells_by_key(encoding, levels, queries.value_column(encoding), ROW_COUNT)
     engine.run(named.step(queries.CLASS_VALUES, "class_values", cells=cells))
     heights = table.context.lattice.heights
-    # The nodes at which one quasi-identifier alone is below its top, in its own level.
+    # The nodes with only one quasi-identifier below its top, at its own level.
     alone = [
         with_level(heights, place, level)
         for place, (level, height) in enumerate(zip(levels, heights, strict=True))
@@ -258,10 +246,10 @@ def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred
 
 
 def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancestors) -> list[Levels]:
-    """List the nodes from the top of the lattice down to a node, without it, each one level lower than the last.
+    """List a chain of nodes from the top of the lattice down towards a node, exclusive, one level per step.
 
-    Quasi-identifiers are lowered one after the other to their level: first the one whose labels leave least uncertain
-    of the sensitive value, of equal ones the first of the policy.
+    Quasi-identifiers go down to their level one after the other: first the one whose labels leave the least uncertainty
+    about the sensitive value, then in the policy's order.
     """
     heights = table.context.lattice.heights
     lowered = [place for place, (level, height) in enumerate(zip(levels, heights, strict=True)) if level < height]
@@ -273,21 +261,21 @@ def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancesto
     for place in (lowered[at] for at in order):
         for level in reversed(range(levels[place], heights[place])):
             chain.append(with_level(chain[-1], place, level))
-    # The class without its own rows is empty at the node itself, which then says nothing.
+    # At the node itself, the class without its own rows is empty and carries no information.
     return chain[:-1] or chain
 
 
 # guarded: tests/unit/h_ceiling/test_urn.py
 def drawn_from_urns(own: int, missing: int, urns: int, source: RandomSource) -> Floats:
-    """Draw what the counterfeits of some classes are, before the values of the classes are looked up.
+    """Draw the counterfeits of some classes (``urns``) before looking up the values of these.
 
-    A counterfeit copies each of the m rows that its class has so far with probability 1 / (m + :data:`PRIOR_ROWS`), and
-    gets a value from the distribution that is expected of the class otherwise. Each of the classes (``urns``) has
-    ``own`` true rows that may be copied, 0 or more, and gets ``missing`` counterfeits.
+    A counterfeit copies each of its class's m rows so far with probability 1 / (m + :data:`PRIOR_ROWS`); otherwise it
+    gets a value from the class's expected distribution. Each class has ``own`` true rows that may be copied, 0 or more,
+    and gets ``missing`` counterfeits.
 
     Returns:
-        for each counterfeit, class after class, the number of the true row that it copies, from 0 on, or u - 1 in
-        (-1, 0), where u is the place in (0, 1) of its value in the distribution; shape (urns * missing,).
+        by class and counterfeit, the number of the copied true row, from 0, or u - 1 in (-1, 0), where u in (0, 1) is
+            the quantile of its value; shape (urns * missing,).
     """
     rows = np.empty((urns, own + missing))
     rows[:, :own] = np.arange(own)

@@ -1,9 +1,9 @@
-"""h-ceiling: a node below the ceiling, and counterfeits where its classes have too few rows.
+"""h-ceiling: publish a node below the ceiling, and add counterfeits to its small classes.
 
-A node keeps to the ceiling if the labels of no row are more general than it allows. The degree of generalization of a
-row is the mean of what its labels lose, a number that follows from taxonomies. Rows whose labels lose the same at all
-levels, in all quasi-identifiers, are alike to every node, so that few combinations determine the largest degree of
-every node. It does not decrease with the node, so that nodes are pruned from below.
+A node keeps to the ceiling h if no row's degree of generalization exceeds it: the mean loss of the row's labels, which
+follows from taxonomies. Rows whose labels lose the same at all levels of all quasi-identifiers are alike to every node,
+so few combinations determine each node's largest degree. It never decreases towards the top, so nodes are pruned from
+below.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
 
 Profiles = Sequence[Mapping[int, tuple[float, ...]]]
-"""By quasi-identifier and number of a profile, the losses of labels at every level."""
+"""By quasi-identifier and profile number, the losses of labels at every level."""
 
-WITHIN = 1e-12  # the excess of a degree over the ceiling that sums of floats may be off by (spec/hceiling.md (a))
+WITHIN = 1e-12  # the rounding error by which a degree may exceed the ceiling (spec/hceiling.md (a))
 
 
 UNPROVEN = (
@@ -61,32 +61,26 @@ UNPROVEN = (
 )
 
 PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
-"""What travels with a release: not how many of its rows are true, from which recipients could find these."""
+"""The report fields that travel with a release: none reveals how many rows are true, which would help to find these."""
 
 
 @dataclass(frozen=True)
 class FilledNode:
-    """A node below the ceiling, whose classes are filled up."""
-
     filled: Filled
     outcome: SearchOutcome
     groups: int | None  # of classes in the catalog
-    effective_k: float | None  # the least of a group, at least
+    effective_k: float | None  # a lower bound over all groups
     degree: float  # the largest degree of generalization of a row
-    error: float  # the mean reconstruction error, with the catalog if there is one
-    allowed_nodes: int  # the number of nodes that keep to the ceiling
+    error: float  # the mean reconstruction error, given the catalog if any
+    allowed_nodes: int  # nodes that keep to the ceiling
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilledPublication(SyntacticPublication):
-    """Rows at a node, counterfeits among them."""
-
     choice: FilledNode
 
 
 class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
-    """Generalize up to a ceiling, fill up the classes that are too small, and verify what is written."""
-
     is_random = True
     report_class = CeilingReport
     about_rows = "Some rows may be invented (counterfeits). Sizes of classes and risks count them as well."
@@ -155,7 +149,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
     def _checked(
         self, table: EncodedTable, allowed: Mask, errors: Bounds, stages: Stages
     ) -> tuple[SearchOutcome, list[NodeSummary]]:
-        """Search, and return the outcome with the nodes that were checked, the best first; in a dry run the bottom."""
+        """Search, and return the outcome and the checked nodes, best first; a dry run checks the bottom."""
         if self.request.is_dry_run:
             bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
             node_summaries(self.engine, table, [bottom.levels], asked="counts")
@@ -167,7 +161,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         table, recoding = filled.table, AtNode(filled.table.encoding, filled.levels)
         keep_classes(engine, recoding)
         attained = attained_at(engine, recoding)
-        # Of no node: a dependency that holds in true rows alone gives away the counterfeits, which break it.
+        # Name no node: a dependency that holds in true rows only would give away the counterfeits, which break it.
         groups = group_rows(engine, table, recoding, masked=False, with_added=partial(catalogs.with_class_ids, filled))
         rows = table.context.row_count
         return FilledPublication(
@@ -206,7 +200,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         return Comparison(catalogs.catalog_shortfalls(self.engine, made.choice.filled, written, catalog))
 
     def record(self, made: FilledPublication, measured: Measured, report: Report, inputs: Inputs | None) -> Record:
-        """Make the record, without what would distinguish counterfeits from true rows."""
+        """Make the record without anything that would distinguish counterfeits from true rows."""
         assert report.rows is not None
         bound, policy = made.bound, made.bound.policy
         return record_by(
@@ -257,7 +251,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
 
 
 def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
-    """Return the largest degree of generalization of a row at every node, in [0, 1], or 0 without rows.
+    """Return the largest degree of generalization of a row at every node, in [0, 1]; 0 without rows.
 
     Source: Lee et al. 2017, equation 3.
     """
@@ -269,7 +263,7 @@ def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
         for row in engine.fetch(named.query("distinct_profiles"), "what labels lose at all levels", "node"):
             profiles[row["position"]][row["anon_profile"]] = tuple(row["anon_losses"])
         for position, shape in enumerate(encoding.spec.shapes):
-            if not profiles[position]:  # values alone, which lose nothing
+            if not profiles[position]:  # only values without labels, which lose nothing
                 profiles[position][1] = (0.0,) * (shape.height + 1)
         several = [position for position, found in enumerate(profiles) if len(found) > 1]
         only = tuple(next(iter(found)) for found in profiles)
@@ -286,7 +280,7 @@ def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
 
 
 def degrees_of(lattice: Lattice, profiles: Profiles, rows: Sequence[Sequence[int]]) -> Bounds:
-    """Return the largest degrees by the profiles of labels, where a kind of row has one in each quasi-identifier."""
+    """Return the largest degrees; a kind of row has a profile in each quasi-identifier."""
     largest: Bounds = np.zeros(lattice.shape)
     terms = [
         {number: _allowed(np.array(losses) / len(profiles), lattice, position) for number, losses in found.items()}
@@ -303,7 +297,7 @@ def _allowed(losses: NDArray[np.float64], lattice: Lattice, position: int) -> ND
 
 
 def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Leave out kinds of rows that lose no more than another kind at every level of every quasi-identifier."""
+    """Drop kinds of rows that lose no more than another kind at every level of every quasi-identifier."""
     if len(rows) < 2:
         return list(rows)
     losses = np.array([[loss for place, number in enumerate(row) for loss in profiles[place][number]] for row in rows])
@@ -318,7 +312,8 @@ def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequ
 def level_errors(engine: Compute, table: EncodedTable) -> Bounds:
     """Return the mean reconstruction error of every node, in [0, 1], over rows known to be real (spec/metrics.md).
 
-    A mean over rows, quasi-identifiers and the sensitive value, which is published as it is: a sum over levels.
+    The mean is over rows, quasi-identifiers and the sensitive value, which is published as is, so it is a sum over
+    levels.
     """
     lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
     terms = [np.zeros(height + 1) for height in lattice.heights]

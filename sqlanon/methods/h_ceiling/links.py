@@ -1,30 +1,29 @@
 """The probability that a row of a group belongs to a person whom the adversary knows to be in its class.
 
-The adversary has the table, the catalog and k, and takes every way in which rows of the hosts can be labelled as
-counterfeits for equally likely, if it agrees with the catalog and leaves each class a real row. Where n rows of class t
-are real, each of them is the person's with probability 1 / n. So a row of t has the probability
+The adversary has the table, the catalog and k, and considers all ways to label rows of the hosts as counterfeits
+equally likely that agree with the catalog and leave each class a real row. Where n rows of class t are real, each of
+them is the person's with probability 1 / n. So a row of t has the probability
 
     P(row) = E[1 / n if the row is real, else 0],
 
-and link is the highest of the group. Its inverse, k_eff, is k for classes of k rows without counterfeits, and with a
+and link is the highest of the group. Its inverse, k_eff, is k for classes of k rows without counterfeits. With a
 catalog it is less, even where condition F holds: for two classes {D, D, A, F} and one counterfeit D, A is the person's
 with ½ · ¼ + ½ · ⅓ = 7/24, more than ¼ (spec/hceiling.md H6).
 
-Source: spec/hceiling.md (G), *Metric*. That 1 / min n_t, of the true counts, is a bound of link, as is said there, is
-not so: the mean of 1 / n over worlds can be above it. The bound here is.
+Source: spec/hceiling.md (G), *Metric*. It states that 1 / min n_t, of the true counts, bounds link. That is false: the
+mean of 1 / n over worlds can exceed it. The bound here is proven.
 
-In how many ways rows can be labelled as counterfeits, and how likely a row is a person's over all of them.
-
-A class of n rows has n - 1 counterfeits at most if and only if not all of its rows are. Without that, the values would
-be independent of each other: of the M rows of a value, any C. With it, by inclusion and exclusion over the sets B of
-classes that are *full*, all of whose rows are counterfeits, the number of ways is
+Counting the ways. A class of n rows has n - 1 counterfeits at most if and only if not all of its rows are. Without
+that,
+the values would be independent of each other: of the M rows of a value, any C. With it, by inclusion and exclusion over
+the sets B of classes that are *full*, all of whose rows are counterfeits, the number of ways is
 
     Σ_B (-1)^|B| ways in which the classes of B are full,
 
-and so is that of ways in which a certain row is real, with 1 / n for each where its class is left n real rows. Few sets
-fit into the catalog, often the empty one alone. Where there are too many, sums that end early are bounds (Bonferroni).
+and likewise for the ways in which a certain row is real, with 1 / n for each where its class is left n real rows. Few
+sets fit into the catalog, often only the empty one. Where there are too many, truncated sums are bounds (Bonferroni).
 
-All is counted in integers: ways are a product over values, up to a factor that all of them have.
+All counts are integers: ways are a product over values, up to a common factor.
 """
 
 from __future__ import annotations
@@ -68,18 +67,18 @@ class Links:
 
 
 MAX_TERMS = 30_000
-"""The terms that the sums of a group may have.
+"""The most terms in the sums of a group.
 
 tests.benchmarks.catalogs, condition F: of 5,000 classes, all of them filled up to 5, 24 groups of 686 are not exact,
 in 5 CPU s; with 100,000 terms 11, in 11 s; with 10,000 33, in 3 s. Of 500 filled up to 10 and 20 others 3 of 67, in
 6 s; 1, in 14 s; 7, in 1.6 s.
 """
 
-Vector = tuple[int, ...]  # rows of each value of the catalog
+Vector = tuple[int, ...]  # rows by value of the catalog
 
 
 class Rows(NamedTuple):
-    """The rows of a class, in all and of each value of the catalog. The others are real."""
+    """The size of a class, and its rows by value of the catalog; its other rows are real."""
 
     size: int
     counts: Vector
@@ -87,19 +86,19 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Link:
-    """The probability that the likeliest row is the person's; an upper bound if it isn't exact."""
+    """The probability that the likeliest row is the person's, or an upper bound of it."""
 
     probability: Fraction
     exact: bool
 
     @property
     def effective_k(self) -> Fraction:
-        """k_eff: the size of a class without counterfeits that conceals a person as well."""
+        """k_eff: the size of a class without counterfeits that conceals a person equally well."""
         return 1 / self.probability
 
 
 class Worlds:
-    """The ways to label rows of hosts, the classes that they can be in, as counterfeits of each value in total."""
+    """The ways to label rows of hosts as counterfeits, given the totals by value."""
 
     def __init__(self, totals: Vector, hosts: Sequence[Rows]) -> None:
         self._totals = totals
@@ -116,16 +115,16 @@ class Worlds:
             self._ways -= sum(count * self._ways_of(full) for full, count in self._fillable.items())
 
     def likeliest(self, rows: Rows) -> Link:
-        """Return E[1 / n if the row is real, else 0] of the likeliest row of a host with n real rows."""
+        """Return E[1 / n if the row is real, else 0] for the likeliest row of a host with n real rows."""
         inside = [place for place, count in enumerate(rows.counts) if count]
         outside = [place for place, count in enumerate(rows.counts) if not count]
-        elsewhere: Counter[Vector] = Counter()  # ways for the other values, by what is full of those of this class
+        elsewhere: Counter[Vector] = Counter()  # ways for values outside this class, by the full rows of its own values
         for full, sign in self._sets_without(rows).items():
-            if sign:  # 0 where sets cancel out, or where none of the other classes makes this sum
+            if sign:  # 0 if sets cancel out, or no other classes make this sum
                 elsewhere[tuple(full[place] for place in inside)] += sign * self._ways_of(full, outside)
         shares = lcm(*range(1, rows.size + 1))
         of_row = [shares // (rows.size - fakes) for fakes in range(rows.size)]
-        # A row of a value that the catalog does not have is sure to be real: no other row is likelier.
+        # A row whose value is not in the catalog is real for sure: no other row is likelier.
         best = max(
             sum(ways * sum(map(mul, of_row, self._ways_inside(rows, full, row))) for full, ways in elsewhere.items())
             for row in ([-1] if rows.size > sum(rows.counts) else inside)
@@ -136,9 +135,9 @@ class Worlds:
         return Link(min(bound, Fraction(best, shares * self._ways)) if self._ways > 0 else bound, exact=False)
 
     def _ways_inside(self, rows: Rows, full: Vector, row: int) -> list[int]:
-        """Return ways for the values of a class by its number of counterfeits, if a row of one value is real.
+        """Return the ways for a class's values by its number of counterfeits, given that a row of one value is real.
 
-        ``full`` are rows of its values in classes that are full, and ``row`` is the place of the value, -1 for none.
+        ``full`` are the rows of its values in full classes, and ``row`` is the place of the value, -1 for none.
         """
         ways = [1]
         inside = ((place, count) for place, count in enumerate(rows.counts) if count)
@@ -152,7 +151,7 @@ class Worlds:
         return ways
 
     def _ways_of(self, full: Vector, places: Iterable[int] | None = None) -> int:
-        """Count the ways in which rows of full classes are counterfeits, for values at some places or for all."""
+        """Count the ways in which the rows of full classes are counterfeits, for values at some places or all."""
         places = range(len(full)) if places is None else places
         return prod(self._values[place].ways(full[place], 0)[0] for place in places)
 
@@ -161,9 +160,9 @@ class Worlds:
 
     # guarded: tests/unit/h_ceiling/test_catalog_links.py
     def _signed_sets(self, most: int) -> tuple[bool, dict[Vector, int]]:
-        """Sum (-1)^|B| over sets B of classes that can be full, by the rows in them, those with fewer rows first.
+        """Sum (-1)^|B| over sets B of classes that can be full, by the rows in them, smallest first.
 
-        Only the empty set, and False, if there are more than ``most`` such sums.
+        Return only the empty set, and False, if there are more than ``most`` such sums.
         """
         nothing = (0,) * len(self._totals)
         sets = {nothing: 1}  # no mutants: what all have as a factor cancels
@@ -177,7 +176,7 @@ class Worlds:
         return True, dict(sorted(sets.items(), key=lambda item: sum(item[0])))
 
     def _sets_without(self, rows: Rows) -> Mapping[Vector, int]:
-        """Return the sets that a class is not in: those of all classes are these times 1 - z^rows, and are divided."""
+        """Return the sets without a class: the generating function is divided by 1 - z^rows."""
         if not self._exact or not self._can_be_full(rows):
             return self._sets
         rest: dict[Vector, int] = {}
@@ -188,13 +187,13 @@ class Worlds:
 
 class _Value:
     def __init__(self, total: int, pool: int, furthest: int) -> None:
-        self._total = total  # of them that are counterfeits
-        self._pool = pool  # all of them
-        self._furthest = min(pool, furthest)  # ways are those to draw this many rows one by one
+        self._total = total  # of the rows that are counterfeits
+        self._pool = pool  # of rows of the value
+        self._furthest = min(pool, furthest)  # how many of these rows the common factor draws one by one
         self._known: dict[tuple[int, int, bool], list[int]] = {}
 
     def ways(self, full: int, count: int, real: bool = False) -> list[int]:
-        """Return ways by number of counterfeits among ``count`` rows of a class; one may be known to be real.
+        """Return the ways by number of counterfeits among ``count`` rows of a class; one may be known to be real.
 
         ``full`` rows of other classes are all counterfeits.
         """

@@ -1,6 +1,6 @@
-"""The labels of local recoding: a cell has the labels of its class, which the number of the class finds.
+"""The labels of local recoding: a cell's key finds its class, and the class its labels.
 
-Beside the labels stand means, medians and ranges of the values of classes, if a policy asks for these.
+Means, medians and ranges of a class's values stand beside the labels if the policy asks for them.
 """
 
 from __future__ import annotations
@@ -49,29 +49,28 @@ OF_CLASS = exp.alias_(CLASS_LABELS.table, "anon_of_class", table=True)
 
 
 def aggregates_of(position: int) -> Relation:
-    """The aggregates that are published of the values of a quasi-identifier in each class."""
     return Relation(f"anon_aggregates_{position}", "class")
 
 
 @dataclass(frozen=True)
 class PerClass(Recoding):
-    """The labels of classes that are each at levels of their own; no two of them have the same ones.
+    """A recoding with one combination of labels per class.
 
-    :data:`CLASS_KEYS` and :data:`CLASS_LABELS` are made by :func:`make_classes`, or by :meth:`find_classes`. Beside
-    earlier releases two of them may have the same labels, and persons of other joint classes.
+    :func:`make_classes` or :meth:`find_classes` makes :data:`CLASS_KEYS` and :data:`CLASS_LABELS`. Beside earlier
+    releases two classes may share their labels; their persons are then in different joint classes.
     """
 
-    earlier: EarlierClasses | None = None  # what earlier releases show of the persons, which keys have beside labels
+    earlier: EarlierClasses | None = None  # what earlier releases show of the persons; part of the keys
 
     @property
     def class_list(self) -> exp.Query:
-        """The list of the classes: by class and quasi-identifier (``position``) the level and the label."""
+        """The level and label of each class by ``position``, one row per class and quasi-identifier."""
         return SQL.query("class_list", levels=LEVELS, labels=self.encoding.labels, keys=self.encoding.word_columns)
 
     def find_classes(self, engine: Compute, policy: Policy, listed: Relation | exp.Expr) -> None:
-        """Make the tables of the recoding for cells that go to listed classes: each to the one of the least loss.
+        """Make the tables of the recoding by sending each cell to the listed class of least loss.
 
-        The list (:attr:`class_list`) was made under the policy, with the same taxonomies.
+        The list (:attr:`class_list`) was made under the same policy and taxonomies.
         """
         encoding = self.encoding
         engine.run(Step(CLASS_LABELS, self.labels_of(listed), "labels of listed classes"))
@@ -81,7 +80,6 @@ class PerClass(Recoding):
         engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
     def labels_of(self, listed: Relation | exp.Expr) -> exp.Query:
-        """The labels of listed classes, a row each."""
         names = self.encoding.label_columns
         return SQL.query("labels_of_listed", listed=listed, positions=[*map(number, range(len(names)))], texts=names)
 
@@ -97,13 +95,13 @@ class PerClass(Recoding):
         return (CLASS,)
 
     def join_codes(self, query: exp.Select, table: str) -> exp.Select:
-        """Join codes (:meth:`Recoding.join_codes`); cells that are left out are in no class and in no row."""
+        """Join codes (:meth:`Recoding.join_codes`); left-out cells have no class and drop out."""
         keys = [column(word, table) for word in self.encoding.word_columns]
         joined = query.join(OF_KEY.copy(), on=self._has_key(keys), copy=False)
         return joined.select(column(CLASS, "anon_of_key"), copy=False)
 
     def join_classes(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the keys of cells, joined with ``anon_of_key``, which has their classes if any."""
+        """Left-join ``anon_of_key``, which has the class of each key, to a table of cells."""
         keys = [column(word, table) for word in self.encoding.word_columns]
         return left_join(query, OF_KEY.copy(), self._has_key(keys))
 
@@ -111,11 +109,11 @@ class PerClass(Recoding):
         return self.join_codes(query, table)
 
     def join_to_source(self, query: exp.Select, table: str) -> exp.Select:
-        """Join labels (:meth:`Recoding.join_to_source`); the key of a row is that of its values together."""
+        """Join labels (:meth:`Recoding.join_to_source`); the values of a row together make its key."""
         return self.join_classes_to_source(query, table).select(column(CLASS, "anon_of_key"), copy=False)
 
     def join_classes_to_source(self, query: exp.Select, table: str) -> exp.Select:
-        """The query of a table with the rows of the source, joined as by :meth:`join_classes`."""
+        """Left-join the classes to the rows of the source, like :meth:`join_classes`."""
         encoding = replace(self.encoding, spec=replace(self.encoding.spec, earlier=self.earlier))
         query = with_persons(self.earlier, with_leaves(encoding, query, table), table)
         keys = [exp.paren(key_word(encoding, word)) for word in range(len(self.encoding.word_columns))]
@@ -152,15 +150,15 @@ class PerClass(Recoding):
 
 
 def without_numbers(table: EncodedTable) -> EncodedTable:
-    """Return cells for queries of labels alone: the key of a cell, which has the number in it, finds its class."""
+    """Drop the joint-class numbers from the cells' description, for queries that only read labels."""
     spec = replace(table.encoding.spec, earlier=None, shown_values=())
     return replace(table, encoding=replace(table.encoding, spec=spec, has_raw_values=table.encoding.holds_release))
 
 
 def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> exp.Query:
-    """Keys, each once, that a class covers, with the one of the least loss, of several the first.
+    """Select each covered key once, with its covering class of least loss; the first of several.
 
-    ``labels`` are those of the classes by position, with their words and what they lose.
+    ``labels`` has the labels of the classes by position, with their words and losses.
     """
     sql = SQL.given(**key_roles(encoding))
     masked = [f"anon_masked_{word}" for word, _ in enumerate(key_words(encoding))]
@@ -168,10 +166,9 @@ def covering_classes(encoding: Encoding, keys: exp.Query, labels: exp.Query) -> 
 
 
 def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: bool) -> bool:
-    """Make the tables of a recoding from :data:`PARTS` and :data:`LEVELS`, and its kept classes (``KEPT_CLASSES``).
+    """Make the tables of a recoding from :data:`PARTS` and :data:`LEVELS`, and its ``KEPT_CLASSES``.
 
-    ``masks`` asks for the rows that are left out to be masked, if they meet the privacy models as one class. Returns
-    whether they are.
+    With ``masks``, left-out rows are masked if they meet the privacy models as one class. Returns whether they were.
     """
     listed, texts = recoding.class_list, recoding.encoding.label_columns
     listed.set("order", None)  # which grouped rows do not need
@@ -191,7 +188,6 @@ def make_classes(engine: Compute, recoding: PerClass, left_out: int, *, masks: b
 
 
 def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> ClassesRecord:
-    """The record of the classes that are published, with the labels that the database has for them."""
     names, sql = recoding.encoding.spec.quasi_identifiers, SQL.given(listed=recoding.class_list, kept=KEPT_CLASSES)
     query = sql.query("recorded_labels")
     labels: dict[str, list[tuple[int | None, str | None]]] = {name: [] for name in names}
@@ -207,11 +203,10 @@ def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> C
 
 
 def make_aggregates(engine: Compute, recoding: PerClass, settings: LocalRecoding) -> None:
-    """Make the tables of aggregates (:func:`aggregates_of`), from the values of cells and their rows."""
     encoding = recoding.encoding
     types = {found.name: found.type for found in encoding.spec.columns}
     for name, columns in settings.aggregates.items():
-        # The number that the quasi-identifier has in each cell, beside its class and its rows.
+        # The numeric value of each cell's quasi-identifier, beside its class and rows.
         position = encoding.spec.quasi_identifiers.index(name)
         masks = encoding.keys.label_masks(position, 0)
         words = [column(encoding.key(word)) for word in masks]

@@ -1,9 +1,9 @@
-"""The loss of local recoding: a lower bound for any recoding, and an estimate.
+"""A lower bound for the loss of any recoding, and an estimate of the loss of local recoding.
 
 No recoding loses less than the cheapest labels that enough rows share, whichever rows it leaves out and whatever else
-it asks of classes: all rows of a class have its labels in the whole table, too. The nodes are looked at in boxes, those
-of the least loss first: few keys can have cheaper labels in a box than the ones that are known. (Node by node, without
-boxes, ARX's Adult takes three times as long.)
+it asks of classes: in the whole table, too, all rows of a class have its labels. The nodes are visited in boxes, least
+loss first: few keys can have cheaper labels in a box than those already known. (Without boxes, node by node, ARX's
+Adult takes three times as long.)
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from sqlanon.queries.class_measures import class_relation, within
 from sqlanon.queries.grouping import NODE, by_keys, mask_column, masked_nodes
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, column, f, given_lists, number, select, subquery
 
-MAX_BOX_NODES = 16  # of a box: of more, more keys may have cheaper labels somewhere in it
-BOXES_AT_ONCE = 16  # the boxes of a statement
-LADDERS = Relation("anon_ladders", "cell")  # the keys, and what their labels lose, level by level (``anon_losses``)
-CHEAPEST = Relation("anon_cheapest", "cell")  # what keys lose at the cheapest labels that are known to be shared
+MAX_BOX_NODES = 16  # per box: in larger ones, more keys may have cheaper labels somewhere
+BOXES_AT_ONCE = 16  # per statement
+LADDERS = Relation("anon_ladders", "cell")  # the keys, and the losses of their labels, level by level (``anon_losses``)
+CHEAPEST = Relation("anon_cheapest", "cell")  # the loss of each key at the cheapest shared labels known so far
 
 SAMPLED_NODES = 60
-"""The most nodes that are looked at, most of them fine.
+"""The most nodes to look at, most of them fine.
 
-Rows lose less where they need not share a class that others have taken, and more where there are few nodes to choose
-from. For ARX's Adult, 30,162 rows, k = 5, the estimate is .056 where local recoding loses .057, and for 3 distinct
-occupations .030 where it loses .035; of 160 nodes it would be .043 and .022.
+The estimate is lower where rows need not share a class that others have taken, and higher the fewer nodes there are to
+choose from. For ARX's Adult, 30,162 rows, k = 5, it is .056 where local recoding loses .057, and for 3 distinct
+occupations .030 where it loses .035; with 160 nodes it would be .043 and .022.
 """
 
-MAX_NODES = 100_000  # of a lattice that is estimated: all are put in order
-MAX_CELLS = 50_000  # of a table: of more the estimate takes a tenth of a second and longer
-DIGITS = 9  # of losses that put nodes in order: the last ones of a mean depend on the order in which rows were added
+MAX_NODES = 100_000  # of a lattice to estimate: all are sorted
+MAX_CELLS = 50_000  # of a table: beyond them the estimate takes a tenth of a second and longer
+DIGITS = 9  # of losses that order nodes: the last digits of a mean depend on the order of addition
 
 
 def lower_bound(table: LocalTable) -> float:
-    """The mean over rows of the least loss of labels under which the whole table has enough rows, or 1."""
+    """Bound the loss: the mean over rows of the least loss of labels that enough rows of the table share, or 1."""
     engine, sql = table.engine, table.sql.given(ladders=LADDERS, cheapest=CHEAPEST)
     engine.run(sql.step(LADDERS, "ladders"))
     make_empty(engine, CHEAPEST, [KEY, "anon_loss"], "cheapest labels")
     heights = table.lattice.heights
-    # By quasi-identifier the place of its level among what all labels of a key lose, from 1.
+    # By quasi-identifier the place of its level in ``anon_losses``, from 1.
     firsts = [*itertools.accumulate((height + 1 for height in heights[:-1]), initial=1)]
     places = [f"anon_place_{place}" for place, _ in enumerate(heights)]
 
@@ -68,7 +68,7 @@ def lower_bound(table: LocalTable) -> float:
     )
     engine.prepare("anon_cheapest_labels", exp.Insert(this=CHEAPEST.table, expression=cheaper), "cheapest labels")
     boxes = _boxes(table)
-    # The box of the least loss comes alone: what is known after it spares most of the others.
+    # The box of least loss comes first and by itself: its result spares most of the others.
     for batch in [boxes[:1], *(boxes[at : at + BOXES_AT_ONCE] for at in range(1, len(boxes), BOXES_AT_ONCE))]:
         nodes = ((box, node) for box, nodes_of_box in enumerate(batch) for node in nodes_of_box)
         rows = ((at, box, *table.masks(node), *map(add, firsts, node)) for at, (box, node) in enumerate(nodes))
@@ -79,7 +79,7 @@ def lower_bound(table: LocalTable) -> float:
 
 
 def _boxes(table: LocalTable) -> list[Sequence[Levels]]:
-    """The nodes in boxes over the quasi-identifiers whose levels lose least, by what the table loses at the least."""
+    """Split the nodes into boxes that span the quasi-identifiers whose levels lose least; least loss first."""
     lattice, losses = table.lattice, table.level_losses
     levels = [range(least, most + 1) for least, most in zip(lattice.bottom, lattice.top, strict=True)]
     size, sides = 1, set[int]()
@@ -99,8 +99,7 @@ def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
     """Estimate the loss of rows at the first of a few nodes where their class meets the models; 1 without such a node.
 
     Returns:
-        the mean loss, in [0, 1]; None if there are too many cells or nodes, weights of rows, or a model of
-            classes of one node.
+        the mean loss, in [0, 1]; None for too many cells or nodes, weights of rows, or a model of one node's classes.
     """
     encoding, lattice = source.encoding, source.context.lattice
     is_large = engine.is_far(encoding.cells.table) or source.cell_count > MAX_CELLS or lattice.size > MAX_NODES

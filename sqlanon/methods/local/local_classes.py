@@ -1,4 +1,4 @@
-"""The classes that peeling finds for a table under its policy, and those that an earlier release shows."""
+"""Find the classes of a table under its policy, and read those of an earlier release."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from sqlanon.queries.kit.nodes import all_of, column, left_join, same, select
 from sqlanon.queries.released_classes import ClassesOfKeys, ListedClasses, ReleasedClasses, carried_columns
 
 HELP = "what can help: a larger suppression_limit, a smaller k, or fewer releases in earlier"
-# How often classes are tried for rows to come: rows that none covers join some, whose labels then cover others too.
-ROUNDS = 10
+ROUNDS = 10  # of trying classes for future rows: uncovered rows join some, whose new labels then cover others too
 
 
 @dataclass(frozen=True)
 class LocalClasses:
-    """The classes of a local recoding, which tables of the run have: ``PARTS``, ``LEVELS``, ``LOSSES``."""
+    """The summary of a local recoding, whose classes are in ``PARTS``, ``LEVELS`` and ``LOSSES``."""
 
     class_count: int
-    loss: float  # the mean of rows, by mass, and of quasi-identifiers, by shares; rows that are left out lose 1
-    left_out: int  # how many rows are left out
-    used_nodes: int  # how many combinations of levels classes have
+    loss: float  # the mean over rows, by mass, and quasi-identifiers, by shares; left-out rows lose 1
+    left_out: int  # rows
+    used_nodes: int  # combinations of levels that classes have
     level_shares: Sequence[Sequence[float]]  # by quasi-identifier and level, the share of rows in classes
     label_counts: Sequence[int]  # by quasi-identifier
-    minimality: tuple[int, int]  # rows that peeling has given away (:meth:`Peeling.take`)
+    minimality: tuple[int, int]  # the rows that peeling gives away (:meth:`Peeling.take`)
     checked_nodes: int
     is_final: bool  # False if peeling was stopped, so that labels could be finer
     lower_bound: float | None = None  # of the loss of any recoding
@@ -42,11 +41,7 @@ class LocalClasses:
 
 
 def found_classes(engine: Compute, source: EncodedTable, watch: Watch) -> LocalClasses:
-    """Make the classes of a table; beside earlier releases several may have the same labels.
-
-    Raises:
-        UnsatisfiableError: none meet the policy within its suppression limit.
-    """
+    """Make the classes of a table; beside earlier releases several may have the same labels."""
     policy, context, has_earlier = source.bound.policy, source.context, source.encoding.spec.earlier is not None
 
     def no_classes(*reasons: str) -> UnsatisfiableError:
@@ -78,11 +73,11 @@ def found_classes(engine: Compute, source: EncodedTable, watch: Watch) -> LocalC
 
 
 def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> LocalClasses:
-    """Make classes that hold where each row goes to that of the least loss, as rows that are still to come do.
+    """Make classes that still hold when each row, present or future, goes to its class of least loss.
 
-    Peeling gives a key the class of the first node that takes it, and another one may cover it with less loss. Where
-    the key goes there, its own class may fall short. Such classes are left out, and what no class covers then is put
-    into classes as after peeling. More rows than are allowed are left out if no better classes are found.
+    Peeling gives a key the class of the first node that takes it, but another class may cover it at less loss; if the
+    key goes there, its own class may fall short. Such classes are left out, and uncovered keys settle as after peeling.
+    More rows than allowed are left out if no better classes are found.
 
     Raises:
         UnsatisfiableError: no classes meet the policy.
@@ -101,7 +96,6 @@ def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> 
 
 
 def described(parts: Parts, minimality: tuple[int, int], watch: Watch) -> LocalClasses:
-    """Count the classes of a table, and what they lose."""
     engine, heights = parts.engine, parts.table.lattice.heights
     row = engine.fetch(parts.sql.query("described_classes"), "what classes lose", "count")[0]
     rows, labels = [[0] * (height + 1) for height in heights], [0] * len(heights)
@@ -123,8 +117,6 @@ def described(parts: Parts, minimality: tuple[int, int], watch: Watch) -> LocalC
 
 @dataclass(frozen=True)
 class KeyedClasses(ListedClasses, ClassesOfKeys):
-    """The classes of a release by local recoding, and those of keys."""
-
     recoding: PerClass  # the classes of keys, with their labels
 
     def join_to_keys(self, query: exp.Select, table: str) -> exp.Select:
@@ -132,12 +124,12 @@ class KeyedClasses(ListedClasses, ClassesOfKeys):
 
 
 def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, classes: ListedClasses) -> exp.Select:
-    """The rows of the source of a release with the number of their class, for which its classes are made again.
+    """Select the source rows of an earlier release with the number of their class, by making its classes again.
 
-    Its cells are by what earlier releases show; there is a table of the classes that it shows.
+    Its cells are split by what earlier releases show, and a table has the classes that it shows.
 
     Raises:
-        UnsatisfiableError: no classes meet its policy, so that its source is another one.
+        UnsatisfiableError: no classes meet its policy, so its source has changed.
     """
     table = encode_table(engine, release.bound, spec, label_losses=())
     found = found_classes(engine, table, Watch())
@@ -149,7 +141,6 @@ def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, cl
 
 
 def _with_number(classes: ReleasedClasses, query: exp.Select) -> exp.Select:
-    """A query that is joined with the classes of keys, and the number that a release shows for these."""
     query = left_join(query, OF_CLASS.copy(), column(CLASS, "anon_of_class").eq(column(CLASS, "anon_of_key")))
     name = classes.relation.name
     labels = (same(column(label, name), column(label, "anon_of_class")) for label in classes.labels.values())

@@ -1,4 +1,4 @@
-"""Local recoding: cells are peeled off from fine to coarse, and each class is published at levels of its own."""
+"""Local recoding: cells are peeled off from fine to coarse, and each class is published at its own levels."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from sqlanon.report.document import Part, Table, paragraph, percent
 from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.measure import Beside
 
-MAX_NODES = 10**6  # that are looked at: all are put in order, and each takes some ten microseconds at least
+MAX_NODES = 10**6  # to look at; sorting and counting them takes at least ten microseconds each
 BOUNDED_WORK = 1e8
-"""The most cells times nodes for which the least loss is bounded unless a policy says so: it takes a second.
+"""The most cells times nodes for which the least loss is bounded by default: a second's work.
 
-Of ARX's Adult (2.5e8) it takes 3 CPU seconds, and the rest of the run 5 (tests.benchmarks.local).
+ARX's Adult (2.5e8) takes 3 CPU seconds, beside 5 for the rest of the run (tests.benchmarks.local).
 """
 
 
@@ -55,13 +55,12 @@ class LocalReport(Report):
     """The numbers of a run of local recoding.
 
     Attributes:
-        level_shares: by quasi-identifier the share of the released rows whose label is of each level, from 0 to the
-            top, where all rows have one label.
+        level_shares: by quasi-identifier and level, the share of released rows with a label of that level; the last
+            level is the top, where all rows have one label.
         used_nodes: how many nodes of the lattice have classes in the release.
-        minimality_rows: rows that were in a class of enough rows which violated another privacy model than that of its
-            size; whoever knows the method can conclude that the class had too few values, or too alike ones. None if
-            there are none.
-        minimality_cell_rows: those of them at the bottom of the lattice, in classes of equal rows.
+        minimality_rows: rows that were in a class of enough rows that violated a privacy model on values; whoever
+            knows the method can conclude that its values were too few or too alike. None if there are none.
+        minimality_cell_rows: how many of these were in such a class at the bottom of the lattice, where rows are equal.
     """
 
     level_shares: dict[str, tuple[float, ...]]
@@ -71,13 +70,12 @@ class LocalReport(Report):
 
     @property
     def search_in_words(self) -> str:
-        """The number of classes, the nodes that they are at, and the gap of their loss."""
         seconds = f"{sum(self.seconds.values()):.2f} s"
         found = f"{self.class_count:,} classes at {self.used_nodes:,} of {self.lattice_nodes:,} nodes in {seconds}"
         return f"Not proven optimal: {self.quality} loss {self.loss:.4g}, {found}{self._gap_in_words}."
 
     def summary(self) -> Iterator[Part]:
-        """Show how the classes were found, how fine columns are, the privacy models, and what minimality gives away."""
+        """Show how the classes were found, the levels of columns, the privacy models, and the minimality leaks."""
         yield paragraph(self.search_in_words)
         highest = max(map(len, self.level_shares.values()))
         rows = []
@@ -92,28 +90,23 @@ class LocalReport(Report):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalPublication(SyntacticPublication):
-    """Rows at the labels of their classes."""
-
-    numbered: Encoding  # with the numbers of persons of earlier releases
-    table: EncodedTable  # without them
+    numbered: Encoding  # with the numbers of joint classes
+    table: EncodedTable  # without these numbers
     recoding: PerClass
     classes: LocalClasses
     class_list: ClassesRecord
 
 
 class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
-    """Peel classes off the cells, and publish every row at the labels of its class."""
-
     takes_far_rows = True
     instead_of_node = "each class has levels of its own"
     is_repeatable = True
     report_class = LocalReport
     find = staticmethod(found_classes)
-    # How many rows were in classes that no release shows does not travel with one.
+    # A count of rows in classes that no release shows stays with the custodian.
     custodian_fields = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        """Refuse wide lattices, models of one node, and aggregates of texts or in columns that are there already."""
         method = settings_of(bound.policy)
         refuse_wide(bound.lattice, str(method), most=MAX_NODES)
         if others := judges_no_classes(bound.policy.criteria.bounds):
@@ -225,7 +218,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         return made.class_list
 
     def guarantee(self, made: LocalPublication, report: Report) -> Guarantee:
-        """State what its classes promise, and what the order in which they were taken gives away."""
+        """Add what classes promise, and what the order of peeling gives away."""
         assert isinstance(report, LocalReport)
         plain = super().guarantee(made, report)
         not_covered = (each for each in plain.not_covered if each != CHOSEN_NODE)
@@ -237,13 +230,12 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
 
 
 class LocalFitRun(LocalRun):
-    """A run for partitions, whose classes hold for rows that are still to come."""
+    """Make classes for partitions, which must also hold for future rows."""
 
     find = staticmethod(covering_classes_of)
 
 
 def _notes(table: EncodedTable, classes: LocalClasses) -> Iterator[str]:
-    """Write notes on the classes of a run."""
     policy = table.bound.policy
     if not classes.is_final:
         yield "the search was stopped: rows that were in no class by then have more general labels than they could have"

@@ -1,4 +1,4 @@
-"""The table that local recoding peels: its cells, keys and labels in the database, and what Python knows of nodes."""
+"""The table that local recoding peels: cells, keys and labels in the database, facts on nodes in Python."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, dou
 from sqlanon.queries.source_rows import number_of_key
 
 UNITS = 2**30
-"""Losses of labels, and masses of keys, are integers in units of 1 / 2^30: their products and sums are exact."""
+"""Losses of labels and masses of keys are integers in units of 1 / 2^30, so their products and sums are exact."""
 
-KEY = "anon_key"  # the number of a key, from 1 in the order of keys
-CLASS = "anon_class"  # the number of a class, from 1; among rows that are published 0 is that of masked ones
+KEY = "anon_key"  # the number of a key, from 1 in key order
+CLASS = "anon_class"  # the number of a class, from 1; 0 is that of masked rows
 NUMBER = "anon_number"  # the number of the joint class in earlier releases, or 0
 
-KEYS = Relation("anon_weighed_keys", "cell")  # the keys, each once, with their numbers, words, rows and mass
-CELLS = Relation("anon_peeled_cells", "cell")  # the cells with their keys, if classes are judged by more than rows
-LABELS = Relation("anon_weighed_labels", "node")  # by position, depth and words of keys, what a label loses of a row
-PARTS = Relation("anon_parts", "cell")  # the keys, and the class of each: 0 if it is in none yet, -1 if it is left out
-LEVELS = Relation("anon_levels_of_classes", "class")  # by class and position the depth, and the bits of the label
+KEYS = Relation("anon_weighed_keys", "cell")  # the keys, each once, with numbers, words, rows and mass
+CELLS = Relation("anon_peeled_cells", "cell")  # the cells with their keys, if bounds look at more than rows
+LABELS = Relation("anon_weighed_labels", "node")  # by position, depth and words of keys, the loss of a label per row
+PARTS = Relation("anon_parts", "cell")  # the class of each key: 0 if open, -1 if left out
+LEVELS = Relation("anon_levels_of_classes", "class")  # by class and position, the depth and the bits of the label
 
 
 class LocalTable:
-    """A table that is peeled; :meth:`make` makes its keys, cells and labels."""
+    """A table to peel; :meth:`make` makes its keys, cells and labels."""
 
     def __init__(self, engine: Compute, source: EncodedTable) -> None:
         has_earlier = source.encoding.spec.earlier is not None
@@ -49,22 +49,21 @@ class LocalTable:
         losses = zip(level_losses(source), (share * len(shares) * UNITS for share in shares), strict=True)
         self.engine, self.source = engine, source
         self.policy, self.lattice = source.bound.policy, source.bound.lattice
-        # What the whole table loses of a row, in UNITS, by quasi-identifier and level.
+        # The table's loss per row in UNITS, by quasi-identifier and level.
         self.level_losses: Table = tuple(tuple(round(loss * scale) for loss in of) for of, scale in losses)
         self.encoding = encoding  # of the cells, without values if no model looks at them
         self.words = key_words(encoding)
         self.bits = [*map(mask_column, range(len(self.words)))]
-        self.cells = CELLS if encoding.distinguishing else KEYS  # by which classes are judged
+        self.cells = CELLS if encoding.distinguishing else KEYS  # that classes are judged by
         self.numbered = [NUMBER] if has_earlier else []
         self.carried = [*encoding.carried, *self.numbered]  # the columns of cells that classes are judged by
-        # The rows, or individuals, that every class has at least.
+        # The rows or individuals that every class has at least.
         self.least_size = max((int(each.threshold) for each in bounds if each.measure == CLASS_SIZE), default=1)
-        # Whether a class that meets all bounds meets them with any other cells, too.
+        # Whether a class that meets all bounds still does with any further cells.
         self.is_monotonic = not has_earlier and all(each.monotonic for each in bounds)
         self.sql = Queries("peeling", {**key_roles(encoding), "weighed": KEYS, "labels": LABELS, "units": UNITS})
 
     def make(self) -> None:
-        """Make :data:`KEYS`, :data:`LABELS`, and :data:`CELLS` if classes are judged by these."""
         encoding, weight = self.encoding, ROW_COUNT
         mass: exp.Expr = column("anon_mass")
         if self.source.encoding.spec.row_weight is not None:
@@ -80,12 +79,11 @@ class LocalTable:
         self.engine.run(sql.step(LABELS, "weighed_labels", labels=labelled, **loss_roles(self.policy)))
 
     def masks(self, levels: Levels) -> list[int]:
-        """The bits of each word that distinguish the classes of a node."""
         masks = self.encoding.keys.node_masks(levels)
         return [masks.get(word, 0) for word in range(len(self.words))]
 
     def is_met(self) -> exp.Expr:
-        """Whether a class, with its key, meets the bounds, also on what earlier releases show of it."""
+        """Return whether a class, with its key, meets the bounds, including those beside earlier releases."""
         encoding = self.encoding
         met = within(encoding, encoding.criteria.class_bounds)
         changed = [each for each in encoding.spec.shown_values if each.column != each.bounded]
@@ -94,31 +92,30 @@ class LocalTable:
         return exp.func("coalesce", met, exp.false())
 
     def classes(self, cells: exp.Query, keys: Sequence[str]) -> exp.Select:
-        """Classes of cells with their keys and measures; small ones need not have their values measured."""
+        """Select classes of cells with their keys and measures; values of small classes may go unmeasured."""
         measured_from = 1 if self.encoding.criteria.counts_individuals else self.least_size
         return class_relation(self.grouping(cells, keys), with_keys=True, measured_from=measured_from)
 
     def grouping(self, cells: exp.Query, keys: Sequence[str]) -> Grouping:
-        """Cells that are grouped by some of their columns, and by the number of their joint class if there is one."""
         earlier, relation = self.encoding.spec.earlier, subquery(cells, "anon_judged_cells")
         gaps = earlier is not None and earlier.is_by_person
         return Grouping(self.encoding, (*keys, *self.numbered), relation.copy, relation.copy, gaps=gaps)
 
 
 def key_words(encoding: Encoding) -> list[str]:
-    """The columns of keys; a single one of zeros if all quasi-identifiers have one label each."""
+    """List the columns of keys; a single one of zeros if all quasi-identifiers have one label each."""
     return [encoding.key(word) for word in range(max(encoding.keys.word_count, 1))]
 
 
 def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
-    """A relation with keys, with a word of zeros if these have none."""
+    """Add a word of zeros to a relation whose keys have no words."""
     if encoding.keys.word_count:
         return relation
     return select([exp.Star(), aliased(cast(number(0), "BIGINT"), encoding.key(0))], relation.table)
 
 
 def key_roles(encoding: Encoding) -> dict[str, Role]:
-    """The words of keys, and ``masks``: by position and depth the bits of each word that distinguish labels there."""
+    """Return the words of keys and ``masks``: by position and depth, the bits of each word that distinguish labels."""
     keys, rows = key_words(encoding), []
     bits = [*map(mask_column, range(len(keys)))]
     for place, shape in enumerate(encoding.spec.shapes):
@@ -129,30 +126,26 @@ def key_roles(encoding: Encoding) -> dict[str, Role]:
 
 
 def loss_roles(policy: Policy) -> dict[str, Role]:
-    """The loss of labels by the quality model of a policy, and how much each quasi-identifier counts in it."""
     shares = enumerate(settings_of(policy).shares(policy))
     weighed = values("anon_shares", ("position", "share"), ([number(place), double(share)] for place, share in shares))
     return {"loss": column("ncp" if isinstance(policy.quality, NCP) else "lm"), "shares": weighed, "units": UNITS}
 
 
 def settings_of(policy: Policy) -> LocalRecoding:
-    """Return the settings of a policy for local recoding."""
     assert isinstance(policy.method, LocalRecoding)
     return policy.method
 
 
 def level_losses(source: EncodedTable) -> Table:
-    """By quasi-identifier and level, what a table loses by the quality model of its policy."""
     losses = source.context.losses
     return losses.ncp if isinstance(source.bound.policy.quality, NCP) else losses.lm
 
 
 def judges_no_classes(bounds: Iterable[Bound]) -> list[Bound]:
-    """The bounds that are defined for the classes of one node alone."""
+    """Return the bounds that are only defined for the classes of one node."""
     return [bound for bound in bounds if bound.grain == "node" or bound.measure.view in ("attacker", "population")]
 
 
 def make_empty(engine: Compute, relation: Relation, columns: Sequence[str], purpose: str) -> None:
-    """Make a table of whole numbers that has no rows yet."""
     query = exp.Select(expressions=[aliased(cast(number(0), "BIGINT"), name) for name in columns])
     engine.run(Step(relation, query.where(exp.false(), copy=False), purpose))

@@ -1,17 +1,15 @@
-"""Peeling: nodes from fine to coarse, whose classes that meet every privacy model are taken out of the table.
+"""Peeling: visit nodes from fine to coarse, and take the classes that meet every privacy model out of the table.
 
-So every row has the labels of the finest node, in the order of what the table would lose there, at which the rows that
-are left let it be in a class that meets the models. A batch of nodes is tried at once, over the rows that are left. A
-class is taken if none of its rows is in a class that meets the models at a node before; the nodes are tried again with
-the rest, until they take nothing.
+So every row gets the labels of the finest node, ordered by the table's loss, at which it is in a class that meets the
+models among the remaining rows. A batch of nodes is tried at once over the remaining rows. A class is taken if none of
+its rows is in a passing class of an earlier node; the nodes are tried again with the rest until they take nothing.
 
-Where no union of rows fails a model that one of them meets, a batch takes what its nodes take one after the other.
-Proof: let L be the rows that are left. If a class of L at a node is taken, its rows are in no class of L at a node
-before that meets the models, so in none of a part of L either: one after the other, they are all there when it is the
-turn of the node, and are taken then. The nodes before have none of them in a class that meets the models, and those
-after never see them. So the other rows find the same in L without the class, and the rest follows by induction: the
-first node with a class that meets the models takes all of them each time. For other models the batch is part of what
-the method is.
+If unions of rows never fail a model that one of them meets, a batch takes what its nodes would take one after the
+other. Proof: let L be the remaining rows. If a class of L at a node is taken, its rows are in no passing class of L at
+an earlier node, so in none of any part of L either: in sequence, they are all there when it is the turn of the node,
+and are taken then. Earlier nodes have none of them in a passing class, and later ones never see them. So the other rows
+find the same in L without the class, and the rest follows by induction: the first node with a passing class takes all
+of them each time. For other models the batch is part of the method's definition.
 """
 
 from __future__ import annotations
@@ -29,44 +27,39 @@ from sqlanon.queries.encoding import INDIVIDUAL, ROW_COUNT, row_sum
 from sqlanon.queries.grouping import CLASS_ROWS, NODE, measure_column
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, column, count_distinct, given_lists, number
 
-BATCH_ROWS = 2_000_000  # the cells that are read for a batch of nodes: each cell that is left once for each node
+BATCH_ROWS = 2_000_000  # the cells that a batch of nodes reads: each remaining cell once per node
 MAX_BATCH_NODES = 512
-MAX_JUDGED_NODES = 32  # if a class may fail a model that a part meets: what nodes take depends on those before them
-SHRUNK = 0.7  # the share of the cells that are left below which the others are put aside
+MAX_JUDGED_NODES = 32  # under non-monotonic models, where the classes of a node depend on earlier nodes
+SHRUNK = 0.7  # copy the remaining cells once fewer than this share are left
 
-LEFT = Relation("anon_left_cells", "cell")  # the cells that were left when others were put aside
+LEFT = Relation("anon_left_cells", "cell")  # the cells that remained at the last copy
 TRIED = Relation("anon_tried_classes", "class")  # classes of enough rows, by trial, and whether they meet the models
-TAKEN = Relation("anon_taken_keys", "cell")  # the keys that are in a class, the place of its node, and its first key
+TAKEN = Relation("anon_taken_keys", "cell")  # the keys in a class, the place of its node, and its first key
 FAILED = Relation("anon_failed_keys", "cell")  # the keys of large classes that failed a bound on values before
 
 
 class Watch:
-    """Follows peeling, and ends it early.
+    """Reports the progress of peeling and joining, and ends it early.
 
-    ``observer`` is called with the number of nodes that were looked at, and of the rows that are in no class, after
-    each batch of nodes, and after each round in which keys join classes. ``stopped`` is asked as often whether to make
-    do with the classes so far.
+    ``observer`` is called with the numbers of checked nodes and remaining rows after each batch of nodes and each round
+    in which keys join classes. ``stopped`` is asked at the same times whether to make do with the classes so far.
     """
 
     def __init__(self, observer: Callable[[int, int], None] = lambda *_: None, stopped: Stopped = never) -> None:
         self._observer, self._stopped = observer, stopped
         self.left_rows = self.checked_nodes = 0
-        self.is_stopped = False  # whether ``stopped`` has said so
+        self.is_stopped = False  # whether ``stopped`` has returned True
 
     def look(self) -> None:
-        """Report how far it is, and ask whether to stop."""
         self._observer(self.checked_nodes, self.left_rows)
         self.is_stopped = self.is_stopped or self._stopped()
 
     def finish(self, left_rows: int) -> None:
-        """Report how many rows are left out in the end."""
         self.left_rows = left_rows
         self._observer(self.checked_nodes, left_rows)
 
 
 class Peeling:
-    """Cells that are peeled, node by node."""
-
     def __init__(self, table: LocalTable, watch: Watch) -> None:
         self._table, self._engine, self._watch = table, table.engine, watch
         self._nodes = sorted(table.lattice.nodes(), key=partial(total, table.level_losses))
@@ -76,12 +69,11 @@ class Peeling:
         self._least_rows = max(settings_of(table.policy).min_share * table.source.context.row_count, 1)
 
     def take(self) -> tuple[int, int]:
-        """Take classes that meet the bounds out of the table (:data:`TAKEN`), and count what the order gives away.
+        """Move passing classes into :data:`TAKEN`, and count the rows whose history their order reveals.
 
-        A row of a coarse class was in no class that could be published at the nodes before. If one of these had enough
-        rows, it failed a bound on its sensitive values: whoever knows the method knows that of it, if only in part. A
-        class that fails when it is the turn of its node has failed in some trial of its batch, with these rows and
-        maybe more.
+        A row of a coarse class was in no publishable class at earlier nodes. If such a class had enough rows, it failed
+        a bound on its sensitive values, and whoever knows the method learns that. A class that fails in its node's turn
+        has failed in some trial of its batch, with these rows and maybe more.
 
         Returns:
             how many rows were in such a class, and how many in one at the least general node.
@@ -93,8 +85,8 @@ class Peeling:
         self._count_left()
         finest, kept = 0, self._cell_count
         most = MAX_BATCH_NODES if self._table.is_monotonic else MAX_JUDGED_NODES
-        # The first node, then batches, and after a stop single nodes, ever sparser. The last one is always among them:
-        # all labels are the most general ones there, so that few rows are in no class after it.
+        # The first node, then batches, then after a stop single nodes at growing distances. The last node is always
+        # among them: its labels are the most general ones, so few rows remain after it.
         place, step, last = 0, 1, len(self._nodes) - 1
         while place <= last and self._cell_count:
             is_single = place == 0 or self._watch.is_stopped
@@ -123,7 +115,7 @@ class Peeling:
             query = self._sql.query("rows_of_nodes", trial=trial)
             found = {row["node"]: row["rows"] for row in self._engine.fetch(query, "rows of nodes", "node")}
             nodes = [place for place in nodes if found.get(place, 0) >= self._least_rows]
-            taking = nodes if self._least_rows == 1 else nodes[:1]  # a node may have too few rows after those before it
+            taking = nodes if self._least_rows == 1 else nodes[:1]  # after it, others may have too few rows
             if taking:
                 self._execute("taken", taking, trial)
             trial += 1
@@ -138,7 +130,6 @@ class Peeling:
 
     @property
     def _live(self) -> exp.Select:
-        """The cells that are left."""
         return self._sql.query("left_cells", cells=self._left)
 
     def _count_left(self) -> None:
@@ -152,7 +143,7 @@ class Peeling:
         return int(self._engine.fetch(self._sql.query("failed_rows"), "rows of failed classes", "count")[0]["rows"])
 
     def _prepare(self) -> None:
-        """Plan the statements over the cells that are left: they are given nodes with their masks, and the trial."""
+        """Plan the statements over the remaining cells; their parameters are nodes with masks, and the trial."""
         table, names = self._table, [NODE, *self._table.bits]
         sql = self._sql.given(nodes=given_lists(names), trial=exp.Placeholder(this=str(len(names) + 1)))
         cells = sql.query("at_nodes", cells=self._live, carried=table.carried)

@@ -1,8 +1,8 @@
-"""The classes of keys, and the keys that peeling leaves: they join classes, or are left out, or make one at the top.
+"""Classes of keys, and the keys that peeling leaves: these join classes, are left out, or form a class at the top.
 
-A class has the finest labels that all its rows share. Keys join classes in rounds. In each round every key chooses the
-class whose loss rises least. A class that may have any keys takes all, but few classes do so at once. Of others each
-takes as many as it can, those of the least rise first. Then the rises are computed anew for the classes that changed.
+A class has the finest labels that all its rows share. Keys join classes in rounds: every key chooses the class whose
+loss rises least. Under monotonic models a class takes all keys that choose it, but only a share of the keys joins per
+round; under others it takes as many as it can, least rise first. Then the rises are recomputed for changed classes.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from sqlanon.queries.joint_classes import IS_SHOWN, with_shown
 from sqlanon.queries.kit.named import Queries, Role
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, f, number, select, subquery, union_all
 
-FIRST_TRIALS = 32  # the classes that a key is tried in at first, the ones that lose least; then in ever more at once
-GROWTH = 8  # the factor by which the classes that are tried at once become more
-PAIR_ROWS = 20_000_000  # the most keys times classes times quasi-identifiers that are compared in one statement
-MAX_DISSOLVED = 16  # the most classes that are dissolved at once: which come next depends on what these bring
+FIRST_TRIALS = 32  # how many classes of least loss a key tries at first
+GROWTH = 8  # the factor by which that number grows
+PAIR_ROWS = 20_000_000  # the most keys times classes times quasi-identifiers that one statement compares
+MAX_DISSOLVED = 16  # the most classes to dissolve at once, as each changes which should come next
 LARGEST_EXCESS = 1e6  # the excess over a bound that stands for an infinite one
 
 TOGETHER = 16
-"""Of how many keys that are in no class one more class takes keys at once, where it may have any.
+"""One in this many open keys joins per round, under monotonic models.
 
-Others may lose less in a class that these have made more general: at k = 50 ARX's Adult loses .1596 in place of .1600.
+The others may lose less in a class that these have generalized: at k = 50 ARX's Adult loses .1596 in place of .1600.
 """
 
-OUT = -1  # the class of keys that are left out; that of keys that are not in a class yet is 0
+OUT = -1  # the class of left-out keys; 0 is that of open keys
 
 LENGTH = "anon_length"
 OTHER = "anon_other"
@@ -43,31 +43,31 @@ MEMBER = "anon_member"
 TABLES = {
     "parts": PARTS,
     "levels": LEVELS,
-    "losses": Relation("anon_class_losses", "class"),  # by class mass, rows, the loss of its labels, and their numbers
-    "moves": Relation("anon_moves", "cell"),  # keys that change their class, and their new one
+    "losses": Relation("anon_class_losses", "class"),  # by class the mass, rows, loss of its labels, and their numbers
+    "moves": Relation("anon_moves", "cell"),  # keys that change their class, and the new one
     "changed": Relation("anon_changed_classes", "class"),  # the classes that keys leave or join
     "members": Relation("anon_members", "cell"),  # the cells of classes without their keys
-    "equal": Relation("anon_equal_classes", "class"),  # classes whose labels others have, and the first of these
+    "equal": Relation("anon_equal_classes", "class"),  # classes that share their labels, and the first of each group
     "every": Relation("anon_all_classes", "class"),
     "kept_parts": Relation("anon_parts_kept", "cell"),
     "kept_levels": Relation("anon_levels_of_classes_kept", "class"),
-    "left_keys": Relation("anon_left_keys", "cell"),  # the keys that are in no class, with places from 1 in their order
-    "left_values": Relation("anon_left_values", "cell"),  # by such a key, and quasi-identifier, the bits of its value
-    "meetings": Relation("anon_meetings", "node"),  # by label of a class and value, the loss of the label above both
-    "candidates": Relation("anon_candidates", "cell"),  # keys and classes that they may join, with the rise of the loss
-    "chosen": Relation("anon_chosen", "cell"),  # the class of the least rise for each key, and its place among others
-    "tops": Relation("anon_tops_of_keys", "cell"),  # by key the first key of the same label of the top
-    "excesses": Relation("anon_excesses", "class"),  # how far groups are from bounds, relative to these and summed
-    "at_top": Relation("anon_keys_at_top", "cell"),  # the keys that make a class at a label of the top
-    "failing": Relation("anon_failing_classes", "class"),  # the classes at the top that exceed a bound
+    "left_keys": Relation("anon_left_keys", "cell"),  # the open keys, numbered from 1 in their order
+    "left_values": Relation("anon_left_values", "cell"),  # by open key and quasi-identifier, the bits of its value
+    "meetings": Relation("anon_meetings", "node"),  # by class label and value, the loss of the label above both
+    "candidates": Relation("anon_candidates", "cell"),  # open keys and classes they may join, with the rise of the loss
+    "chosen": Relation("anon_chosen", "cell"),  # by key the class of least rise, and the key's place among its others
+    "tops": Relation("anon_tops_of_keys", "cell"),  # by key the first key under the label of the top
+    "excesses": Relation("anon_excesses", "class"),  # the relative excess over bounds of each group, summed
+    "at_top": Relation("anon_keys_at_top", "cell"),  # the keys that form a class at a label of the top
+    "failing": Relation("anon_failing_classes", "class"),  # the classes at the top that violate a bound
     "near": Relation("anon_near_classes", "class"),  # by such a class the others under its label of the top
-    "nearest": Relation("anon_nearest_classes", "class"),  # a few of these, in the order in which they are dissolved
+    "nearest": Relation("anon_nearest_classes", "class"),  # some of these, in the order in which they are dissolved
 }
-"""The tables of classes, by the roles that they have in queries."""
+"""The tables of classes, by their roles in queries."""
 
 
 class Parts:
-    """The keys of a table in their classes, in the database: the first tables of :data:`TABLES`."""
+    """The keys of a table in their classes, in the first tables of :data:`TABLES`."""
 
     def __init__(self, table: LocalTable) -> None:
         self.table, self.engine = table, table.engine
@@ -83,28 +83,26 @@ class Parts:
         )
 
     def make(self, name: str, query: str = "", **roles: Role) -> None:
-        """Make a table anew by the query of its name, or another one, which may read what was there before."""
+        """Replace a table by its named query, or another one, which may read its previous rows."""
         self.engine.run(replace(self.sql.step(TABLES[name], query or name, **roles), is_again=True))
 
     def put(self, name: str, query: exp.Query, purpose: str) -> None:
-        """Make a table by a query in the same way."""
         self.engine.run(Step(TABLES[name], query, purpose, is_again=True))
 
     def add(self, name: str, query: exp.Query, purpose: str) -> None:
-        """Add rows to a table."""
         self.engine.execute(exp.Insert(this=TABLES[name].table, expression=query), purpose)
 
     def describe(self, *names: str) -> None:
-        """Find out the finest labels of all classes, and what they lose; or one of both alone."""
+        """Compute the finest labels and the losses of all classes, or only one of both."""
         self.make("changed", "all_classes")
         for name in names or ("levels", "losses"):
             self.make(name)
 
     def move(self, moves: exp.Query) -> tuple[int, int]:
-        """Give keys, each once, other classes (``moves``), and describe the classes that change (``changed``).
+        """Move keys to new classes (``moves``), and describe the classes that change (``changed``).
 
         Returns:
-            how many keys these are, and how many rows they have.
+            the numbers of moved keys and of their rows.
         """
         self.put("moves", moves, "keys that move")
         moved = self.engine.fetch(self.sql.query("moved_rows"), "keys that move", "count")[0]
@@ -119,38 +117,34 @@ class Parts:
         return int(moved["keys"]), int(moved["rows"])
 
     def count(self, name: str) -> int:
-        """Count the classes of a table."""
         query = self.sql.query("class_count", classes=TABLES[name])
         return int(self.engine.fetch(query, "classes", "count")[0]["classes"])
 
     def rows_of(self, *classes: int) -> tuple[int, int]:
-        """Count the keys and the rows of some classes."""
         query = self.sql.query("rows_of_class", classes=list(map(number, classes)))
         row = self.engine.fetch(query, "rows of classes", "count")[0]
         return int(row["keys"]), int(row["rows"])
 
-    # Classes that are judged
+    # Judging classes
 
     def make_members(self) -> exp.Select:
-        """Make ``members``, and return the cells of all classes."""
+        """Make ``members``, and select the cells of all classes."""
         encoding = self.table.encoding
         others = [name for name in self.table.carried if name in (*encoding.sensitive_labels, NUMBER)]
         self.make("members", distinguishing=encoding.distinguishing, others=others)
         return select([column(CLASS), *map(column, self.table.carried)], TABLES["members"].table)
 
     def cells_of(self, groups: exp.Query, keys: Sequence[str], member: str = CLASS) -> exp.Select:
-        """Cells of groups, which some columns identify; a group has the classes of another one, or keys."""
+        """Select the cells of groups, which ``keys`` identify; a group consists of classes or of keys (``member``)."""
         members, key = (self.table.cells, KEY) if member == KEY else (TABLES["members"], CLASS)
         sql = self.sql.given(groups=groups, group_keys=keys, members=members, member=member, key=key)
         return sql.query("cells_of_groups", carried=self.table.carried)
 
     def met(self, keys: Sequence[str], *cells: exp.Query) -> exp.Select:
-        """The groups of cells that meet all bounds, by their keys."""
         classes = self.table.classes(union_all(cells), keys)
         return select(map(column, keys), subquery(classes, "anon_classes")).where(self.table.is_met(), copy=False)
 
     def measure(self, keys: Sequence[str], cells: exp.Query) -> None:
-        """Make the ``excesses`` of groups of cells."""
         encoding = self.table.encoding
         excess: exp.Expr = exp.case().when(self.table.is_met(), double(0.0)).else_(double(1e-9))
         for bound in encoding.criteria.class_bounds:
@@ -166,10 +160,10 @@ class Parts:
         query = select([*map(column, keys), aliased(excess, "anon_excess")], classes)
         self.put("excesses", query, "excesses over bounds")
 
-    # Classes that become one, classes that are hidden, and classes that are listed
+    # Merging, hiding and listing classes
 
     def merge(self) -> None:
-        """Make one class of all that have the same labels; if it fails a bound, its keys are in no class again."""
+        """Merge classes with equal labels; the keys of a merged class that fails a bound are open again."""
         self.make("equal")
         if not self.count("equal"):
             return
@@ -181,7 +175,7 @@ class Parts:
         self.move(self.sql.query("merges", met=met))
 
     def hide(self) -> None:
-        """Leave the smallest class of each joint class of earlier releases out, or all, if those whom it hides fail."""
+        """Leave out the smallest class of each joint class of earlier releases, or all if their hidden persons fail."""
         cells = self.sql.query("cells_of_classes", carried=self.table.encoding.carried, joint=EARLIER)
         grouping = replace(self.table.grouping(cells, []), keys=(CLASS, EARLIER))
         is_in = exp.GT(this=column(CLASS), expression=number(0))
@@ -192,7 +186,7 @@ class Parts:
         self.move(self.sql.query("hidden", hidden=hidden))
 
     def cover(self) -> int:
-        """Put each key into the class that covers it with the least loss; leave out classes that fail a bound then.
+        """Assign each key to its covering class of least loss, and leave out classes that then fail a bound.
 
         Returns the rows that no class covers.
         """
@@ -208,10 +202,10 @@ class Parts:
 
 
 def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
-    """Find a place for keys that are in no class, or leave some out, and make classes of equal labels one.
+    """Place or leave out the open keys, and merge classes of equal labels.
 
     Returns:
-        how many rows meet the bounds neither in a class nor all together at the top; keys are in no class then.
+        the rows that fail the bounds even all together at the top, whose keys stay open; else 0.
     """
     _join(parts, watch)
     while True:
@@ -223,7 +217,7 @@ def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
 
 
 def settle_or_stay(parts: Parts, allowed_rows: int, watch: Watch) -> bool:
-    """Settle, or do nothing if some rows find no place; return whether keys have found a place."""
+    """Settle, or restore all classes if some rows find no place; return whether they found one."""
     for name in ("parts", "levels"):
         parts.put(f"kept_{name}", select([exp.Star()], TABLES[name].table), "classes of keys")
     parts.describe()
@@ -236,7 +230,7 @@ def settle_or_stay(parts: Parts, allowed_rows: int, watch: Watch) -> bool:
 
 
 def _join(parts: Parts, watch: Watch) -> None:
-    """Put keys into classes until no class takes one more, or a stop."""
+    """Let keys join classes until no class takes one more, or a stop."""
     left, _ = parts.rows_of(0)
     if not left:
         return
@@ -260,7 +254,6 @@ def _join(parts: Parts, watch: Watch) -> None:
 
 
 def _candidates(parts: Parts, left: int, classes: str, count: int, first: int, last: int) -> exp.Query:
-    """The classes that keys may join, from one place to another in the order of the rise of the loss."""
     among = TABLES[classes]
     parts.make("left_keys")
     parts.make("left_values")
@@ -271,13 +264,11 @@ def _candidates(parts: Parts, left: int, classes: str, count: int, first: int, l
 
 
 def _choices(parts: Parts, left: int) -> exp.Query:
-    """The keys that join the class of their choice."""
     if parts.table.is_monotonic:
         parts.make("chosen")
         return parts.sql.query("first_choices", most=1 + left // TOGETHER)
 
     def met(classes: exp.Query, by: Sequence[str], keys: exp.Query) -> exp.Query:
-        """The groups that meet all bounds: classes, each with some keys."""
         return parts.met(by, parts.cells_of(classes, by), parts.cells_of(keys, by, KEY))
 
     parts.make_members()
@@ -290,10 +281,10 @@ def _choices(parts: Parts, left: int) -> exp.Query:
 
 
 def _gather(parts: Parts, allowed_rows: int) -> int:
-    """Make a class of keys at each label of the top; leave some out, and dissolve classes for the others that fail.
+    """Form classes at the labels of the top; leave some keys out, and dissolve other classes to fill failing ones.
 
     Returns:
-        the rows under labels of the top whose rows do not even meet the bounds all together.
+        the rows under labels of the top that fail the bounds even all together.
     """
     table, sql = parts.table, parts.sql
     parts.make("tops", top_masks=[*map(number, table.masks(table.lattice.top))])
@@ -308,7 +299,7 @@ def _gather(parts: Parts, allowed_rows: int) -> int:
         found = parts.engine.fetch(sql.query("failing_rows"), "classes that fail", "count")[0]
         if found["rows"] or not found["classes"]:
             return int(found["rows"])
-        # Classes of the least loss added per closeness gained are added to those that fail.
+        # Dissolve the classes that add the least loss per closeness gained.
         pairs = sql.query("pairs_with_others")
         parts.measure([CLASS, OTHER], parts.cells_of(pairs, [CLASS, OTHER], MEMBER))
         parts.make("nearest", most=MAX_DISSOLVED)

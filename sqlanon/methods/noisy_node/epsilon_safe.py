@@ -84,13 +84,12 @@ from sqlanon.queries.noise import COMBINATIONS, WHOLE
 from sqlanon.queries.recodings import AtNode
 
 PLACED_CELLS = Relation("anon_placed_cells", "cell")
-"""The cells with their place in the order of their keys."""
+"""The cells with their places in key order."""
 
 SAMPLED_ROWS = Relation("anon_sample", "cell")
-"""The rows of the cells that are in a sample, by place."""
+"""The sampled rows of each cell, by place."""
 
 SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
-"""The cells of the sample."""
 
 SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLED_ROWS, "combinations": COMBINATIONS})
 
@@ -105,8 +104,6 @@ ON_SAMPLE = (
 
 
 class EpsilonSafeRun(NoisyNodeRun):
-    """Publish the classes of a sample, paid for from the budget of the data set."""
-
     takes_far_rows = True
     about_rows = "The rows are those of a random sample that are in classes of k rows or more."
 
@@ -144,7 +141,6 @@ class EpsilonSafeRun(NoisyNodeRun):
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
-    """Refuse a δ that is too small for a node that is drawn on the sample, among ``nodes``."""
     sampling, budget = settings.sampling, settings.budget
     node = settings.budgets[NODE]
     found = delta_on_sample(
@@ -159,7 +155,7 @@ def refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
 
 
 Choice = Callable[[Compute, EncodedTable, Draws, int, int], list[tuple[Levels, int]]]
-"""Draws nodes on a table in some runs, whose classes of fewer rows than a threshold are not shown."""
+"""Draws nodes on a table in some runs; classes of fewer rows than a threshold are not shown."""
 
 
 def epsilon_safe(policy: Policy) -> EpsilonSafe:
@@ -168,13 +164,13 @@ def epsilon_safe(policy: Policy) -> EpsilonSafe:
 
 
 def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int) -> Iterator[DrawnNode]:
-    """Draw nodes on the whole table, or take the public one, each with how its classes are sampled."""
+    """Draw nodes on the whole table, or take the public one, and sample their classes."""
     settings = epsilon_safe(table.bound.policy)
     k, beta = settings.sampling.k, settings.sampling.beta
     if (node := public_node(table.bound)) is not None:
         found = [(node, runs)]
     else:
-        # A class of this number of rows is expected to be shown.
+        # A class of this many rows is expected to be shown.
         found = chosen_nodes(engine, table, draws, math.ceil(k / beta), runs)
     for levels, count in found:
         draw_counts = partial(_draw_classes, engine, table, levels, draws, count)
@@ -184,7 +180,7 @@ def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int
 def drawn_on_sample(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int, choose: Choice | None = None
 ) -> Iterator[DrawnNode]:
-    """Draw nodes on samples, by their scores if nothing else chooses; equal samples share them."""
+    """Draw nodes on samples, by their scores unless ``choose`` is given; equal samples share them."""
     sampling = epsilon_safe(table.bound.policy).sampling
     k = sampling.k
     for sample, times in samples(engine, table, draws.source, sampling.beta, runs):
@@ -196,7 +192,6 @@ def drawn_on_sample(
 
 
 def sampled_table(engine: Compute, table: EncodedTable, sample: Integers) -> EncodedTable:
-    """Make a table of the rows of each cell that are in a sample; shape (cells,)."""
     places = np.arange(len(sample))
     engine.put(SAMPLED_ROWS, pa.table({private.PLACE: places, "anon_sampled_rows": sample}))
     engine.run(SQL.step(SAMPLED_CELLS, "sampled_cells"))
@@ -208,7 +203,7 @@ def sampled_table(engine: Compute, table: EncodedTable, sample: Integers) -> Enc
 def samples(
     engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
 ) -> list[tuple[Integers, int]]:
-    """Draw samples, the rows of each cell that are in them, each with the number of runs that draw it."""
+    """Draw samples as sampled rows by cell, each with the number of runs that draw it."""
     encoding = table.encoding
     keys = [*encoding.word_columns]
     placed = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
@@ -234,14 +229,14 @@ def chosen_nodes(
 def _draw_classes(
     engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int, sample: Integers | None = None
 ) -> list[Relation]:
-    """Draw how many rows of each class of a node are in the sample, unless it was drawn; k or more are shown."""
+    """Draw the sampled rows of each class of a node, unless the sample is given; k or more are shown."""
     sampling = epsilon_safe(table.bound.policy).sampling
     shown = table if sample is None else sampled_table(engine, table, sample)
     engine.run(private.combinations(AtNode(shown.encoding, levels)))
     found = engine.fetch(SQL.query("class_sizes", k=sampling.k), "classes", "class")
     places, sizes = (np.tile(np.array([row[name] for row in found], np.int64), runs) for name in ("place", "rows"))
     kept = sizes if sample is not None else draws.source.thinned(sizes, sampling.beta)
-    # What chance takes from the classes that can be shown, run after run; other classes are left out.
+    # The rows that chance removes from classes that can be shown, run after run; other classes are left out.
     of_runs = np.repeat(np.arange(runs), len(places) // max(1, runs))
     noise = {private.RUN: of_runs, private.PLACE: places, private.NOISE: kept - sizes}
     engine.put(private.NOISE_OF_COMBINATIONS, pa.table(noise))
@@ -257,7 +252,7 @@ def most_rows(weight: int) -> int:
 def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int, reach: int) -> Integers:
     """Score all nodes in lexicographic order; scores too far below the best are raised to ``reach``.
 
-    The table has :func:`most_rows` rows at most; ``threshold`` is K, and ``weight`` W. Scores are in parts of
+    The table has at most :func:`most_rows` rows; ``threshold`` is K, and ``weight`` W. Scores are in parts of
     :data:`WHOLE` of a row, and one row changes each by at most ``weight * WHOLE``; shape (nodes,).
     """
     lattice, row_count = table.context.lattice, table.context.row_count
@@ -285,7 +280,7 @@ def precision_losses(lattice: Lattice) -> Parts:
 def rows_of_nodes(
     engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int]]:
-    """Yield nodes with the rows that a query counts by their classes: none if there are no rows at all."""
+    """Yield nodes with the rows that a query counts in their classes; 0 in an empty table."""
 
     def sized(grouping: Grouping) -> exp.Select:
         return grouping.select([row_sum(name="anon_rows")], grouping.cells())

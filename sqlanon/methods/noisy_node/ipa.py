@@ -63,8 +63,6 @@ from sqlanon.queries.recodings import AtNode, Recoding
 
 
 class NoisyCountsRun(NoisyNodeRun):
-    """Publish noisy counts of the labels of a node, paid for from the budget of the data set."""
-
     takes_far_rows = True
     about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
     label_losses = ("ncp",)
@@ -124,18 +122,16 @@ THEOREMS = {
     ("histogram", False): "geometric mechanism with a threshold",
     ("histogram", True): "geometric mechanism on all combinations of the domain",
 }
-"""The proof of the claim of each method, with δ or with δ = 0; the proofs are above."""
+"""The theorem of each method, for δ > 0 and δ = 0; the proofs are above."""
 
 
-MAX_COMBINATIONS = 1 << 62  # the combinations of labels and value of a domain that can be numbered in 63 bits
+MAX_COMBINATIONS = 1 << 62  # of a domain's labels and values that 63 bits can number
 
 
 @dataclass(frozen=True)
 class Domains:
-    """The numbers of labels of each level, and of values, which are public."""
-
-    labels: Mapping[tuple[int, int], int]  # by quasi-identifier and depth, for depths below the top
-    values: int  # of the sensitive column; 0 if they are not declared
+    labels: Mapping[tuple[int, int], int]  # by quasi-identifier and depth below the top
+    values: int  # of the sensitive column; 0 if not declared
 
     def at(self, levels: Levels) -> Domain:
         return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
@@ -147,7 +143,7 @@ def noisy_counts(policy: Policy) -> NoisyCounts:
 
 
 def public_domains(engine: Compute, table: EncodedTable) -> Domains:
-    """Count labels and values, for a method that shows combinations that nobody has; too many are refused."""
+    """Count labels and values for a method that shows combinations nobody has; refuse too many."""
     method, encoding = noisy_counts(table.bound.policy), table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)
@@ -165,7 +161,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
 
 # guarded: tests/unit/test_methods.py::TestThresholds
 def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
-    """Return the least noisy count that each step shows at a node, from public numbers alone."""
+    """Return the smallest noisy count that each step shows at a node, from public numbers only."""
     rows, found = method.rows_per_individual, {}
     for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
         if (budget := method.budgets.get(step)) is not None:
@@ -180,9 +176,9 @@ def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
 def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
 ) -> list[tuple[Levels, int]]:
-    """Draw nodes, each with the number of runs that it is drawn in.
+    """Draw nodes, each with the number of runs that draw it.
 
-    Their score counts with the threshold of the least general node: it must be public, not the same for all.
+    Scores use the threshold of the least general node: it has to be public, not equal for all nodes.
     """
     lattice = table.bound.lattice
     if (node := public_node(table.bound)) is not None:
@@ -200,9 +196,9 @@ def chosen_nodes(
 def draw_counts(
     engine: Compute, table: EncodedTable, recoding: Recoding, draws: Draws, domain: Domain, runs: int = 1
 ) -> list[Relation]:
-    """Draw the shown counts of a recoding: combinations with noise and, of what they do not show, values with noise.
+    """Draw the shown counts of a recoding: combinations with noise and, of hidden ones, values with noise.
 
-    Combinations are in the relations that are returned; values are in :data:`private.NOISY_LEFT_OVER`.
+    Returns the relations of combinations; values are in :data:`private.NOISY_LEFT_OVER`.
     """
     method = noisy_counts(table.bound.policy)
     least = thresholds(method, domain)
@@ -235,7 +231,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
 
     Args:
         table: the cells, with the NCP of their labels and up to :data:`MAX_ROWS` rows.
-        threshold: the rows that a combination must have not to be at risk in whole.
+        threshold: the rows below which all rows of a combination are at risk.
         reach: the distance from the best within which scores are distinguished.
 
     Returns:
@@ -258,7 +254,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
                 )
                 found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
                 for place, levels in enumerate(together):
-                    # A node that is not answered has no combination that reaches the threshold.
+                    # A node without an answer has no combination that reaches the threshold.
                     row = found.get(place, {"row_count": 0, "score": 0})
                     at_risk = context.row_count - int(row["row_count"])
                     losses.learn(levels, at_risk, WHOLE * at_risk - int(row["score"]))
@@ -266,10 +262,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
 
 
 def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
-    """Take combinations for classes.
-
-    Sensitive values belong to their numbers, as if they were labels of the first quasi-identifier.
-    """
+    """Treat combinations as classes: sensitive values join the labels of the first quasi-identifier in the keys."""
     (name,) = table.encoding.spec.protected
     largest = private.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
     values = int(engine.fetch(largest, "sensitive values")[0]["largest"])

@@ -1,13 +1,13 @@
-"""Private methods that publish the labels of a node: it is drawn by its score or public, and its counts are drawn.
+"""Private methods that publish one node: it is public or drawn by its score, and its counts are drawn.
 
 Most of a lattice is never counted: bounds show that a node is far from the best, as in
 :mod:`sqlanon.search.optimal.search`.
 
-- What labels lose is a sum over the quasi-identifiers, known for every level.
-- A combination does not get smaller at a more general node. So a node has no fewer rows at risk than one above it, and
+- The loss of labels is a sum over the quasi-identifiers, known for every level.
+- Combinations do not shrink at a more general node. So a node has at least the rows at risk of any node above it, and
   each of them loses all that its labels do not.
 
-Which nodes are counted depends on the data, and so does the time that it takes; the scores do not depend on which are.
+Which nodes are counted, and so the running time, depends on the data; the scores do not depend on that.
 """
 
 from __future__ import annotations
@@ -55,15 +55,12 @@ def node_method(policy: Policy) -> NodeMethod:
 
 
 def public_node(bound: BoundPolicy) -> Levels | None:
-    """Return the node that the policy gives, None if it gives none."""
     given = node_method(bound.policy).node
     return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """The draws for a release: its method, the source of chance, and the charge of each step."""
-
     method: NodeMethod
     source: RandomSource
     charges: Mapping[str, Charge]
@@ -74,22 +71,19 @@ class Draws:
 
 @dataclass(frozen=True)
 class DrawnNode:
-    """A node, and how its counts are drawn."""
-
     levels: Levels
-    runs: int  # that it is drawn in: a release is one, an audit makes a hundred thousand at once
+    runs: int  # one for a release; an audit makes a hundred thousand at once
     draw_counts: Callable[[], list[Relation]]  # returns the relations that combinations are in
-    with_left_over: bool  # whether rows that are not shown are drawn by value as well
-    thresholds: Mapping[str, int]  # the least count that a step shows
+    with_left_over: bool  # whether rows of hidden combinations are drawn by value as well
+    thresholds: Mapping[str, int]  # the smallest shown count of each step
 
 
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
-    """Bind a policy with a private method to a source."""
     return checked(prepare(engine, source, policy))
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse a node out of the lattice, observed taxonomies and unfit sensitive columns; else return the policy."""
+    """Refuse a node outside the lattice, observed taxonomies and unfit sensitive columns, or return the policy."""
     node, lattice = public_node(bound), bound.lattice
     problems = [
         f'method.node: "{name}" has levels {least} to {most}, so not {level}'
@@ -114,14 +108,11 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
-    """Return cells that count no more rows of each individual than the method allows, if it knows individuals."""
     return replace(bound.cells, source=bounded_source(engine, bound, source), individual=None)
 
 
 @dataclass(frozen=True)
 class PaidNodes:
-    """The cells of a table, what is known of its domain, and the draws that were paid for."""
-
     table: EncodedTable
     domains: Any
     draws: Draws
@@ -129,31 +120,26 @@ class PaidNodes:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyPublication(PrivatePublication):
-    """Rows of the noisy counts of a node."""
-
     drawn: DrawnNode
     draws: Draws
 
 
 class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublication]):
-    """Publish what is drawn of the counts of a node, paid for from the budget of the data set."""
-
     instead_of_node = 'it draws its node, or has a public one: write it as "node" of the method'
     instead_of_time_limit = "it scores every node; give it a public node, or maximum_levels"
-    label_losses: ClassVar[tuple[str, ...]] = ()
-    """The losses of labels that its scores need."""
+    label_losses: ClassVar[tuple[str, ...]] = ()  # that its scores need
 
     @staticmethod
     @abstractmethod
     def public_domains(engine: Compute, table: EncodedTable) -> Any:
-        """Refuse all that cannot be drawn while nothing is charged, and return what is known of the domain."""
+        """Refuse everything that cannot be drawn while nothing is charged, and return the facts on the domain."""
 
     @staticmethod
     @abstractmethod
     def drawn_nodes(
         engine: Compute, table: EncodedTable, draws: Draws, domains: Any, runs: int = 1
     ) -> Iterator[DrawnNode]:
-        """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
+        """Draw the node of each run, unless it is public; draw the counts of each before the next is yielded."""
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)
@@ -219,23 +205,23 @@ class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublicati
         return NodeRecord(levels=report.node)
 
 
-MAX_ROWS = 1 << 32  # the rows that scores can count, as integers of 63 bits in parts of a row
+MAX_ROWS = 1 << 32  # that scores can count, as integers of 63 bits in parts of a row
 
-TELLING_NODES = 8  # the nodes to score before another look at which are still near the best
+TELLING_NODES = 8  # to score before looking again at which nodes are near the best
 
 
 FAILURE_PROBABILITY = 2.0**-64
-"""The probability, at most, that a node is drawn whose score was merged with those of others far below the best."""
+"""An upper bound of the probability to draw a node whose score was merged with others far below the best."""
 
 
 Parts = Mapping[tuple[int, int], int]
-"""A number for each quasi-identifier and level, in parts of :data:`WHOLE` of a row."""
+"""By quasi-identifier and level, a number in parts of :data:`WHOLE` of a row."""
 
 
 class Losses:
-    """The losses of all nodes of a lattice, as far as they are known: scores without their sign, in parts of a row.
+    """The known losses of the nodes of a lattice: negated scores, in parts of a row.
 
-    ``whole`` is the loss of a row at risk, ``most`` the largest one of a row by the labels of each node.
+    ``whole`` is the loss of a row at risk, ``most`` the largest loss of a row by the labels of each node.
     """
 
     def __init__(
@@ -243,8 +229,8 @@ class Losses:
     ) -> None:
         self._lattice = lattice
         self._largest = row_count * whole
-        self._reach = min(reach, self._largest)  # from the least loss, within which losses are distinguished
-        self._lost = lost  # by all rows together, by the labels of each node; shape of the lattice
+        self._reach = min(reach, self._largest)  # losses are distinguished up to this distance from the least
+        self._lost = lost  # by the labels of each node, over all rows; shape of the lattice
         self._spared = whole - most
         self._known = np.full(lattice.shape, -1, dtype=np.int64)
         self._at_risk = np.zeros(lattice.shape, dtype=np.int64)
@@ -257,9 +243,9 @@ class Losses:
         self._least = min(self._least, loss)
 
     def batches(self) -> Iterator[list[Levels]]:
-        """Yield the nodes to count, in batches; the losses of a batch are to be learnt before the next.
+        """Yield the nodes to count in batches; :meth:`learn` the losses of each before the next.
 
-        If nothing can be out of reach, bounds are of no use.
+        Bounds are of no use if nothing can be out of reach.
         """
         if self._reach == self._largest:
             yield from batches(self._lattice.nodes())
@@ -268,7 +254,7 @@ class Losses:
                 yield [self._lattice.node(index) for index in telling]
 
     def scores(self) -> Integers:
-        """Return all losses, with their sign, in lexicographic order of nodes: what is not known is out of reach."""
+        """Return negated losses in lexicographic order of nodes; unknown ones are out of reach."""
         above = np.where(self._known < 0, self._reach, np.minimum(self._known - self._least, self._reach))
         scores: Integers = -(self._least + above).ravel()
         return scores
@@ -281,7 +267,7 @@ class Losses:
 
 
 def sums(lattice: Lattice, table: Parts) -> Integers:
-    """Sum a number of each level of every node; 0 for levels that no row has."""
+    """Sum the numbers of the levels of every node; 0 for levels that no row has."""
     terms = [
         np.array([table.get((position, depth), 0) for depth in range(least, most + 1)], dtype=np.int64)
         for position, (least, most) in enumerate(zip(lattice.bottom, lattice.top, strict=True))
@@ -290,10 +276,10 @@ def sums(lattice: Lattice, table: Parts) -> Integers:
 
 
 def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
-    """Return how far below the best score nodes are distinguished, for scores of this sensitivity: a public number.
+    """Return the distance from the best score within which nodes are distinguished: a public number.
 
-    One further below is drawn with a probability of at most exp(-reach / scale), by either mechanism, and all of them
-    together with no more than :data:`FAILURE_PROBABILITY`.
+    Either mechanism draws a node further below with a probability of at most exp(-reach / scale), and all of these
+    together with at most :data:`FAILURE_PROBABILITY`.
     """
     scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
     return math.ceil(scale * (math.log(nodes) - math.log(FAILURE_PROBABILITY)))
@@ -302,7 +288,6 @@ def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
 def nodes_by_scores(
     lattice: Lattice, scores: Integers, draws: Draws, *, by: Selection, sensitivity: int, runs: int
 ) -> list[tuple[Levels, int]]:
-    """Draw nodes by the scores of all in lexicographic order, each with the number of runs that it is drawn in."""
     drawn = draws.source.choice(scores, draws.charges[NODE], by=by, sensitivity=sensitivity, runs=runs)
     places, times = np.unique(drawn, return_counts=True)
     nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]

@@ -1,7 +1,7 @@
-"""Move rows: the classes of a node that are too small go to large ones, by ``sql/relocation.sql``.
+"""Move the rows of small classes of a node to large ones, by ``sql/relocation.sql``.
 
-Classes are compared by the bits of their keys, in which the labels of all levels stand: two labels are under the same
-label of a level if they agree in its bits and in those of all levels above.
+Classes are compared by the bits of their keys, which hold the labels of all levels: two labels have the same label
+above them at a level if they agree in its bits and in those of all higher levels.
 """
 
 from __future__ import annotations
@@ -41,44 +41,38 @@ from sqlanon.queries.kit.nodes import (
 )
 
 MAX_PAIRS = 10_000_000
-"""The pairs of classes to compare, unless :data:`MIN_NEIGHBOURS` make more: a second's work.
-
-Measured by tests.benchmarks.relocation.
+"""The pairs of classes to compare, unless :data:`MIN_NEIGHBOURS` makes them more: a second's work
+(tests.benchmarks.relocation).
 """
 
 MIN_NEIGHBOURS = 64
-"""The large classes on either side, in the order of keys, that an outlier class is compared with.
+"""The large classes on either side, in key order, that an outlier class is compared with.
 
-Measured by tests.benchmarks.relocation: rows then go less than 2 % further than if all were compared.
+Rows then move less than 2 % further than if all were compared (tests.benchmarks.relocation).
 """
 
-DIGITS = 12  # by which distances are compared: equal ones are to be equal, in whatever order terms were added
+DIGITS = 12  # of compared distances, so that equal ones are equal in whatever order terms were added
 
 RANKED = Relation("anon_ranked_classes", "class")  # the classes of the node, those of k rows first, larger ones first
-OUTLIERS = Relation(
-    "anon_outlier_classes", "class"
-)  # those of fewer than k rows, with what their labels and those above lose
-MOVES = Relation("anon_moves", "class")  # the class that each outlier class goes to, and how far that is
-MOVED = Relation("anon_moved_cells", "cell")  # the cells of the node, each in the class that it goes to
+OUTLIERS = Relation("anon_outlier_classes", "class")  # of fewer than k rows, with the losses of their labels and above
+MOVES = Relation("anon_moves", "class")  # the target of each outlier class, and its distance
+MOVED = Relation("anon_moved_cells", "cell")  # the cells of the node, each in its target class
 
 SQL = Queries("relocation", {"ranked": RANKED, "outliers": OUTLIERS, "moves": MOVES})
 
 
 @dataclass(frozen=True)
 class Moves:
-    """The rows that were moved: their number, and that of the classes they were in."""
+    """The numbers of moved rows and of their former classes."""
 
     rows: int
     classes: int
     mean_distance: float | None  # None if no row was moved
-    is_exact: bool  # whether each class was compared with all that it could go to
+    is_exact: bool  # whether each class was compared with all possible targets
 
 
 def move(engine: Compute, table: EncodedTable, levels: Levels) -> tuple[EncodedTable, Moves]:
-    """Move the rows of the classes of a node that are too small, and return the table with its new cells.
-
-    Some class must be large enough.
-    """
+    """Move the rows of classes that are too small, and return the table with its new cells."""
     encoding = table.encoding
     engine.run(ranked(encoding, levels))
     counts = engine.fetch(SQL.query("class_counts"), "classes that are too small")[0]
@@ -114,7 +108,7 @@ def outliers(encoding: Encoding, levels: Levels) -> Step:
 
 
 def moves(encoding: Encoding, levels: Levels, neighbours: int) -> Step:
-    """Make :data:`MOVES`, comparing each outlier class with this number of large classes on either side."""
+    """Make :data:`MOVES`; each outlier class is compared with this number of large classes on either side."""
     keys = by_key(encoding, levels).keys
     both = {key: (column(key, "anon_outliers"), column(key, "anon_large")) for key in keys}
     losses = [
@@ -138,7 +132,6 @@ def moves(encoding: Encoding, levels: Levels, neighbours: int) -> Step:
 
 
 def moved(encoding: Encoding, levels: Levels) -> Step:
-    """Make :data:`MOVED`: a cell for each class and each combination of the other columns."""
     codes = [encoding.sensitive(name) for name in encoding.spec.protected]
     raw = [encoding.raw(name) for name in encoding.spec.protected]
     grouping = by_key(encoding, levels, carried=[*codes, *raw, ROW_COUNT])
@@ -158,7 +151,7 @@ def moved(encoding: Encoding, levels: Levels) -> Step:
 
 
 def changed_values(engine: Compute, table: EncodedTable, written: exp.Expr) -> int:
-    """Count the rows of the source whose values beside the quasi-identifiers are not among what was written."""
+    """Count the source rows whose values beside the quasi-identifiers are missing from the written rows."""
     encoding = table.encoding
     names = encoding.spec.protected
     query = SQL.query(
@@ -173,7 +166,7 @@ def changed_values(engine: Compute, table: EncodedTable, written: exp.Expr) -> i
 
 
 def _losses_above(encoding: Encoding, position: int, level: int) -> exp.Select:
-    """Select the losses of the labels of a level and of those above, a row per label, with its bits in keys."""
+    """Select the losses of the labels of a level and above, one row per label, with its bits in keys."""
     depths = range(level, encoding.spec.shapes[position].height + 1)
     words = [encoding.key(word) for word in encoding.keys.label_masks(position, level)]
     columns = [aliased(filtered(f.max(column(word)), c.depth.eq(number(level))), word) for word in words]
@@ -183,7 +176,7 @@ def _losses_above(encoding: Encoding, position: int, level: int) -> exp.Select:
 
 
 def _shared_loss(encoding: Encoding, position: int, level: int) -> exp.Expr:
-    """The loss of the lowest label of a quasi-identifier that two classes are both under; all without one."""
+    """Return the loss of the lowest common label of two classes in a quasi-identifier; 1 if there is none."""
     ifs: list[exp.If] = []
     for depth in range(level, encoding.spec.shapes[position].height + 1):
         masks = encoding.keys.label_masks(position, depth)
@@ -202,5 +195,4 @@ def _loss(position: int, depth: int) -> str:
 
 
 def _target(key: str) -> str:
-    """The column of moves with a word of the key of the class that an outlier class goes to."""
     return f"{key}_there"

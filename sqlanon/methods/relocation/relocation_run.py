@@ -1,6 +1,6 @@
-"""Relocation: a node of few outliers, whose rows are shown in the classes nearest to theirs.
+"""Relocation: publish a node with few outliers, whose rows are moved to the nearest classes.
 
-Recipients learn how many rows are not true any more.
+Recipients learn how many rows are no longer true.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from sqlanon.release.publishing import PublishedNode, attained_at, group_rows, k
 from sqlanon.search import SearchOutcome
 
 PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}
-"""What does not travel with a release.
+"""The fields that do not travel with a release.
 
-How many rows are untruthful does: whoever analyses them has to know by how much any count may be off, and who knows
-which rows are in the table could compute as much without. How far they were moved may be about a single row.
+The number of untruthful rows does: whoever analyses the release has to know by how much any count may be off, and
+whoever knows which rows are in the table could compute it anyway. The distance may be about a single row.
 """
 
 
 class RelocationReport(Report):
     """The numbers of a run of relocation.
 
-    ``loss`` is what the node was chosen by, in which rows that were moved count as suppressed; ``losses`` are of the
-    labels as they are published, which do not show that some are not true.
+    ``loss`` chose the node and counts moved rows as suppressed; ``losses`` are of the published labels, which do not
+    show that some are untrue.
 
     Attributes:
-        limit: the share of rows that was allowed to be moved.
+        limit: the share of rows that could be moved.
         relocated_rows: how many rows have quasi-identifiers that are not theirs.
         untruthful_share: their share of all rows, in [0, 1].
         relocated_classes: how many classes they were in, each of fewer than k rows.
-        mean_distance: how far such a row was moved, as a mean, in [0, 1]: what the labels would lose that are true of
-            the row as well as of the class that it went to. None if no row was moved.
+        mean_distance: the mean loss, in [0, 1], of the labels that are true of a moved row and of its new class. None
+            if no row was moved.
     """
 
     limit: float = Field(title="share of rows that may be untruthful")
@@ -78,15 +78,11 @@ class RelocationReport(Report):
 
 @dataclass(frozen=True, kw_only=True)
 class RelocatedPublication(NodePublication):
-    """Rows at a node, some of them in the classes of others."""
-
     moves: Moves
-    published: NodeSummary  # the node, with the rows that were moved where they are shown
+    published: NodeSummary  # the node with moved rows where they are shown
 
 
 class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]):
-    """Search for the node of least loss that has few outliers, move these, and verify what is written."""
-
     takes_far_rows = True
     instead_of_node = "bound its search by minimum_levels and maximum_levels"
     report_class = RelocationReport
@@ -171,7 +167,6 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
         )
 
     def guarantee(self, made: RelocatedPublication, report: Report) -> Guarantee:
-        """Promise what a full-domain release of k-anonymity does, without its truth."""
         policy = self.bound.policy
         assert isinstance(report, RelocationReport)
         plain = guarantee(policy, report)
@@ -189,9 +184,9 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
 
 
 def unsatisfiable(engine: Compute, table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
-    """Return the error of a search that found no node; what it proposes was checked.
+    """Explain a search that found no node, with checked proposals.
 
-    The most general node has the fewest rows in small classes, whatever the k: if it does not do, none does.
+    The most general node has the fewest rows in small classes, whatever k is: if it fails, every node does.
     """
     settings, context = table.bound.policy.method, table.context
     assert isinstance(settings, Relocation)

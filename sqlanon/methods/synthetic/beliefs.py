@@ -1,6 +1,6 @@
-"""The distribution of a graphical model in a junction tree, and the marginal of any columns.
+"""A graphical model's distribution over the cliques of a junction tree, and the marginals of any columns.
 
-In the tree, cliques of columns, inference is exact (Lauritzen & Spiegelhalter 1988).
+Inference in the tree is exact (Lauritzen & Spiegelhalter 1988).
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from string import ascii_letters
 import numpy as np
 from numpy.typing import NDArray
 
-Columns = tuple[int, ...]  # the numbers of some columns, ascending
+Columns = tuple[int, ...]  # column numbers, ascending
 
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """Cliques of columns, as a tree in which the cliques that hold a column hang together."""
+    """A tree of cliques of columns; the cliques with a given column are connected."""
 
     sizes: tuple[int, ...]  # the number of values of each column
-    cliques: tuple[Columns, ...]  # the root first, each after its parent; no clique holds another one
+    cliques: tuple[Columns, ...]  # the root first, parents before children; no clique contains another
     parents: tuple[int, ...]  # the number of each clique's parent; -1 for the root
 
     @classmethod
     def of(cls, sizes: Sequence[int], sets: Iterable[Columns]) -> JunctionTree:
-        """Make the tree of a model that has a potential for each of some sets; its root has the most cells."""
+        """Make the tree of a model with a potential for each of the sets; the root has the most cells."""
         cliques = [columns_of(mask) for mask in maximal_cliques(sizes, sets)]
         cliques.sort(key=lambda clique: (-cells_of(sizes, clique), clique))
         order, parents = _spanning_tree(cliques)
@@ -55,7 +55,7 @@ class JunctionTree:
 
     @cached_property
     def below(self) -> tuple[frozenset[int], ...]:
-        """The columns of each clique and of all that hang on it."""
+        """The columns of each clique and of its subtree."""
         found = [frozenset(clique) for clique in self.cliques]
         for number in range(len(found) - 1, 0, -1):
             found[self.parents[number]] |= found[number]
@@ -82,10 +82,10 @@ def columns_of(mask: int) -> Columns:
 
 
 def maximal_cliques(sizes: Sequence[int], sets: Iterable[Columns]) -> list[int]:
-    """Return the cliques that are left where columns are eliminated one by one, as masks.
+    """Return the cliques of the graph after eliminating its columns one by one, as masks.
 
-    That column goes next whose clique, which is the column with its neighbours, has the fewest cells, the first of
-    several; its neighbours then become neighbours of each other.
+    The next column is the first whose clique, the column with its neighbours, has the fewest cells; its neighbours then
+    become neighbours of each other.
     """
     neighbours = [1 << each for each in range(len(sizes))]
     for columns in sets:
@@ -107,10 +107,10 @@ def maximal_cliques(sizes: Sequence[int], sets: Iterable[Columns]) -> list[int]:
 
 
 def _spanning_tree(cliques: Sequence[Columns]) -> tuple[list[int], tuple[int, ...]]:
-    """Order the cliques from the first one on, and return the order and the place of each parent in it.
+    """Order the cliques from the first one on; return the order, and the place of each parent in it.
 
-    Cliques that share the most columns are joined first (Prim's algorithm), so that the tree is a junction tree (Jensen
-    & Jensen 1994).
+    Prim's algorithm joins the cliques that share the most columns first, which makes a junction tree (Jensen & Jensen
+    1994).
     """
     order, parents = [0], [-1]
     nearest = {each: (len({*cliques[0]}.intersection(cliques[each])), 0) for each in range(1, len(cliques))}
@@ -129,11 +129,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Link:
-    """Some columns within a larger set of columns."""
+    """The place of some columns in a larger set of columns."""
 
-    axes: tuple[int, ...]  # of the array of the larger set that the columns lack
-    shape: tuple[int, ...]  # of an array of the columns, with an axis of length 1 in place of these
-    subscripts: str  # of the sum over these axes by ``numpy.einsum``, which takes a third of the time of ``numpy.sum``
+    axes: tuple[int, ...]  # of the larger set's array that the columns lack
+    shape: tuple[int, ...]  # of the columns' array, with length 1 for those axes
+    subscripts: str  # for ``numpy.einsum`` to sum over those axes: a third of the time of ``numpy.sum``
 
     @classmethod
     def of(cls, sizes: Sequence[int], columns: Columns, larger: Columns) -> Link:
@@ -144,18 +144,15 @@ class Link:
         return cls(axes, shape, f"{letters}->{kept}")
 
     def summed(self, values: Floats) -> Floats:
-        """Sum values of the larger set over the axes that the columns lack."""
         return np.einsum(self.subscripts, values) if self.axes else values
 
     def spread(self, values: Floats) -> Floats:
-        """Shape values of the columns so that they can be combined with values of the larger set."""
+        """Reshape values of the columns to combine them with values of the larger set."""
         return values.reshape(self.shape)
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Sets of columns that have potentials, in the cliques of their junction tree."""
-
     tree: JunctionTree
     sets: tuple[Columns, ...]  # by ascending number of cells
 
@@ -166,7 +163,7 @@ class Structure:
 
     @cached_property
     def _holders(self) -> tuple[tuple[Columns | int, Link], ...]:
-        """The smallest of the other sets and of the cliques, by its number, that holds each set."""
+        """The smallest other set, or else the clique number, that contains each set."""
         tree, found = self.tree, []
         for position, columns in enumerate(self.sets):
             larger = next((each for each in self.sets[position + 1 :] if {*columns}.issubset(each)), None)
@@ -178,7 +175,6 @@ class Structure:
 
     @cached_property
     def _links(self) -> tuple[tuple[Link, Link], ...]:
-        """The columns that each clique shares with its parent, within it and within the parent."""
         tree = self.tree
         return tuple(
             (Link.of(tree.sizes, shared, clique), Link.of(tree.sizes, shared, tree.cliques[parent]))
@@ -186,9 +182,9 @@ class Structure:
         )
 
     def beliefs(self, potentials: Mapping[Columns, Floats]) -> Beliefs:
-        """Return the distribution in proportion to the exponential of the sum of all potentials.
+        """Return the distribution proportional to the exponential of the sum of all potentials.
 
-        Potentials have an axis for each column of their set, and are -inf where a combination cannot occur.
+        Potentials have an axis per column of their set, and are -inf for impossible combinations.
         """
         totals = dict(potentials)
         conditionals = [np.zeros(self.tree.shape(clique)) for clique in self.tree.cliques]
@@ -218,16 +214,14 @@ class Structure:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """A distribution over all columns, by the cliques of a junction tree."""
-
     tree: JunctionTree
-    cliques: tuple[Floats, ...]  # the probabilities of the cells of each clique, an axis for each of its columns
-    # Given the columns that the clique shares with its parent, if it has one; 0 where these have no probability.
+    cliques: tuple[Floats, ...]  # of the cells of each clique, an axis per column
+    # Conditional on the columns shared with the parent, if any; 0 where these have no probability.
     conditionals: tuple[Floats, ...]
     _found: dict[tuple[int, Columns], Floats] = field(default_factory=dict, repr=False, compare=False)
 
     def marginal(self, columns: Columns) -> Floats:
-        """Return the probabilities of values of some columns, an axis for each, whichever cliques hold them."""
+        """Return the joint probabilities of any columns, an axis per column."""
         holder = self.tree.holder(columns)
         if holder is not None:
             return Link.of(self.tree.sizes, columns, self.tree.cliques[holder]).summed(self.cliques[holder])
@@ -235,9 +229,9 @@ class Beliefs:
         return self._joined(self.cliques[top], top, columns, columns)
 
     def _joined(self, own: Floats, clique: int, wanted: Columns, kept: Columns) -> Floats:
-        """Multiply what a clique holds by what hangs on it, with the kept columns alone.
+        """Multiply a clique's values by those of its subtree, and keep some columns.
 
-        ``wanted`` are those of the kept columns that the clique does not get from its parent.
+        ``wanted`` are the kept columns that the clique does not get from its parent.
         """
         columns = self.tree.cliques[clique]
         parts: list[tuple[Floats, Columns]] = []
@@ -259,7 +253,7 @@ class Beliefs:
 
 
 def _normalized(logarithms: Floats, shared: Link) -> tuple[Floats, Floats]:
-    """Return exponentials that sum to 1 given the shared columns, or to 0 if all are 0, and the logarithms of sums."""
+    """Return exponentials that sum to 1, or 0 if all are 0, given the shared columns, and logarithms of the sums."""
     highest = shared.spread(logarithms.max(axis=shared.axes))
     highest[np.isneginf(highest)] = 0.0
     weights = np.exp(logarithms - highest)
@@ -273,7 +267,7 @@ def _normalized(logarithms: Floats, shared: Link) -> tuple[Floats, Floats]:
 def _contracted(
     first: Floats, first_columns: Columns, second: Floats, second_columns: Columns, kept: Columns
 ) -> Floats:
-    """Multiply two arrays by their columns, and sum over the columns of both that are not kept."""
+    """Multiply two arrays along their columns, and sum over all columns that are not kept."""
     shared = [each for each in first_columns if each in second_columns]
     batch, summed = [each for each in shared if each in kept], [each for each in shared if each not in kept]
     only_first = [each for each in first_columns if each not in shared]

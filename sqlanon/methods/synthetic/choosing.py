@@ -1,6 +1,6 @@
-"""AIM: the choice of marginals to measure, and how exactly (McKenna, Mullins, Sheldon & Miklau 2022, algorithm 4).
+"""AIM: choose the marginals to measure, and their noise (McKenna, Mullins, Sheldon & Miklau 2022, algorithm 4).
 
-What is measured anyway also bounds how far the model is from the table: that costs no privacy.
+The same measurements also bound the model's distance from the table, at no privacy cost.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ from sqlanon.chance.scales import scale_in_rho
 from sqlanon.methods.synthetic.beliefs import Columns, Floats, JunctionTree, cells_of
 from sqlanon.methods.synthetic.fitting import Measurement, Model, fitted
 
-ERROR = 0.05  # the chance that one bound of a run or more is wrong
+ERROR = 0.05  # the probability that at least one bound of a run is wrong
 
 
 @dataclass(frozen=True)
 class NoisyMarginal:
     columns: Columns
-    number: int  # its place among the measurements of a run, from 1 on
-    counts: Integers  # an axis for each column
-    sigma: float  # the scale of the noise of a count
+    number: int  # among the measurements of a run, from 1
+    counts: Integers  # an axis per column
+    sigma: float  # of the noise of a count
 
     def largest_distance(self, estimate: Floats) -> float:
         """Bound the sum of all differences between the true marginal and an estimate.
 
-        It holds for all measurements of a run and any estimates together, with a probability of 1 - :data:`ERROR`: see
-        :func:`largest_noise`. The estimate may be made of the same noise, as that of a model is.
+        The bounds of all measurements of a run hold together with a probability of 1 - :data:`ERROR`, for any estimates
+        (:func:`largest_noise`), including those fitted to the same noise.
         """
         return float(np.abs(self.counts - estimate).sum()) + largest_noise(self.counts.size, self.sigma, self.number)
 
 
 def largest_noise(cells: int, sigma: float, number: int) -> float:
-    """Bound the sum of the sizes of the noise of all counts of a measurement, the first of its run having number 1.
+    """Bound the sum of the absolute noise of a measurement's counts; ``number`` counts the run's measurements from 1.
 
-    All measurements of a run keep it together, with a probability of 1 - :data:`ERROR` or more.
+    All bounds of a run hold together with a probability of at least 1 - :data:`ERROR`.
 
     Proof. Discrete Gaussian noise Z of scale σ has E e^(tZ) <= e^(t²σ²/2) for every t (Canonne, Kamath & Steinke 2020).
     Of n counts, Σ|Z_i| is the largest of the 2^n sums Σ±Z_i, and each of these is above u with a probability of
     e^(-u²/(2nσ²)) at most. So Σ|Z_i| is above u = σ √(2n (n ln 2 + λ²)) with a probability of e^(-λ²) at most.
-    Whether a run has a j-th measurement, and its n and σ, follow from what was drawn before; its noise does not. So it
-    is above its u with a probability of ERROR / (j (j + 1)) at most, where λ² = ln(j (j + 1) / ERROR), whatever was
-    drawn before. The sum of these over all j >= 1 is ERROR.
+    Whether a run has a j-th measurement, and its n and σ, follow from earlier draws; its noise does not. So it
+    is above its u with a probability of ERROR / (j (j + 1)) at most, where λ² = ln(j (j + 1) / ERROR), whatever the
+    earlier draws. The sum of these over all j >= 1 is ERROR.
 
-    A mean of several measurements of a marginal has no such bound of its own: whether there is one more may depend on
-    the noise of those before, so that it is not the mean of a fixed number of draws.
+    The mean of several measurements of a marginal has no such bound: whether there is one more may depend on the noise
+    of earlier ones, so it is not the mean of a fixed number of draws.
     """
     squared = math.log(number * (number + 1) / ERROR)
     return sigma * math.sqrt(2 * cells * (cells * math.log(2) + squared))
 
 
 def candidates_of(sizes: Sequence[int], workload: Mapping[Columns, int], max_cells: int) -> dict[Columns, int]:
-    """Return the sets within a set of the workload that have at most ``max_cells`` cells, or one column, with weights.
+    """Return the weights of the sets to measure: subsets of workload sets with one column or few enough cells.
 
-    The weight of a set is the sum over the workload of how many columns it shares with each set of it, times the weight
-    of that: a measurement of it improves what these ask for (McKenna et al. 2022, section 4).
+    A set's weight sums, over the workload, the weight of each workload set times the number of columns they share: a
+    measurement improves all of these (McKenna et al. 2022, section 4).
     """
     found = {
         subset for columns in workload for size in range(len(columns)) for subset in combinations(columns, size + 1)
@@ -76,61 +76,59 @@ def candidates_of(sizes: Sequence[int], workload: Mapping[Columns, int], max_cel
 
 
 MEASURED = Fraction(9, 10)
-"""The share of ρ that is spent on noisy counts; the rest is spent on the choices between marginals."""
+"""The share of ρ for noisy counts; the rest pays for choosing marginals."""
 
 GRID = 1024
-"""Scores count in units of 1 / 1024 rows: as whole numbers, they are of the stated sensitivity to the last bit."""
+"""Scores are integers in units of 1 / 1024 rows, so their stated sensitivity holds to the last bit."""
 
-STEPS, LAST_STEPS = 100, 1000  # steps of the descent after each measurement, and after the last one
+STEPS, LAST_STEPS = 100, 1000  # of the descent after each measurement, and after the last one
 
 FASTER = 2
-"""The factor of the ρ that is spent on each round once one has taught nothing new.
+"""The factor of the ρ per round after a round that taught nothing new.
 
 McKenna et al. take 4, at which pairs of Adult are wrong by 2 % more (tests.benchmarks.synthetic, ε = 1).
 """
 
-MEAN_NOISE = math.sqrt(2 / math.pi)  # the mean size of Gaussian noise, in units of its scale
+MEAN_NOISE = math.sqrt(2 / math.pi)  # the mean absolute value of Gaussian noise, in units of its scale
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The marginals that may be measured of a table; all but the counts is public."""
+    """The marginals of a table that may be measured; everything but the counts is public."""
 
     sizes: tuple[int, ...]  # the number of values of each column
-    counts: Mapping[Columns, Integers]  # the rows of each combination of values, by candidate
+    counts: Mapping[Columns, Integers]  # by candidate, the rows of each combination of values
     weights: Mapping[Columns, int]  # by candidate
-    sensitivity: int  # the rows of one individual that are counted
-    max_cells: int  # of the tree of the model
+    sensitivity: int  # the most counted rows of one individual
+    max_cells: int  # of the model's tree
     rounds: int  # about as many marginals are measured
     impossible: Mapping[Columns, NDArray[np.bool_]]  # by set of columns, the combinations that cannot occur
-    fine: Mapping[int, Integers]  # the rows of each single value, by column that is refined
+    fine: Mapping[int, Integers]  # by refined column, the rows of each single value
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The model of all measurements."""
-
     model: Model
     measurements: Mapping[Columns, Measurement]
-    fine: Mapping[int, tuple[Integers, float]]  # noisy counts of single values, with their scale, by refined column
-    log: Sequence[NoisyMarginal]  # all measurements of marginals, in their order
+    fine: Mapping[int, tuple[Integers, float]]  # by refined column, noisy counts of single values and their scale
+    log: Sequence[NoisyMarginal]  # all measurements of marginals, in order
 
     def measured(self, columns: Columns) -> Sequence[NoisyMarginal]:
-        """Return the measurements of a marginal; the last one has the least noise."""
+        """Return the measurements of a marginal, the least noisy last."""
         return [each for each in self.log if each.columns == columns]
 
 
 def chosen(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
-    """Measure marginals one by one for ρ of the portions, each where the model before is most wrong for its cost."""
+    """Spend ρ of the portions on marginals, one by one, where the current model is most wrong for the cost."""
     return Run(problem, rho, portions, source).chosen()
 
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """The rows of a marginal that the model has in another place than the table, with noise."""
+    """A noisy count of the rows that the model has in other places than the table."""
 
     rows: float  # the mean over the workload, not below 0
-    sigma: float  # the scale of its noise
+    sigma: float  # of its noise
 
 
 def estimated_error(
@@ -141,9 +139,9 @@ def estimated_error(
     portions: RhoPortions,
     source: RandomSource,
 ) -> ErrorEstimate:
-    """Measure how far the marginals of a workload are from those of the model, summed in L1 norm.
+    """Spend ρ on the L1 distance between the workload's marginals and the model's, summed.
 
-    The model is made of what was drawn before, all sets of the workload were counted, and ρ is spent of the portions.
+    The model depends on earlier draws only, and all sets of the workload have counts.
     """
     wrong = sum(distance_on_grid(problem.counts[each], model.counts(each)) for each in workload)
     sensitivity = GRID * problem.sensitivity * len(workload)
@@ -153,7 +151,7 @@ def estimated_error(
 
 
 def distance_on_grid(counts: Integers, estimate: NDArray[np.float64]) -> int:
-    """Sum all differences, in units of the grid: one row more or less changes the sum by :data:`GRID` at most."""
+    """Sum all differences in grid units; one row changes the sum by at most :data:`GRID`."""
     return int(np.abs(GRID * counts - np.rint(GRID * estimate).astype(np.int64)).sum())
 
 
@@ -168,7 +166,7 @@ class Run:
         self._for_choice = (1 - MEASURED) * rho / problem.rounds
         self._measurements: dict[Columns, Measurement] = {}
         self._log: list[NoisyMarginal] = []
-        self._cells: dict[tuple[frozenset[Columns], Columns], int] = {}  # of trees with one more set
+        self._cells: dict[tuple[frozenset[Columns], Columns], int] = {}  # by tree and one more set
 
     def chosen(self) -> Chosen:
         problem = self._problem
@@ -194,7 +192,6 @@ class Run:
         self._log.append(NoisyMarginal(columns, len(self._log) + 1, counts, self._sigma))
 
     def noisy(self, counts: Integers) -> Integers:
-        """Add noise to counts, for the present portion of ρ."""
         charge = self._portions.take("measure", self._for_noise)
         self._left -= charge.rho
         noise = self.source.discrete_gaussian(counts.size, charge, sensitivity=self._problem.sensitivity)
@@ -205,7 +202,7 @@ class Run:
         allowed = self._allowed(model)
         scores = np.empty(len(allowed), dtype=np.int64)
         for place, each in enumerate(allowed):
-            # The rows that are counted wrong beyond what a measurement would, weighted, in units of the grid.
+            # The rows wrong beyond the noise of a measurement, weighted, in grid units.
             wrong = distance_on_grid(problem.counts[each], model.counts(each))
             scores[place] = problem.weights[each] * (wrong - round(GRID * self._expected_noise(each)))
         sensitivity = GRID * problem.sensitivity * max(problem.weights[each] for each in allowed)
@@ -214,7 +211,7 @@ class Run:
         return allowed[int(self.source.gumbel_choice(scores, charge, sensitivity=sensitivity)[0])]
 
     def _allowed(self, model: Model) -> list[Columns]:
-        """Return the candidates that leave the tree within its share of cells, which grows with what is spent."""
+        """Return the candidates that keep the tree within its share of cells, which grows with the spent ρ."""
         problem, tree = self._problem, model.beliefs.tree
         spent = self._rho - self._left + self._for_noise + self._for_choice
         limit = problem.max_cells * min(Fraction(1), spent / self._rho)

@@ -1,6 +1,6 @@
-"""The public domain of a model, and the rows in it: cells of numbers of labels and bins, and their marginals.
+"""The public domain of a model, and the rows in it as cells of label and bin numbers, with their marginals.
 
-The domain has the labels and bins of columns, and the combinations that cannot occur. Rows are read once.
+The domain consists of the labels and bins of columns, minus impossible combinations. Rows are read once.
 """
 
 from __future__ import annotations
@@ -44,29 +44,29 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.source import SourceColumn
 
 CODES = Relation("anon_label_codes", "node")
-"""The values of the modelled columns (``leaf``) with their labels, and the numbers of these (``code``)."""
+"""The values (``leaf``) of the modelled columns, with their labels and the numbers of these (``code``)."""
 
 CELLS = Relation("anon_coded_cells", "cell")
-"""The rows of each combination of numbers, NULL for values out of the domain; none is impossible."""
+"""The rows of each possible combination of numbers; NULL stands for values outside the domain."""
 
 SQL = Queries("synthetic", {"codes": CODES, "cells": CELLS})
 
 MAX_FINE_VALUES = 1000
-"""The single values of a column that are counted: of more, most of what is counted would be noise."""
+"""The single values of a column that may be counted: of more, counts would be mostly noise."""
 
 
 @dataclass(frozen=True)
 class ModelledColumn:
-    """A column and the values that a model knows of it, which are numbered from 0."""
+    """A column and its values in the model, numbered from 0."""
 
-    name: str  # the column
-    labels: tuple[str, ...]  # its labels or, as intervals, its bins
-    bins: Bins | None  # the latter, None for a column with a taxonomy
-    level: int  # that of the labels
-    has_null: bool  # whether NULL is one more value, the last one
-    step: Decimal | None = None  # the number whose multiples are drawn within bins, if it is declared
-    fine: tuple[int, ...] | tuple[str, ...] = ()  # its single values, if they are counted, too: whole numbers, or texts
-    fine_codes: tuple[int, ...] = ()  # the number of the label or bin of each of these, ascending
+    name: str
+    labels: tuple[str, ...]  # labels of its taxonomy, or bins as intervals
+    bins: Bins | None  # None for a column with a taxonomy
+    level: int  # of the labels
+    has_null: bool  # whether NULL is a value, the last one
+    step: Decimal | None = None  # values within bins are multiples of it, if declared
+    fine: tuple[int, ...] | tuple[str, ...] = ()  # its single values, integers or texts, if refined
+    fine_codes: tuple[int, ...] = ()  # their numbers of labels or bins, ascending
 
     @property
     def size(self) -> int:
@@ -79,9 +79,9 @@ def settings_of(bound: BoundPolicy) -> Synthetic:
 
 
 def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -> tuple[ModelledColumn, ...]:
-    """Make :data:`CODES`, and return the columns of the model with their public domains; no row is read.
+    """Make :data:`CODES`, and return the model's columns with their public domains; no row is read.
 
-    The problems get a line for each column with too many labels or single values, or with none, that says what to do.
+    ``problems`` gets a line, with advice, for each column with too many labels or single values, or none.
     """
     settings = settings_of(bound)
     names = settings.columns(bound.policy)
@@ -118,19 +118,18 @@ def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -
 
 
 def whole_edges(bins: Bins) -> list[int]:
-    """Return the least whole number of each bin, and the end of the last one."""
     return [int(edge.to_integral_value(rounding=ROUND_CEILING)) for edge in bins.edges]
 
 
-Combination = dict[int, list[int]]  # by column, the numbers of some of its labels
+Combination = dict[int, list[int]]  # by column, the numbers of some labels
 
 
 def impossible_combinations(
     bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str] | None = None
 ) -> list[Combination]:
-    """Return the combinations that cannot occur, in the order of the settings.
+    """Return the impossible combinations in the order of the settings.
 
-    The problems get a line for each column with labels that are not in its domain.
+    ``problems`` gets a line for each column with labels outside its domain.
     """
     positions = {each.name: position for position, each in enumerate(columns)}
     found: list[Combination] = []
@@ -148,9 +147,9 @@ def impossible_combinations(
 def impossible_sets(
     bound: BoundPolicy, columns: Sequence[ModelledColumn], problems: list[str]
 ) -> dict[Columns, NDArray[np.bool_]]:
-    """Return the combinations that cannot occur, by set of columns, with an axis for each column.
+    """Return the impossible combinations by set of columns, an axis per column.
 
-    The problems get a line for each column with labels that are not in its domain, and for sets of too many cells.
+    ``problems`` gets a line for each column with labels outside its domain, and for sets of too many cells.
     """
     found: dict[Columns, NDArray[np.bool_]] = {}
     most = settings_of(bound).max_cells
@@ -167,7 +166,6 @@ def impossible_sets(
 
 
 def _refined(engine: Compute, position: int, modelled: ModelledColumn, problems: list[str]) -> ModelledColumn:
-    """Give a column its single values; leave it as it is, and add a problem, if these are too many."""
     bins = modelled.bins
     if bins is None:
         rows = engine.fetch(SQL.query("values_by_code", position=position), "values", "node")
@@ -190,8 +188,8 @@ def _refined(engine: Compute, position: int, modelled: ModelledColumn, problems:
 def published_type(found: SourceColumn) -> str:
     """Return the type in which values of a column are published.
 
-    The values that an ENUM lists are those of the rows where a frame has categories, so that it is text. Parquet has no
-    whole numbers of more than 64 bits, and no bin has any.
+    ENUM becomes text: a frame's categories would disclose the values of its rows. Parquet has no integers above 64
+    bits, and no bin has any.
     """
     if found.traits.is_enum:
         return "VARCHAR"
@@ -199,7 +197,7 @@ def published_type(found: SourceColumn) -> str:
 
 
 def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn], source: exp.Expr) -> None:
-    """Make :data:`CELLS` of the rows of a source; values out of the domain are refused, by column, or left out."""
+    """Make :data:`CELLS` of the rows of a source; refuse or drop values outside the domain."""
     codes = {code_column(position): _code(position, each) for position, each in enumerate(columns)}
     codes |= {fine_column(position): _fine(position, each) for position, each in enumerate(columns) if each.fine}
     rows = subquery(select([aliased(code, name) for name, code in codes.items()], source.copy()), "anon_rows")
@@ -214,10 +212,10 @@ def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledCo
 
 
 def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) -> dict[Columns, Integers]:
-    """Count the rows of each combination of values of some columns, for each set, with an axis for each column."""
+    """Count the rows of each combination of values, for each set of columns, an axis per column."""
     inside, found = _inside(len(sizes)), dict[Columns, Integers]()
     for columns in sets:
-        # The number of a combination of values: the last column counts in ones.
+        # Number the combinations of values; the last column is the least significant digit.
         first, *others = columns
         combination: exp.Expr = cast(column(code_column(first)), "BIGINT")
         for each in others:
@@ -243,7 +241,7 @@ def _counts(engine: Compute, inside: exp.Expr, combination: exp.Expr, size: int)
 
 
 def _inside(columns: int, fine: int | None = None) -> exp.Subquery:
-    """Select the cells whose values are in the domain, with a single value of a column alone if one is given."""
+    """Select the cells inside the domain; with ``fine``, only those with a single value of that column."""
     names = [code_column(position) for position in range(columns)]
     names += [] if fine is None else [fine_column(fine)]
     present = [column(name).is_(exp.null()).not_() for name in names]
@@ -255,15 +253,14 @@ def code_column(position: int) -> str:
 
 
 def fine_column(position: int) -> str:
-    """Return the column of cells with the number of a single value, where these are counted, too."""
     return f"anon_fine_{position}"
 
 
 def _code(position: int, modelled: ModelledColumn) -> exp.Expr:
-    """Number the values of a column; NULL if out of the domain."""
+    """Number the values of a column by label or bin; NULL outside the domain."""
     found: exp.Expr
     if modelled.bins is not None:
-        # As many edges above the first one as the value reaches.
+        # Count the inner edges up to the value.
         value = cast_value(column(modelled.name), "DOUBLE")
         first, *between, last = (cast(exp.Literal.number(f"{edge:f}"), "DOUBLE") for edge in modelled.bins.edges)
         reached: exp.Expr = number(0)
@@ -280,7 +277,7 @@ def _code(position: int, modelled: ModelledColumn) -> exp.Expr:
 
 
 def _fine(position: int, modelled: ModelledColumn) -> exp.Expr:
-    """Number the single values of a column; NULL if out of the domain."""
+    """Number the single values of a column; NULL outside the domain."""
     if modelled.bins is None:
         found = leaf_of(position, modelled.name)
     else:
@@ -298,7 +295,7 @@ def _refuse_outside(
     source: exp.Expr,
     impossible: Sequence[exp.Expr],
 ) -> None:
-    """Refuse values out of the domain: always if no taxonomy has them, other ones if the policy says so."""
+    """Refuse values outside the domain: those unknown to a taxonomy always, others if the policy says so."""
     rows = [
         aliased(
             f.coalesce(filtered(f.sum(column(ROW_COUNT)), column(code_column(position)).is_(exp.null())), number(0)),

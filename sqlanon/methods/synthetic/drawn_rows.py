@@ -1,4 +1,4 @@
-"""Rows of a graphical model, whose counts are as near to its probabilities as whole rows can be."""
+"""Rows of a graphical model, with counts as close to its probabilities as whole rows can be."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ Codes = NDArray[np.int64]
 
 
 def drawn(beliefs: Beliefs, rows: int, generator: Generator) -> list[Codes]:
-    """Draw the values of invented rows, by column, which costs no privacy, as it sees nothing but the model.
+    """Draw the values of synthetic rows by column; this costs no privacy, since it only reads the model.
 
-    The root of the tree is drawn first, then the other columns of each clique, given those that it shares with its
-    parent. Of n rows of equal shared values, in random order, row i takes the value at (i + u) / n of the cumulative
-    distribution, u uniform for each row. So no value is far from its expected count, as it may be where all rows are
-    drawn independently.
+    The root of the tree is drawn first, then each clique's new columns given those it shares with its parent. Among n
+    rows with equal shared values, in random order, row i takes the value at (i + u) / n of the cumulative distribution,
+    u uniform per row. So counts stay closer to their expectations than those of independent draws.
     """
     tree = beliefs.tree
     values: list[Codes] = [np.zeros(rows, np.int64) for _ in tree.sizes]
@@ -47,7 +46,7 @@ def drawn(beliefs: Beliefs, rows: int, generator: Generator) -> list[Codes]:
 
 
 def _drawn_in_groups(conditionals: Floats, groups: Codes, generator: Generator) -> Codes:
-    """Draw a cell for each row, by the distribution of its group; ``conditionals`` has the shape (groups, cells)."""
+    """Draw a cell per row from its group's distribution; ``conditionals`` has shape (groups, cells)."""
     order = generator.permutation(len(groups))
     order = order[np.argsort(groups[order], kind="stable")]
     counts = np.bincount(groups, minlength=len(conditionals))
@@ -55,7 +54,7 @@ def _drawn_in_groups(conditionals: Floats, groups: Codes, generator: Generator) 
     quantiles = (position + generator.random(len(groups))) / np.repeat(counts, counts)
     cumulative = np.cumsum(conditionals, axis=1)
     found = np.flatnonzero(counts)
-    # Rounded sums would leave the last value with a probability that it may not have.
+    # Rounded sums could give the last value a probability that it does not have.
     cumulative[found] /= cumulative[found, -1:]
     cumulative += np.arange(len(conditionals))[:, None]
     cells = np.empty_like(groups)
@@ -66,10 +65,10 @@ def _drawn_in_groups(conditionals: Floats, groups: Codes, generator: Generator) 
 
 
 DRAWN = Relation("anon_drawn_rows", "row")
-"""The rows as they were drawn: the numbers of labels or of single values, and numbers as they are."""
+"""The drawn rows: numbers of labels or of single values, and numbers of bins as they are."""
 
 ROWS_AT_ONCE = 250_000
-"""The rows to draw at once: 50 MB for 15 columns, and faster than a million at once (benchmarks.synthetic)."""
+"""Rows per batch: 50 MB for 15 columns, and faster than a million (benchmarks.synthetic)."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class DrawnColumn:
     modelled: ModelledColumn
     found: SourceColumn
     position: int  # in the model
-    weights: Floats | None = None  # of single values within their label or bin, if counted; else all are as likely
+    weights: Floats | None = None  # of single values within their label or bin, if measured; else equal
 
     @property
     def is_whole(self) -> bool:
@@ -90,7 +89,7 @@ class DrawnColumn:
         return _integers(whole_edges(self.modelled.bins)) if self.is_whole else pa.float64()
 
     def values(self, codes: Codes, generator: Generator) -> pa.Array:
-        """Draw values for numbers in the model; a value lies anywhere in its bin."""
+        """Draw values for numbers of the model; a value lies anywhere in its bin."""
         missing = codes == len(self.modelled.labels)
         codes = np.where(missing, 0, codes)
         if self.weights is not None:
@@ -102,12 +101,12 @@ class DrawnColumn:
         return pa.array(self._numbers(self.modelled.bins, codes, generator), self.type, mask=missing)
 
     def _refined(self, codes: Codes, weights: Floats, generator: Generator) -> Codes:
-        """Draw the numbers of single values, by the cumulative distributions of labels or bins, one after the other."""
+        """Draw numbers of single values from the concatenated cumulative distributions of labels or bins."""
         starts = np.searchsorted(self.modelled.fine_codes, np.arange(len(self.modelled.labels)))
         whole = np.add.reduceat(weights, starts)
         cumulative = np.cumsum(weights / whole[np.array(self.modelled.fine_codes)])
         ends = np.append(starts[1:], len(weights)) - 1
-        cumulative[ends] = np.arange(1, len(starts) + 1)  # exactly, so that no value of the next one is taken
+        cumulative[ends] = np.arange(1, len(starts) + 1)  # exact, so that no value of the next one is drawn
         found: Codes = np.searchsorted(cumulative, codes + generator.random(len(codes)), side="right")
         return found
 
@@ -126,18 +125,18 @@ class DrawnColumn:
 
 
 def _integers(ends: Sequence[int]) -> pa.DataType:
-    """Return the smallest type of whole numbers between two ends: rows wait in memory until they are written."""
+    """Return the smallest integer type for a range: rows wait in memory until they are written."""
     largest = max(abs(end) for end in ends)
     types = (pa.int8(), pa.int16(), pa.int32())
     return next((each for each in types if largest < 2 ** (each.bit_width - 1)), pa.int64())
 
 
 def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floats:
-    """Weigh single values within their label or bin, by their noisy counts.
+    """Weigh single values within their label or bin by their noisy counts.
 
-    Counts whose differences may all be noise say nothing: their values are as likely as each other. The differences of
-    others are shrunk by what noise contributes to their squares on average (James & Stein 1961). ``codes`` are the
-    numbers of labels or bins, ascending, and ``sigma`` is the scale of the noise of a count.
+    Where the differences of counts may all be noise, values are equally likely. Other differences are shrunk by the
+    mean contribution of noise to their squares (James & Stein 1961). ``codes`` are the ascending numbers of labels or
+    bins, and ``sigma`` is the scale of a count's noise.
     """
     found = np.ones(len(counts))
     places = np.array(codes)
@@ -154,13 +153,11 @@ def weights_within(counts: Integers, codes: Sequence[int], sigma: float) -> Floa
 
 @dataclass(frozen=True)
 class Drawing:
-    """Rows that are drawn some at a time, when they are read."""
-
     columns: Sequence[DrawnColumn]
     beliefs: Beliefs
     row_count: int
     generator: Generator
-    counts: Sequence[Integers] = field(init=False)  # by column, rows that were read with each value of the model
+    counts: Sequence[Integers] = field(init=False)  # by column and value of the model, the rows that were read
 
     def __post_init__(self) -> None:
         sizes = self.beliefs.tree.sizes
@@ -180,7 +177,7 @@ class Drawing:
 
 
 def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select:
-    """Select the published rows: values in :func:`published_type`, labels above them as texts, in a given order."""
+    """Select the published rows: values in :func:`published_type`, higher labels as texts, in a given order."""
     shown: dict[str, exp.Expr] = {}
     for each in columns:
         drawn, kind = column(each.found.name), published_type(each.found)
@@ -195,5 +192,4 @@ def released(columns: Sequence[DrawnColumn], order: Sequence[str]) -> exp.Select
 
 
 def content(rows: exp.Query | exp.Expr, names: Sequence[str]) -> exp.Select:
-    """Select one row: the number of rows, and the sum of their hashes."""
     return SQL.query("content", rows=rows, row_hash=f.hash(*map(column, names)))

@@ -1,4 +1,4 @@
-"""The fit of a graphical model to noisy marginals, by mirror descent (McKenna, Sheldon & Miklau 2019)."""
+"""Fit a graphical model to noisy marginals by mirror descent (McKenna, Sheldon & Miklau 2019)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from sqlanon.methods.synthetic.beliefs import Beliefs, Columns, Floats, Structure
 
 MIN_GAIN = 1e-6
-"""The fit has converged where :data:`PATIENCE` steps lower the loss by less."""
+"""The fit has converged if :data:`PATIENCE` steps lower the loss by less."""
 
 PATIENCE = 10
 
 MAX_MODEL_ROWS = 2**36
-"""The most rows that a table or a model may have: scores are whole numbers of 64 bits, which must not wrap around."""
+"""The most rows of a table or a model: scores are 64-bit integers, which must not overflow."""
 
-FASTER, SLOWER = 1.1, 0.5  # the factors of the step after one that was accepted, and after one that was not
+FASTER, SLOWER = 1.1, 0.5  # factors of the step length after an accepted and a rejected step
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The noisy counts of the marginal of some columns; of several draws, their mean weighted by inverse variances."""
+    """Noisy counts of a marginal; of several draws the mean, weighted by inverse variances."""
 
-    counts: Floats  # an axis for each column
-    precision: float  # 1 / the variance of the noise of a count
+    counts: Floats  # an axis per column
+    precision: float  # the inverse variance of a count's noise
 
     @classmethod
     def of(cls, counts: NDArray[np.int64], sigma: float) -> Measurement:
@@ -45,12 +45,10 @@ Potentials = Mapping[Columns, Floats]
 
 @dataclass(frozen=True)
 class Model:
-    """A distribution, and how well it agrees with measurements."""
-
-    potentials: Potentials  # by measured set of columns
+    potentials: Potentials  # by measured set
     beliefs: Beliefs
-    total: float  # the number of rows that it stands for
-    excess: Mapping[Columns, Floats]  # the counts that it expects minus the measured ones, by measured set
+    total: float  # the number of rows
+    excess: Mapping[Columns, Floats]  # by measured set, the expected minus the measured counts
     loss: float  # Σ precision / 2 * |excess|² over all measurements
     step: float  # the length of a descent from here along the gradient
 
@@ -59,9 +57,9 @@ class Model:
 
 
 def total_of(measurements: Iterable[Measurement]) -> float:
-    """Estimate the number of rows: the mean of the totals of noisy marginals by their precision.
+    """Estimate the number of rows: the precision-weighted mean of the totals of noisy marginals.
 
-    It is at least 1 and at most :data:`MAX_MODEL_ROWS`, whatever the noise is.
+    Whatever the noise, it is at least 1 and at most :data:`MAX_MODEL_ROWS`.
     """
     weighed = [(each.counts.sum(), each.precision / each.counts.size) for each in measurements]
     mean = float(sum(total * weight for total, weight in weighed) / sum(weight for _, weight in weighed))
@@ -76,11 +74,11 @@ def fitted(
     start: Model | None = None,
     impossible: Mapping[Columns, NDArray[np.bool_]] | None = None,
 ) -> Model:
-    """Fit a model to some measurements, from the potentials of an earlier one on.
+    """Fit a model to measurements, starting from an earlier model's potentials.
 
-    By mirror descent with Nesterov's momentum, which starts anew where the loss rises (O'Donoghue & Candès 2015). It
-    ends before its last step where it has converged. The earlier model is one of some of the measurements; of each
-    impossible set of columns, the combinations that are marked cannot occur.
+    Mirror descent with Nesterov's momentum, restarted whenever the loss rises (O'Donoghue & Candès 2015), stops early
+    when it has converged. The earlier model was fitted to some of the measurements. ``impossible`` marks, by set of
+    columns, the combinations that cannot occur.
     """
     descent = _Descent(sizes, measurements, impossible or {})
     model = descent.first(start)
@@ -112,13 +110,12 @@ class _Descent:
         self._total = total_of(measurements.values())
 
     def first(self, start: Model | None) -> Model:
-        """Return the model to start from, uniform over what it has no potential for."""
         before = {} if start is None else start.potentials
         potentials = {
             each: before[each] if each in before else np.zeros(found.counts.shape)
             for each, found in self._measurements.items()
         }
-        # No step of this length raises the loss, since no change of a marginal is longer in L2 than in L1 norm.
+        # A step of this length cannot raise the loss: a change of a marginal is no longer in L2 than in L1 norm.
         safe = 1 / (self._total**2 * sum(found.precision for found in self._measurements.values()))
         return self._model(potentials, safe if start is None else start.step)
 
@@ -128,14 +125,14 @@ class _Descent:
         return self._model(down, step)
 
     def beyond(self, before: Model, new: Model, share: float) -> Model:
-        """Move the new model on by a share of the way to it."""
+        """Extrapolate beyond the new model by a share of its distance from the previous one."""
         if not share:
             return new
         ways = {each: new.potentials[each] - before.potentials[each] for each in new.potentials}
         return self._model({each: new.potentials[each] + share * way for each, way in ways.items()}, new.step)
 
     def slope(self, model: Model, new: Model) -> float:
-        """Return by how much the loss would fall to another model if it were linear."""
+        """Return the decrease of the loss towards another model to first order."""
         return sum(
             found.precision * float(np.vdot(model.excess[each], model.excess[each] - new.excess[each]))
             for each, found in self._measurements.items()

@@ -1,4 +1,4 @@
-"""The counts of a run, all that it draws for what it paid, and what it refuses before anything is charged."""
+"""Measure a run: its counts, its paid draws, and the refusals before anything is charged."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ from sqlanon.queries.kit.nodes import aliased, column, try_cast
 from sqlanon.queries.source import SourceColumn
 
 LARGEST_SCORE = 2**62
-"""Scores are 64-bit integers: one that wrapped around would change by more than it is drawn for."""
+"""Scores are 64-bit integers: one that wrapped around would exceed the sensitivity of its draw."""
 
 MAX_ROW_NOISE = 1_000_000
-"""The largest scale of noise on the number of rows: with more a release could have billions of rows."""
+"""The largest noise scale of the row count: above it a release could have billions of rows."""
 
 MAX_COUNTED_CELLS = 50_000_000
-"""The cells of all candidates together: their counts are held in memory, 8 bytes each."""
+"""The cells of all candidates together; their counts are held in memory, 8 bytes each."""
 
-EXACT_IN_FLOATS = 2**53  # whole numbers up to this are floating-point numbers
+EXACT_IN_FLOATS = 2**53  # up to this, floating-point numbers hold all integers
 
-WHOLE = range(-(2**63), 2**63)  # the whole numbers that are drawn
+WHOLE = range(-(2**63), 2**63)  # the integers that may be drawn
 
 
 def _misfits_of_bins(found: SourceColumn, bins: Bins, *, is_refined: bool) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _misfits_of_step(found: SourceColumn, bins: Bins, unit: Fraction) -> Iterato
 
 
 def fractions_to_declare(bound: BoundPolicy) -> list[str]:
-    """Note each column of fractions whose edges are whole, since its numbers may be whole, too."""
+    """Note each fractional column with integral edges: its numbers may all be integers."""
     settings, types = settings_of(bound), {found.name: found for found in bound.columns}
     return [
         f'numbers of "{name}" ({types[name].type}) are drawn as fractions; if it is public that all are whole, give '
@@ -100,14 +100,14 @@ def fractions_to_declare(bound: BoundPolicy) -> list[str]:
 
 
 def out_of_types(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledColumn]) -> list[str]:
-    """List columns whose types cannot hold what might be drawn: numbers of bins, or values of taxonomies."""
+    """List columns whose published type cannot hold all that may be drawn: numbers of bins, or values of taxonomies."""
     types = {each.name: each for each in bound.columns}
     outside: dict[str, exp.Expr] = {}
     for position, each in enumerate(columns):
         found = types[each.name]
         kind = published_type(found)
         if each.bins is not None:
-            # The smallest and the largest number that may be drawn, or what it may be rounded to.
+            # The smallest and the largest number that may be drawn, maybe by rounding.
             ends = each.bins.edges[0], each.bins.edges[-1]
             if not found.traits.is_fractional:
                 edges = whole_edges(each.bins)
@@ -131,7 +131,7 @@ def too_large(
     impossible: Mapping[Columns, NDArray[np.bool_]],
     max_cells: int,
 ) -> Iterator[str]:
-    """Say why the counted sets, or the impossible combinations, make no model."""
+    """Explain why the workload or the impossible combinations allow no model."""
     if (cells := sum(cells_of(sizes, each) for each in weights)) > MAX_COUNTED_CELLS:
         yield (
             f"the workload has marginals of {cells:,} cells together, more than {MAX_COUNTED_CELLS:,}: take fewer sets "
@@ -152,10 +152,10 @@ def too_large(
 def refuse_small_budgets(
     settings: Synthetic, sizes: Sequence[int], weights: Mapping[Columns, int], rounds: int, workload: int
 ) -> None:
-    """Refuse a budget at which noise would not fit what it is added to, or would make billions of rows.
+    """Refuse a budget whose noise would overflow its integers, or could make billions of rows.
 
-    The largest noise of a run is that of its first measurements, or of its last ones if few rounds are left for these.
-    About as many marginals as rounds are measured, and ``workload`` sets are compared for the report.
+    A run's noise is largest in its first measurements, or in its last ones if few rounds remain for these. About as
+    many marginals as rounds are measured; ``workload`` is the number of sets compared for the report.
     """
     most, rows = settings.rows_per_individual, max(weights.values())
     with refusing_small_budgets(settings):
@@ -179,25 +179,24 @@ def refuse_small_budgets(
 
 
 ROUNDS_PER_COLUMN = 5
-"""How many rounds there are for each column if all cost the same; McKenna et al. take 16.
+"""The default number of rounds per column, at equal costs; McKenna et al. take 16.
 
 At 16, 8, 5 and 4 (tests.benchmarks.synthetic, means of 3 to 5 seeds) pairs of Adult have a total variation of .0273,
-.0259, .0266 and .0264 at ε = 1. The fewer rounds there are, the less wrong is what is measured early: sex x occupation
-by 41, 33, 22 and 21 rows. At ε = 0.1 pairs have .081 at 16, .077 at 8 and .073 at 4.
+.0259, .0266 and .0264 at ε = 1. Fewer rounds make early measurements less wrong: sex x occupation by 41, 33, 22 and 21
+rows. At ε = 0.1 pairs have .081 at 16, .077 at 8 and .073 at 4.
 """
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A table as a run sees it: the only part of a run that knows the rows."""
+    """The counts of a table, the only values of a run that depend on its rows."""
 
     columns: tuple[ModelledColumn, ...]
     problem: Problem
-    workload: Sequence[Columns]  # the sets of the workload that are counted
+    workload: Sequence[Columns]  # its sets that are counted
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse settings that do not fit the source before a row is read, and return the policy otherwise."""
     refuse_observed(bound)
     settings, shapes = settings_of(bound), bound.all_shapes
     problems: list[str] = []
@@ -217,7 +216,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counted:
-    """Count all marginals that may be measured, and refuse all that can be refused of the domain, budget and rows."""
+    """Count all marginals that may be measured; refuse an unfit domain, budget or row."""
     settings = settings_of(bound)
     problems: list[str] = []
     columns = modelled_columns(engine, bound, problems)
@@ -243,7 +242,7 @@ def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counte
         impossible=impossible,
         fine=fine_counts(engine, columns),
     )
-    # Scores of more rows might not fit whole numbers of 64 bits.
+    # Scores of more rows could overflow 64-bit integers.
     if int(problem.counts[0,].sum()) > MAX_MODEL_ROWS:
         raise PolicyError(f"{bound.description} has more rows than the {MAX_MODEL_ROWS:,} that can be scored exactly")
     return Counted(columns, problem, workload)
@@ -252,7 +251,7 @@ def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counte
 def measured(
     counted: Counted, settings: Synthetic, portions: RhoPortions, source: RandomSource
 ) -> tuple[Chosen, ErrorEstimate | None]:
-    """Fit the model of noisy marginals, and measure its error if a share of the budget is spent on that."""
+    """Fit the model to noisy marginals, and measure its error if a share of the budget is for that."""
     problem, workload = counted.problem, counted.workload
     for_error = settings.report_share * portions.rho
     found = chosen(problem, portions.rho - for_error, portions, source)

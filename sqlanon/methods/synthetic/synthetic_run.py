@@ -44,10 +44,10 @@ class SyntheticReport(PrivateReport):
 
     Attributes:
         rho: ρ of the budget.
-        measured: what was measured, in the order of columns.
+        measured: the measured marginals, in the order of columns.
         model_cells: how many cells the model has.
-        mean_error: how many rows, on average over the workload, the model counts in other places than the table, with
-            noise: half the sum of all differences of a marginal. None if nothing was spent on it.
+        mean_error: noisy mean over the workload of the rows that the model counts in other places than the table: half
+            the sum of all differences of a marginal. None if nothing was spent on it.
         error_sigma: the scale of that noise.
     """
 
@@ -71,32 +71,24 @@ WITHIN = (
 
 @dataclass(frozen=True)
 class PaidTable:
-    """The counted cells of a table, and what pays for the measures of its marginals."""
-
     counted: Counted
     portions: RhoPortions
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model of what was measured, and its distance from the table, if something was spent on that."""
-
     chosen: Chosen
     error: ErrorEstimate | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticPublication(PrivatePublication):
-    """Rows that were drawn from a model."""
-
     table: PaidTable
     fitted: FittedModel
     drawing: Drawing
 
 
 class SyntheticRun(PrivateRun[Counted, PaidTable, FittedModel, SyntheticPublication]):
-    """Publish rows that are drawn from a model of noisy marginals, paid for from the budget of the data set."""
-
     report_class = SyntheticReport
     about_rows = "The rows are drawn from a model of noisy counts: none stands for a person."
     instead_of_node = "it models each column at a public level: name it in levels of the method"
@@ -193,7 +185,7 @@ class SyntheticRun(PrivateRun[Counted, PaidTable, FittedModel, SyntheticPublicat
 def _measured_marginals(
     columns: Sequence[ModelledColumn], chosen: Chosen, drawing: Drawing
 ) -> Iterator[MeasuredMarginal]:
-    """List the measured marginals in the order of columns, of single columns beside the rows that were drawn."""
+    """List the measured marginals in the order of columns; single columns stand beside the drawn rows."""
     for places, found in sorted(chosen.measurements.items()):
         counts: list[LabelCounts] = []
         if len(places) == 1:

@@ -1,9 +1,9 @@
-"""The queries of DiffGen: item sets as masks, combinations of labels and class, and the shown ones.
+"""Queries of DiffGen: item sets as masks, and the occupied and shown combinations of labels and class.
 
-A partition has the masks of all labels that have been specialized: which children of a label a row has items under. A
-row whose masks are those of no partition that is left is in none, and is not counted any more.
+A partition has a mask for each specialized label: the children under which a row has items. Rows whose masks match no
+remaining partition are not counted any more.
 
-A combination is a number: the places of its labels and of its class are digits. Relations of what was drawn have a run,
+A combination is a number whose digits are the places of its labels and its class. Relations of draws have a run column,
 so that an audit can draw many releases of one cut at once; a release is run 0.
 """
 
@@ -43,19 +43,19 @@ from sqlanon.queries.published_rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
 
 PIECES = Relation("anon_pieces", "node")
-"""The pieces of the cut, of predictors that are no sets and have several: position, place, where they begin and end."""
+"""The pieces of the cut, for scalar predictors with several: position, place and bounds."""
 
 OCCUPIED = Relation("anon_occupied_leaves", "cell")
-"""The combinations that somebody has, by their number, with their rows and their place among them."""
+"""The combinations that rows have, with number, row count and place among them."""
 
 NOISE = Relation("anon_noise_of_leaves", "cell")
 """Noise by run and place."""
 
 SHOWN = Relation("anon_shown_leaves", "cell")
-"""The combinations that are shown, by run and number, with their noisy rows."""
+"""The shown combinations by run and number, with noisy counts."""
 
 PLACES = Relation("anon_places", "node")
-"""The places of labels by position, with where the piece begins: of a set of labels one row for each."""
+"""By position and place, the start of the label's piece; a set of labels has several rows."""
 
 SQL = Queries("diffgen", {"occupied": OCCUPIED, "noise": NOISE, "places": PLACES, "cut": CUT, "leaves": LEAVES})
 
@@ -68,7 +68,7 @@ MAX_BITS = 120  # of a HUGEINT, which has 127
 
 
 def partition_relation(position: int) -> Relation:
-    """Return the relation of the partitions left of a predictor: their place, and a mask for every specialization."""
+    """Return the relation of a predictor's remaining partitions: place, and a mask per specialization."""
     return Relation(f"anon_partitions_{position}", "node")
 
 
@@ -80,9 +80,9 @@ def partition_table(partitions: Partitions) -> pa.Table:
 
 
 def mask_counts(partitions: Partitions, candidates: Iterable[tuple[int, Specialization]]) -> exp.Query:
-    """``candidate``, ``child`` (a mask), ``class`` and ``row_count`` of labels, each over all partitions that have it.
+    """Select ``candidate``, ``child`` (a mask), ``class`` and ``row_count`` of labels over all partitions with them.
 
-    Masks of several labels are made in one pass over the items, as parts of one number.
+    One pass over the items makes the masks of several labels, as parts of one number.
     """
     parts: list[list[tuple[int, Specialization]]] = []
     bits = MAX_BITS + 1
@@ -109,7 +109,7 @@ def partition_counts(partitions: Partitions, specialization: Specialization) -> 
 
 
 def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, name: str) -> exp.Select:
-    """Select columns of the points that are in a partition, with its place under a name."""
+    """Select columns of the points in a partition, with the partition's place under a name."""
     if not partitions.specialized:
         return select([*map(column, columns), aliased(number(0), name)], points)
     items = value_column(partitions.axis.position)
@@ -151,7 +151,7 @@ def _counts_in_one_number(partitions: Partitions, candidates: Sequence[tuple[int
 
 
 def _bits_of(items: exp.Expr, pieces: Sequence[Piece]) -> exp.Expr:
-    """Return the pieces that a list has items in as the bits of a number: 0 for none."""
+    """Return, as the bits of a number, the pieces with items of a list; 0 for none."""
     bits = {piece: 1 << place for place, piece in enumerate(pieces)}
     ends = {piece.end: 0 for piece in pieces}
     starts = sorted({0: 0, **ends, **{piece.first: bit for piece, bit in bits.items()}}.items())
@@ -160,7 +160,7 @@ def _bits_of(items: exp.Expr, pieces: Sequence[Piece]) -> exp.Expr:
 
 
 def _bit(starts: Sequence[tuple[int, int]]) -> exp.Expr:
-    """Find by halves the number of the last start that is not behind an item."""
+    """Find, by bisection, the value of the last start at or before an item."""
     if len(starts) == 1:
         return number(starts[0][1])
     middle = len(starts) // 2
@@ -186,14 +186,13 @@ def pieces(cut: Cut) -> pa.Table:
 
 
 def shown(least: int) -> Step:
-    """Make :data:`SHOWN`, of :data:`OCCUPIED`, :data:`NOISE` and what was drawn of the others."""
     noise = Queries("noise")
     unseen = noise.query("unseen_numbers", drawn=DRAWN, seen=noise.query("gaps", numbered=OCCUPIED))
     return SQL.step(SHOWN, "shown", unseen=unseen, threshold=least)
 
 
 def numbered(cut: Cut, classes: int) -> exp.Select:
-    """Select the numbers of the combinations that points have, with their rows; points in no partition are left out."""
+    """Select the numbers of the combinations that points have, with row counts; drops points outside all partitions."""
     sets = [position for position, partitions in cut.partitions.items() if partitions.specialized]
     several = sorted([*sets, *(position for position, pieces in cut.pieces.items() if len(pieces) > 1)])
     points: exp.Expr = POINTS.table
@@ -232,9 +231,9 @@ def places(cut: Cut) -> pa.Table:
 
 
 def equal_rows(cut: Cut, classes: int, columns: Sequence[SourceColumn], target: tuple[int, str]) -> Step:
-    """Make :data:`EQUAL_ROWS`, with the published columns of the source in its order.
+    """Make :data:`EQUAL_ROWS`, with the published columns in the source's order.
 
-    ``target`` is the position of the taxonomy of classes, and their column.
+    ``target`` is the position and the column of classes.
     """
     query = select([], exp.alias_(SHOWN.table, "anon_shown", table=True))
     places = {axis.name: axis.position for axis in cut.axes}

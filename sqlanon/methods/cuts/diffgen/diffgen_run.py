@@ -1,4 +1,4 @@
-"""DiffGen: labels give way to their children by chance, and all combinations get noise."""
+"""DiffGen: labels are specialized at random, and all combinations get noise."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from sqlanon.queries.kit.nodes import column, try_cast
 from sqlanon.release.publishing import released_sizes, row_mismatches
 
 MAX_RECORDED_LABELS = 10_000
-"""The labels of a cut that the record of its release may have; a companion table holds any number."""
+"""The most labels of a cut that the record of its release lists; a companion table holds any number."""
 
 WITHIN = "everybody may know that all numbers are within their ranges: that a run is refused says that some are not"
 
-MAX_CHILDREN = 12  # the children that a label of items may have: all 2^12 combinations of them are counted
+MAX_CHILDREN = 12  # per label of items: all 2^12 combinations of them are counted
 
 
 class DiffGenReport(PrivateReport):
     """The numbers of a run of DiffGen.
 
     Attributes:
-        combinations: how many there are of labels and class, whether any row has them or not.
+        combinations: the number of combinations of labels and class, with or without rows.
     """
 
     specialized: tuple[str, ...] = Field((), title="quasi-identifiers in the order in which they were specialized")
@@ -55,16 +55,12 @@ class DiffGenReport(PrivateReport):
 
 @dataclass(frozen=True)
 class PaidPoints:
-    """The rows of a source as points, and what pays for draws of a cut and of noise."""
-
     points: Points
     portions: Portions
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffGenPublication(PrivatePublication):
-    """Rows of the noisy counts at a cut."""
-
     table: PaidPoints
     chosen: Chosen
     combinations: int
@@ -72,8 +68,6 @@ class DiffGenPublication(PrivatePublication):
 
 
 class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
-    """Publish noisy counts of labels that were drawn, paid for from the budget of the data set."""
-
     takes_far_rows = True
     report_class = DiffGenReport
     about_rows = "There are as many rows of each combination of labels as a noisy count says: none stands for a person."
@@ -193,13 +187,12 @@ def settings_of(bound: BoundPolicy) -> DiffGen:
 
 
 def target_of(bound: BoundPolicy) -> tuple[int, str]:
-    """Return the position of the taxonomy of classes, which is behind all predictors, and their column."""
+    """Return the position of the taxonomy of classes, behind all predictors, and their column."""
     (target,) = bound.policy.sensitive
     return len(bound.policy.quasi_identifiers), target
 
 
 def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
-    """Read the rows of a source once, where its taxonomies and values fit."""
     settings, target = settings_of(bound), target_of(bound)
     found = points.found_axes(engine, bound, settings.numeric, settings.sets, [target])
     problems = [
@@ -218,7 +211,7 @@ def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery
 
 
 def _refuse_classes(engine: Compute, bound: BoundPolicy) -> None:
-    """Refuse a type that does not hold all classes: any of them may be drawn."""
+    """Refuse a type that cannot hold all classes: any may be drawn."""
     position, target = target_of(bound)
     kind = next(found.traits.released_as for found in bound.columns if found.name == target)
     query = SQL.query("classes_of_no_type", position=position, held=try_cast(column("value"), kind))
@@ -239,7 +232,7 @@ def _most_children(axis: ItemAxis) -> int:
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse observed taxonomies, columns of other kinds, and a budget that is too small; else return the policy."""
+    """Refuse observed taxonomies, columns of unfit types and too small a budget, or return the policy."""
     refuse_observed(bound)
     if problems := list(_misfits(bound)):
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)

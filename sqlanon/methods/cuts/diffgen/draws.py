@@ -56,12 +56,12 @@ from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise import DRAWN
 
-WHOLE = 1 << 20  # the parts of a bit that information is counted in
+WHOLE = 1 << 20  # per bit of information gain
 
 MAX_UNSEEN = 1_000_000
-"""The combinations that nobody has and noise shows, on average; a higher threshold shows fewer.
+"""The expected number of empty combinations that noise shows, at most; a higher threshold shows fewer.
 
-A release of more says little; without a bound a large cut would fill the disk.
+A release of more would carry little information, and a large cut could fill the disk.
 """
 
 SPLITS = "splits"
@@ -70,19 +70,17 @@ ITEM_SETS = "item sets"
 LEAVES = "leaves"
 
 SetOfChildren = tuple[int, int]
-"""The place of a partition, and which children of a label its sets have items under, as a mask."""
+"""The place of a partition, and a mask of the label's children with items."""
 
 
 class Scored(NamedTuple):
-    """The values of an interval that rows have, ascending, and the score of a split behind each of them."""
+    """The ascending values of an interval in rows, and the score of a split after each."""
 
     values: Integers
     scores: Integers
 
 
 class Draws:
-    """The draws for one cut. Each takes a step of the portions that were paid."""
-
     def __init__(self, settings: DiffGen, source: RandomSource, portions: Portions) -> None:
         self.settings = settings
         self.source = source
@@ -96,7 +94,7 @@ class Draws:
         return int(self._drawn(lambda runs: draw(runs=runs)))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
-        """Draw where intervals are split that have no row in common: together for one step."""
+        """Draw splits of intervals without common rows, together for one step."""
         charges = self.portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
         return {
             interval: int(self._drawn(partial(self._split, interval, scored, charge)))
@@ -118,9 +116,9 @@ class Draws:
         return first[group] + place
 
     def _are_kept(self, counts: Integers, charge: Charge, runs: int) -> NDArray[np.bool_]:
-        """Return by run which sets of children are kept; shape (runs, sets).
+        """Return by run the kept sets of children; shape (runs, sets).
 
-        All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.chance`).
+        All sets get noise, including those without rows (:mod:`sqlanon.methods.chance`).
         """
         rows = self.settings.rows_per_individual
         least = threshold(self.settings.set_threshold, charge.budget.epsilon, rows)
@@ -135,27 +133,26 @@ class Draws:
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def sensitivity(settings: DiffGen) -> int:
-    """Return the largest change of a score by the rows of one individual."""
     return settings.rows_per_individual * (1 if settings.utility == "max" else WHOLE + 2)
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def is_monotonic(settings: DiffGen) -> bool:
-    """Return whether no score falls where rows are added: a largest count never does, information may."""
+    """Return whether additional rows never lower a score: true for a maximum of counts, not for information."""
     return settings.utility == "max"
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
-    """Return the least noisy count to keep: the next whole number above √2 / ε of a row, if none is given."""
+    """Return the smallest noisy count to keep: by default the next integer above √2 / ε times ``rows``."""
     return math.floor(math.sqrt(2) * rows / epsilon if given is None else given) + 1
 
 
 def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integers]:
-    """Group the places where an interval can be split by equal score: the first place, their number, the score.
+    """Group the possible splits of an interval by score: first place, number of places, score.
 
-    Splits from one value to the next put the same rows on either side. Those up to the first value, which put none on
-    the left, score as those behind the last one, which put none on the right.
+    Splits between two adjacent values put the same rows on either side. Those up to the first value leave the left side
+    empty, and score like those after the last one, which leave the right side empty.
     """
     values = scored.values
     first = np.concatenate([[interval.first + 1], values + 1])
@@ -166,16 +163,16 @@ def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integer
     return first[some], counts[some], scores[some]
 
 
-# More than six parameters: the cut, and all that its counts are drawn with.
+# More than six parameters: the cut, and the settings of its draws.
 def draw_leaves(
     engine: Compute, cut: Cut, classes: int, settings: DiffGen, source: RandomSource, charge: Charge, runs: int = 1
 ) -> tuple[int, int]:
-    """Draw the shown combinations of a cut with noise, in :data:`~.queries.SHOWN`.
+    """Draw the shown combinations of a cut into :data:`~.queries.SHOWN`.
 
-    All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.chance`).
+    All combinations get noise, including those without rows (:mod:`sqlanon.methods.chance`).
 
     Returns:
-        the number of combinations, and the least noisy count that is shown.
+        the number of combinations, and the smallest noisy count that is shown.
     """
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)
@@ -191,9 +188,9 @@ def draw_leaves(
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
-    """Return the least noisy count to show: by the settings, or more for a cut with very many combinations.
+    """Return the smallest noisy count to show: as set, or higher for a cut with very many combinations.
 
-    It depends on what was drawn alone, and noise is the same whatever it is.
+    It only depends on earlier draws, and does not change the noise.
     """
     rows, epsilon = settings.rows_per_individual, charge.budget.epsilon
     # P(noise >= m) < exp(-m ε / rows).
@@ -201,9 +198,9 @@ def least_shown(settings: DiffGen, charge: Charge, size: int) -> int:
     return max(threshold(settings.threshold, epsilon, rows), enough)
 
 
-MAX_LEAVES = 1 << 62  # the combinations of labels and class that can be numbered in 63 bits
+MAX_LEAVES = 1 << 62  # of labels and class that 63 bits can number
 
-MAX_SETS = 1_000_000  # the sets of children to count at once: a specialization that needs more is left out
+MAX_SETS = 1_000_000  # of children to count at once; larger specializations are not candidates
 
 
 class Chosen(NamedTuple):
@@ -212,7 +209,6 @@ class Chosen(NamedTuple):
 
 
 def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: CountedRows, draws: Draws) -> Chosen:
-    """Draw a cut: in each round a label gives way to its children, by counts of the rows."""
     cut = _split(Cut.of_roots(axes), evidence, draws)
     done: list[Specialization] = []
     scores: dict[Specialization, int] = {}
@@ -233,7 +229,7 @@ def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: Count
             cut = replace(cut, partitions={**cut.partitions, chosen.piece.position: after})
         else:
             cut = cut.specialized(chosen)
-            # What is not asked for any more is not drawn either.
+            # The last round needs no new splits.
             cut = _split(cut, evidence, draws) if rounds_left else cut
     return Chosen(cut, tuple(done))
 
@@ -248,7 +244,7 @@ def _fits(cut: Cut, specialization: Specialization, classes: int) -> bool:
 
 
 def _split(cut: Cut, evidence: CountedRows, draws: Draws) -> Cut:
-    """Split all intervals of the cut: at first one of every number, later the two that are new."""
+    """Split all unsplit intervals: first one of every number, later the two new ones."""
     intervals = cut.unsplit()
     by_number: dict[int, list[tuple[Piece, Scored]]] = {}
     for interval, scored in zip(intervals, evidence.split_scores(intervals), strict=True):
@@ -259,14 +255,12 @@ def _split(cut: Cut, evidence: CountedRows, draws: Draws) -> Cut:
 
 
 class CountedRows:
-    """Counts of points and marginals, which are in the database, and the scores that a utility makes of them."""
-
     def __init__(self, engine: Compute, utility: str) -> None:
         self._engine = engine
         self._utility = utility
 
     def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
-        """Return the score of each specialization, in parts of :data:`WHOLE` if it is information; 0 without rows."""
+        """Score each specialization, in parts of :data:`WHOLE` for information; 0 without rows."""
         if not specializations:
             return []
         single: list[tuple[int, Specialization]] = []
@@ -298,13 +292,13 @@ class CountedRows:
         return [Scored(value[first:end], score[first:end]) for first, end in pairwise(ends)]
 
     def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
-        """Count rows by the children of a piece that they have, in the partitions that have it."""
+        """Count rows by the children of a piece with items, in the partitions with that piece."""
         query = queries.partition_counts(partitions, specialization)
         rows = self._engine.fetch(query, "rows of item sets", "cell")
         return {(int(row["place"]), int(row["mask"])): int(row["rows"]) for row in rows}
 
     def partitioned(self, partitions: Partitions) -> None:
-        """Put the partitions that are left: later questions are about rows in these."""
+        """Store the remaining partitions; later questions only count their rows."""
         relation = queries.partition_relation(partitions.axis.position)
         self._engine.drop(relation)
         self._engine.put(relation, queries.partition_table(partitions))

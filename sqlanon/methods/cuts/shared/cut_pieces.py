@@ -1,7 +1,7 @@
-"""Cuts of axes: values of a predictor lie on an axis, labels stand for pieces of it, which fall into smaller ones.
+"""Cuts of axes: a predictor's values lie on an axis, and labels stand for pieces of it, which split into smaller ones.
 
-The values of a taxonomy are numbered in the order of their labels from the top down, so that the values under any label
-are a range, as those of an interval are. A predictor that is a set has its items on the axis.
+Values of a taxonomy are numbered in the order of their labels from the top down, so the values under any label form a
+range, like those of an interval. The axis of a set-valued predictor holds its items.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 
 class Piece(NamedTuple):
-    """The values from ``first`` on and before ``end``, of the predictor at a position among all."""
+    """The values from ``first`` up to but excluding ``end`` of a predictor."""
 
     position: int
     first: int
@@ -29,8 +29,6 @@ class Piece(NamedTuple):
 
 
 class Specialization(NamedTuple):
-    """A piece and the smaller ones that it falls into, in order."""
-
     piece: Piece
     children: tuple[Piece, ...]
 
@@ -47,18 +45,17 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class NumericAxis(Axis):
-    """The steps of a public range."""
+class NumericAxis(Axis): ...
 
 
 @dataclass(frozen=True)
 class TaxonomyAxis(Axis):
-    """The values of a taxonomy, in the order of their labels from the top down."""
+    """The values of a taxonomy in the order of their labels from the top down."""
 
-    levels: tuple[tuple[int, ...], ...]  # by depth, from level 0 on, where the values under each label begin, ascending
+    levels: tuple[tuple[int, ...], ...]  # by depth from level 0, the ascending first values of labels
 
     def children(self, piece: Piece) -> tuple[Piece, ...]:
-        """Return the pieces at the first level below with several labels; none without one."""
+        """Return the pieces at the first lower level with several labels; none without one."""
         for starts in reversed(self.levels):
             within = starts[bisect_left(starts, piece.first) : bisect_left(starts, piece.end)]
             if len(within) > 1:
@@ -67,7 +64,7 @@ class TaxonomyAxis(Axis):
         return ()
 
     def depth(self, piece: Piece) -> int | None:
-        """Return the highest level that has the piece as a label; None if none has, as for a flat root."""
+        """Return the highest level with the piece as a label; None if there is none, as for a flat root."""
         for depth in reversed(range(len(self.levels))):
             starts = (*self.levels[depth], self.size)
             place = bisect_left(starts, piece.first)
@@ -78,9 +75,9 @@ class TaxonomyAxis(Axis):
 
 @dataclass(frozen=True)
 class ItemAxis(TaxonomyAxis):
-    """The items of sets, and behind them the item of a row in whose set there is none.
+    """The items of sets, followed by a stand-in item for rows with empty sets.
 
-    That has a piece of its own, which is directly under the root.
+    The stand-in has its own piece, directly under the root.
     """
 
     @property
@@ -102,16 +99,15 @@ class ItemAxis(TaxonomyAxis):
 
 
 Masks = tuple[int, ...]
-"""The rows whose sets have items under the same pieces: an antichain that all items are under.
+"""The state of rows whose sets have items under the same pieces: an antichain that covers their items.
 
-For each piece that has been specialized so far, which of its children the sets have items under, as the bits of a
-number; 0 if they have none under the piece.
+For each specialized piece, the bits of a number mark its children with items; 0 if the piece has no items.
 """
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of rows by a predictor that is a set, after its specializations, in order."""
+    """The partitions of rows by a set-valued predictor after its specializations, in order."""
 
     axis: ItemAxis
     specialized: tuple[Specialization, ...] = ()
@@ -119,7 +115,6 @@ class Partitions:
 
     @cached_property
     def antichains(self) -> tuple[tuple[Piece, ...], ...]:
-        """The pieces of each partition that is left, in their order."""
         found = []
         for masks in self.kept:
             pieces = {self.axis.root}
@@ -132,14 +127,13 @@ class Partitions:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The pieces that items lie in, whether any set is left that has one under them, in order."""
+        """The sorted pieces of the axis after all specializations, with or without items of a remaining set."""
         gone = {specialization.piece for specialization in self.specialized}
         children = (child for specialization in self.specialized for child in specialization.children)
         return tuple(sorted(piece for piece in (self.axis.root, *children) if piece not in gone))
 
     @cached_property
     def having(self) -> Mapping[Piece, list[int]]:
-        """By piece, the places of the partitions that have it in their antichain, if any does."""
         places: dict[Piece, list[int]] = {}
         for place, antichain in enumerate(self.antichains):
             for piece in antichain:
@@ -147,7 +141,7 @@ class Partitions:
         return places
 
     def masks(self, specialization: Specialization) -> list[int]:
-        """Return all sets of children that a set of items can have some under: no item stands alone."""
+        """Return all possible sets of children with items; the stand-in never goes with another item."""
         children = specialization.children
         if self.axis.nothing in children:
             several = 1 << (len(children) - 1)
@@ -163,12 +157,10 @@ class Partitions:
 
 @dataclass(frozen=True)
 class Cut:
-    """The labels of the values of each predictor."""
-
     axes: tuple[Axis, ...]  # the predictors, by position
-    pieces: Mapping[int, tuple[Piece, ...]]  # of each but sets, by position, the pieces of its cut, in order
-    partitions: Mapping[int, Partitions]  # of each that is a set, by position
-    splits: Mapping[Piece, Specialization] = field(default_factory=dict)  # of intervals in two, as far as drawn
+    pieces: Mapping[int, tuple[Piece, ...]]  # by position of scalar predictors, the ordered pieces
+    partitions: Mapping[int, Partitions]  # by position of set-valued predictors
+    splits: Mapping[Piece, Specialization] = field(default_factory=dict)  # of intervals in two, once drawn
 
     @classmethod
     def of_roots(cls, axes: Sequence[Axis]) -> Cut:
@@ -185,11 +177,11 @@ class Cut:
 
     @property
     def size(self) -> int:
-        """The number of combinations of labels of all predictors: the leaves, whether any row has them or not."""
+        """The number of combinations of labels, with or without rows."""
         return prod(self.widths)
 
     def strides(self, classes: int) -> tuple[int, ...]:
-        """Return the factors of the places of labels in the number of a combination and class; the class comes last."""
+        """Return each predictor's factor in the number of a combination and class; the class is the lowest digit."""
         return tuple(accumulate(self.widths[:-1], mul, initial=classes))
 
     def unsplit(self) -> list[Piece]:
@@ -202,7 +194,7 @@ class Cut:
         ]
 
     def with_splits(self, splits: Mapping[Piece, int]) -> Cut:
-        """Add where intervals are split: each into the values below, and those from there on."""
+        """Add splits of intervals into the values below a place, and those from there on."""
         found = {
             piece: Specialization(piece, (Piece(piece.position, piece.first, at), Piece(piece.position, at, piece.end)))
             for piece, at in splits.items()
@@ -210,7 +202,7 @@ class Cut:
         return replace(self, splits={**self.splits, **found})
 
     def candidates(self) -> Iterator[Specialization]:
-        """Yield all that can be specialized now, in an order that depends on the cut alone."""
+        """Yield all possible specializations in an order that only depends on the cut."""
         for axis in self.axes:
             at = axis.position
             for piece in self.pieces[at] if at in self.pieces else sorted(self.partitions[at].having):

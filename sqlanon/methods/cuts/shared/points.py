@@ -1,6 +1,6 @@
-"""Points: equal rows as the places of their values on axes, and of their class, from the one read of the source.
+"""Points: equal rows as places of their values on axes, and their class, from the one read of the source.
 
-Values that have no place there are refused. Here are the labels of a cut, too, at which rows are published.
+Values without a place are refused. The labels of a cut for published rows are here, too.
 """
 
 from __future__ import annotations
@@ -57,42 +57,39 @@ from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.source_rows import number_of_row, with_persons
 
 POINTS = Relation("anon_points", "cell")
-"""The rows without NULL, equal ones once: the places of their values, the items of their sets, their class and number.
-"""
+"""The rows without NULL, equal ones once: places of values, items of sets, class and row count."""
 
 MARGINALS = Relation("anon_marginals", "cell")
-"""The rows of each class with a value, by predictor: all that is asked of predictors that are no sets."""
+"""By scalar predictor, the rows of each class with a value."""
 
 CHILDREN = Relation("anon_children", "node")
-"""The children of candidates, or the intervals to split, which are children of themselves."""
+"""The children of candidates, or intervals to split as their own children."""
 
 GIVEN_PIECES = Relation("anon_given_pieces", "node")
-"""The pieces of the cut: position, attribute, where they begin and end; depth of their label, or its text and range."""
+"""The pieces of the cut: position, attribute, bounds, and the depth of their label or its text and range."""
 
 CUT = Relation("anon_cut", "node")
-"""The same with their labels; that of no item is NULL."""
+"""The pieces of the cut with their labels; NULL for the empty set."""
 
 CLASS = "anon_class"
 CANDIDATE = "candidate"
 
-ALL = "*"  # the label of all values of a taxonomy whose top level has several labels
+ALL = "*"  # the label of all values of a taxonomy with several labels at the top level
 
 SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINALS, "given": GIVEN_PIECES, "cut": CUT})
 
 
 def value_column(position: int) -> str:
-    """Return the column of points with the place of a value, or with the list of the places of items."""
+    """Name the column of points with the place of a value, or the list of places of items."""
     return f"anon_value_{position}"
 
 
 @dataclass(frozen=True)
 class Points:
-    """A source as points, by its predictors."""
-
     bound: BoundPolicy
     axes: tuple[Axis, ...]
-    ranges: Mapping[int, Range]  # of numeric predictors, by position
-    classes: int = 0  # the number of classes, if a taxonomy has them; else 0
+    ranges: Mapping[int, Range]  # by position of numeric predictors
+    classes: int = 0  # the number of classes if a taxonomy has them; else 0
 
 
 def found_axes(
@@ -102,10 +99,10 @@ def found_axes(
     sets: Sequence[str] = (),
     target: Sequence[tuple[int, str]] = (),
 ) -> Points:
-    """Make axes of the predictors of a policy, with the types of their values and :data:`LEAVES`; no row is read.
+    """Make the axes of the predictors and :data:`LEAVES`; no row is read.
 
-    ``numeric`` predictors have a range, ``sets`` are of items; ``target`` is the position and the column of classes,
-    behind all predictors, if a taxonomy has them. A taxonomy of NULL alone is refused.
+    ``numeric`` predictors have ranges, ``sets`` hold items; ``target`` is the position, behind all predictors, and the
+    column of classes if a taxonomy has them. Refuses a taxonomy with only NULL.
     """
     predictors = bound.policy.quasi_identifiers
     attributes = [*(each for each in enumerate(predictors) if each[1] not in numeric), *target]
@@ -130,7 +127,7 @@ def found_axes(
     return Points(bound, tuple(axes), ranges, sum(sizes[position] for position, _ in target))
 
 
-# More than six parameters: the rows, and what is made of them.
+# More than six parameters: the rows and their encoding.
 def read_rows(
     engine: Compute,
     found: Points,
@@ -140,10 +137,10 @@ def read_rows(
     refuses_outside: bool,
     earlier: EarlierClasses | None = None,
 ) -> None:
-    """Make :data:`POINTS` and :data:`MARGINALS`; values that no taxonomy knows are refused, by column.
+    """Make :data:`POINTS` and :data:`MARGINALS`; refuse values unknown to their taxonomy.
 
-    ``class_of`` is the class of a value of the target. A number out of its range takes the nearest end, or is refused;
-    joint classes of earlier releases distinguish points.
+    ``class_of`` is the class of a target value. A number outside its range takes the nearest end, or is refused; joint
+    classes of earlier releases distinguish points.
     """
     bound, axes, ranges = found.bound, found.axes, found.ranges
     (target,) = bound.policy.sensitive
@@ -171,11 +168,11 @@ def read_rows(
 def _combinations(
     found: Points, source: exp.Table | exp.Subquery, target: str, earlier: EarlierClasses | None
 ) -> exp.Select:
-    """Select the combinations of values of rows without NULL, with their number: few places are to be looked up."""
+    """Select the distinct combinations of values of rows without NULL, with their counts, to save lookups of places."""
     traits = {each.name: each.traits for each in found.bound.columns}
     keys: dict[str, exp.Expr] = {}
     for axis in found.axes:
-        # Equal numbers have one place, items and other values have it by their text.
+        # Equal numbers have equal places; items and other values are looked up by their text.
         if isinstance(axis, NumericAxis):
             keys[axis.name] = column(axis.name)
         elif isinstance(axis, ItemAxis):
@@ -235,15 +232,15 @@ def _refuse_unknown(engine: Compute, found: Points, source: exp.Table | exp.Subq
 
 
 def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
-    """Select the values of a predictor that rows have, each with some columns of the pieces that it lies in."""
     return SQL.query("values_in", pieces=pieces, position=position, columns=names)
 
 
 def _place_in_range(name: str, given: Range) -> exp.Expr:
-    """Return the step that a number lies in, or the step of the nearest end if it is out of the range.
+    """Return the step that a number lies in, or the nearest end's step outside the range.
 
-    A quotient of floating point can be off by a step: so the ends of the step that it gives are looked at, as labels
-    spell them. Whatever is rounded is rounded alike in all tables, for it is a function of the row alone.
+    A floating-point quotient can be off by a step, so the bounds of its step are checked as labels spell them. Rounding
+    is
+    alike in all tables: it only depends on the row.
     """
     low, high = _double(given.low), _double(given.high)
     within = f.least(f.greatest(cast_value(column(name), "DOUBLE"), low), high)
@@ -257,7 +254,7 @@ def _place_in_range(name: str, given: Range) -> exp.Expr:
 
 
 def _start(place: exp.Expr, given: Range) -> exp.Expr:
-    """Return where a step begins: as exact as a DOUBLE can be, since both numbers of the quotient are whole."""
+    """Return the start of a step, as exact as DOUBLE allows: both operands of the quotient are integers."""
     digits = max(0, *(-int(each.normalize().as_tuple().exponent) for each in (given.low, given.step)))
     whole = 10**digits
     start = number(int(given.low * whole)) + place * int(given.step * whole)
@@ -265,7 +262,7 @@ def _start(place: exp.Expr, given: Range) -> exp.Expr:
 
 
 def _places_of_items(axis: ItemAxis) -> exp.Expr:
-    """Return the places of the items of a list that are no NULL: of no item if it has none, NULL for an unknown one."""
+    """Return the places of a list's items other than NULL: the stand-in if empty, NULL for an unknown item."""
     known = cast_value(column(axis.name), "VARCHAR[]")
     items = f.list_filter(known, _of_item(c.anon_item.is_(exp.null()).not_()))
     places = f.list_transform(items, _of_item(leaf_of_text(axis.position, c.anon_item)))
@@ -289,16 +286,16 @@ def intervals(pieces: Sequence[Piece]) -> pa.Table:
 
 
 def counts_by(key: str) -> exp.Select:
-    """Count marginals in pieces of :data:`CHILDREN` by ``candidate``, a key ("child" or "value") and ``class``."""
+    """Count marginals in the pieces of :data:`CHILDREN` by ``candidate``, a key ("child" or "value") and ``class``."""
     places = {CANDIDATE: "anon_pieces", "child": "anon_pieces"}
     named = [column(each, places.get(each, "anon_rows")) for each in (CANDIDATE, key, "class")]
     return SQL.query("counts_in", pieces=CHILDREN, keys=named)
 
 
 def scored(macro: str, counts: exp.Query, utility: str, whole: int) -> exp.Select:
-    """Have a macro score specializations, or splits behind each ``value`` of an interval, by counts.
+    """Score specializations, or splits after each ``value`` of an interval, by counts with a macro.
 
-    The score is a number of rows, or parts of a bit.
+    Scores are rows, or parts of a bit.
     """
     table = table_call(macro, exp.Table(this=identifier("anon_counts")))
     score = cast(f.floor(c.information_gain * whole) if utility == "infogain" else c.max_score, "BIGINT")
@@ -316,7 +313,6 @@ def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) 
 
 
 def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
-    """Make the rows of :data:`GIVEN_PIECES`; the query ``labelled_cut`` makes :data:`CUT` of them."""
     types = {"position": pa.int64(), "attribute": pa.string(), "first": pa.int64(), "end": pa.int64()}
     types |= {"depth": pa.int64(), "text": pa.string(), "low": pa.float64(), "high": pa.float64()}
     pieces = {**cut.pieces, **{position: each.pieces for position, each in cut.partitions.items()}}
@@ -337,7 +333,7 @@ def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
 
 
 def rows_at_cut(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:
-    """Select the published rows, from :data:`EQUAL_ROWS`: as many copies, or with a column of counts if named."""
+    """Select the published rows from :data:`EQUAL_ROWS`: repeated, or with a column of counts if named."""
     shown = [column(found.name) for found in columns]
     if counts is not None:
         return select([*shown, aliased(column(ROW_COUNT), counts)], EQUAL_ROWS.table)
@@ -345,12 +341,12 @@ def rows_at_cut(columns: Sequence[SourceColumn], counts: str | None = None) -> e
 
 
 def unlike_what_was_made(columns: Sequence[SourceColumn], written: exp.Expr, counts: str | None = None) -> exp.Query:
-    """Count, as ``unlike``, groups of equal rows that are not in a release as often as in :data:`EQUAL_ROWS`."""
+    """Count, as ``unlike``, the groups of equal rows whose size in the release differs from :data:`EQUAL_ROWS`."""
     return unlike_groups([found.name for found in columns], EQUAL_ROWS.table, written, counts)
 
 
 def recorded_cut(engine: Compute, sets: Collection[str] = ()) -> CutRecord:
-    """Make the record of the cut whose labels are in :data:`CUT`; ``sets`` are columns of sets of items."""
+    """Make the record of the cut in :data:`CUT`; ``sets`` are the set-valued columns."""
     labels: dict[str, list[object]] = defaultdict(list)
     intervals: dict[str, list[object]] = defaultdict(list)
     items: dict[str, list[object]] = defaultdict(list)

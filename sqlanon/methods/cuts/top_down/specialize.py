@@ -1,9 +1,10 @@
-"""The choice of a cut from the top down: which labels give way to their children.
+"""Choose a cut from the top down: which labels are replaced by their children.
 
-Whether a label may is asked once more only of classes that have changed. When a label gives way, the classes of rows
-under it fall into smaller ones, and all others stay. So of the smallest class that there would be under another label,
-what was known before still holds for rows that are not under the first, and for those that are, smaller classes are
-counted now: the least of both is right. And what would be too small once is too small for good."""
+Candidates are only recounted in classes that have changed. A specialization splits the classes under its label and
+leaves all others. So for another candidate, the known smallest class still holds for rows outside that label, and rows
+under it are counted in their new, smaller classes: the minimum of both is right. A candidate that once makes too small
+a class always does.
+"""
 
 from __future__ import annotations
 
@@ -22,28 +23,28 @@ from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, number, subquery, union_all
 
 ROWS = Relation("anon_rows_in_parts", "cell")
-"""The points with the number of their class (``anon_part``): it is set anew where a label gives way to its children.
+"""The points with the number of their class (``anon_part``), which changes when a label is specialized.
 
-The table is kept and changed: a table that is dropped within a transaction takes its space until the end of that.
+The table is updated in place: one dropped inside a transaction keeps its space until the end.
 """
 
 SQL = Queries("top_down", {"rows": ROWS, "points": points.POINTS, "marginals": points.MARGINALS, "cut": points.CUT})
 
 DIGITS = 12
-"""Scores are compared to this many digits: equal ones are to be equal, in whatever order their terms were added."""
+"""Scores are rounded to this many digits, so that equal ones are equal in whatever order terms were added."""
 
 
 class Chosen(NamedTuple):
     cut: Cut
     specializations: tuple[Specialization, ...]  # in order
     smallest: int  # the rows of the smallest class
-    is_final: bool  # whether nothing more can be specialized; else the search was stopped
+    is_final: bool  # False if the search was stopped
 
 
 def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: CountedParts, stopped: Stopped = never) -> Chosen:
-    """Choose a cut; ``rows`` are those of the smallest class while each predictor has one label, k or more.
+    """Choose a cut; ``rows`` is the size of the smallest class at the roots, at least k.
 
-    Before each specialization ``stopped`` is asked whether to leave it at those so far.
+    ``stopped`` is asked before each specialization.
     """
     cut = Cut.of_roots(axes)
     cut = cut.with_splits(evidence.splits([axis.root for axis in axes if isinstance(axis, NumericAxis)]))
@@ -68,7 +69,7 @@ def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: CountedParts,
 
 
 def score(gain: float, before: int, after: int) -> float:
-    """Score a specialization by its bits for each row that the smallest class loses, and one.
+    """Score a specialization: bits per row that the smallest class loses, plus one.
 
     Source: Fung, Wang and Yu 2005, Score = InfoGain / (AnonyLoss + 1), with one quasi-identifier.
     """
@@ -76,7 +77,6 @@ def score(gain: float, before: int, after: int) -> float:
 
 
 def dry_run(axes: Sequence[Axis], evidence: CountedParts) -> Chosen:
-    """Run a round for its statements to be read: with no rows there is nothing to choose by."""
     cut = Cut.of_roots(axes)
     unsplit = cut.unsplit()
     evidence.splits(unsplit)
@@ -92,9 +92,9 @@ def dry_run(axes: Sequence[Axis], evidence: CountedParts) -> Chosen:
 
 
 class CountedParts:
-    """Counts of points in their classes, which are in the database with the marginals.
+    """Counts of points by class, in the database.
 
-    Points stand in their joint classes of earlier releases before any label gives way if these are joint.
+    With ``is_joint`` the initial classes are the joint classes of earlier releases.
     """
 
     def __init__(self, engine: Compute, *, is_joint: bool = False) -> None:
@@ -103,7 +103,7 @@ class CountedParts:
         engine.run(SQL.step(ROWS, "first_parts", part=column(EARLIER) if is_joint else number(0)))
 
     def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
-        """Find the best split of each interval, by the first value of the second part; none for a single value."""
+        """Return the best split of each interval with several values in rows, as the first value of its second part."""
         if not intervals:
             return {}
         self._put(points.intervals(intervals))
@@ -113,7 +113,7 @@ class CountedParts:
         return {intervals[int(row["candidate"])]: int(row["at"]) for row in rows}
 
     def gains(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, float]:
-        """Return the information gain of each in bits, over the rows under its label; 0 where these are all alike."""
+        """Return the information gain in bits over the rows under each label; 0 if these are of one class."""
         if not specializations:
             return {}
         self._put(points.children(enumerate(specializations)))
@@ -123,7 +123,7 @@ class CountedParts:
         return {specializations[int(row["candidate"])]: float(row["gain"]) for row in rows}
 
     def least_rows(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, int]:
-        """Return the rows of the smallest class under each label, of rows whose class is new; none without these."""
+        """Return the smallest class of each candidate among rows whose class is new; omits candidates without such."""
         if not specializations:
             return {}
         self._put(points.children(enumerate(specializations)))
@@ -156,7 +156,7 @@ class CountedParts:
 def mean_loss(engine: Compute, axes: Sequence[Axis], chosen: Chosen, row_count: int) -> float:
     """Return LM: the mean over rows and predictors of (values under the label - 1) / (values - 1).
 
-    The labels of the cut are in :data:`~.points.CUT`.
+    :data:`~.points.CUT` has the labels of the cut.
 
     Source: Iyengar 2002.
     """

@@ -1,4 +1,4 @@
-"""Top-down specialization: a cut is searched for from the top down, and all rows are at it."""
+"""Top-down specialization: search for a cut from the top down, and publish all rows at it."""
 
 from __future__ import annotations
 
@@ -52,8 +52,6 @@ STOPPED = "the search was stopped: more labels could have given way to their chi
 
 @dataclass(frozen=True)
 class PointTable:
-    """The rows of a source as points, at the places of their values on the axes of the predictors."""
-
     points: Points
     row_count: int
     unknown: UnknownRows
@@ -61,16 +59,12 @@ class PointTable:
 
 @dataclass(frozen=True)
 class CutChoice:
-    """A cut, and the one that was found without the earlier releases, if there are any."""
-
     chosen: Chosen
     alone: Chosen | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CutPublication(SyntacticPublication):
-    """Rows at the labels of a cut."""
-
     table: PointTable
     chosen: Chosen
     cut: CutRecord
@@ -79,8 +73,6 @@ class CutPublication(SyntacticPublication):
 
 
 class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
-    """Specialize labels as long as every class has k rows, and publish all rows at the labels that are left."""
-
     takes_far_rows = True
     instead_of_node = "it chooses labels of several levels"
 
@@ -152,7 +144,6 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         )
 
     def _make_cut(self, table: PointTable, chosen: Chosen) -> float:
-        """Make the labels of a cut, and return what they lose."""
         self.engine.put(points.GIVEN_PIECES, points.given_pieces(chosen.cut, table.points.ranges))
         self.engine.run(points.SQL.step(points.CUT, "labelled_cut"))
         return mean_loss(self.engine, table.points.axes, chosen, table.row_count)
@@ -177,7 +168,7 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         """Make the report.
 
         ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the
-        values of a number are the steps of its range. It says how general labels are, not how well they predict.
+        values of a number are the steps of its range. It measures generality, not how well labels predict.
         """
         bound, chosen = made.bound, made.chosen
         names = [axis.name for axis in made.table.points.axes]
@@ -238,7 +229,6 @@ def _settings_of(bound: BoundPolicy) -> TopDownSpecialization:
 
 
 def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:
-    """Count the rows, and refuse a source with rows that cannot be published."""
     names = [*bound.policy.quasi_identifiers, target]
     nulls = [
         aliased(filtered(count_rows(), column(name).is_(exp.null())), f"null_{place}")
@@ -270,9 +260,9 @@ def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty
 
 
 def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
-    """Return the rows of the smallest joint class while each predictor has one label for all rows.
+    """Return the size of the smallest joint class when each predictor has one label.
 
-    Too few of them are refused, and too few persons of a joint class of earlier releases who have no row.
+    Refuses too small a class, and joint classes of earlier releases with too few persons without a row.
     """
     k = _settings_of(bound).k
     counts = engine.fetch(SQL.query("joint_parts", absent=ABSENT, k=k), "joint classes")[0]

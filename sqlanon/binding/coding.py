@@ -37,9 +37,7 @@ from sqlanon.queries.source import (
     written_days,
 )
 
-Bounds = tuple[int | float | None, int | float | None]
-"""The bottom and the top of a column; None for no bound."""
-
+Bounds = tuple[int | float | None, int | float | None]  # the bottom and the top of a column; None for no bound
 DAY_ORDERS = ("dmy", "mdy")  # whether day or month comes first if the year comes last
 
 GUESSED = (
@@ -48,12 +46,10 @@ GUESSED = (
 )
 """The note on a query whose types were guessed from some rows."""
 
-MAX_READ = 12
-"""The most columns whose types a run lists as read."""
+MAX_READ = 12  # the most columns whose types a run lists as read
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:
-    """Read texts of CSV files as the policy needs them, and clip numbers to its bounds."""
     source = with_written_values(engine, source, policy)
     if not policy.coded_columns:
         return source
@@ -193,7 +189,6 @@ def _of(texts: Mapping[str, str], names: Iterable[str | None]) -> list[str]:
 
 
 def _taken_by(policy: Policy, name: str) -> set[str]:
-    """Return the kinds of values that a taxonomy's rules label: texts, numbers or dates; none without rules."""
     try:
         return {rule.takes for rule in policy.taxonomies[name].taxonomy().rules or ()}
     except TaxonomyError:

@@ -84,7 +84,6 @@ def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 
 
 def staged_batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
-    """Yield the parameters of ``given_taxonomies`` in batches of rows."""
     rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
     while batch := list(islice(rows, MAX_STAGED_ROWS)):
         levels = [
@@ -155,7 +154,6 @@ def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
 
 
 def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Write a line per problem of one taxonomy, from rows of ``anon_helpers.taxonomy_problems``."""
     taxonomy = wanted.taxonomy
     if taxonomy.coarser is not None:
         return [_of_columns((wanted.name, *taxonomy.coarser), row) for row in found]

@@ -112,7 +112,6 @@ def _with_notes(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
-    """Find the shapes of a policy's taxonomies, as far as stored; refuse malformed ones."""
     attributes = policy.columns_with_taxonomy
     shapes = stored_taxonomies.shapes(engine, attributes)
     found = stored_taxonomies.malformed_of(engine, shapes)

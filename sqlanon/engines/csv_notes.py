@@ -1,6 +1,6 @@
-"""The note beside a CSV file of ours: the types of its columns and where it comes from, for CSV has no place for that.
+"""The note beside a CSV file that sqlanon wrote, with its column types and its provenance.
 
-While a CSV is being replaced, its note is about both files, so that it is right whichever of them is there.
+While a CSV is being replaced, its note describes both files, so that it fits whichever of them is there.
 """
 
 from __future__ import annotations
@@ -18,63 +18,55 @@ from sqlanon.model.names import LOCAL
 from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.model.whole_files import is_special, refuse_lacking
 
-RELEASES = "releases"  # the key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about
+RELEASES = "releases"  # the key of a note's entries, which are by SHA-256 of the CSV
 
 Form = tuple[list[tuple[str, str]], tuple[str, ...]]
-"""How a CSV is to be read: its columns with their types, and those whose formulas have an apostrophe before them."""
+"""The columns of a CSV with their types, and those with an apostrophe before formulas."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The entry of a CSV in a note."""
-
-    columns: dict[str, str]  # the types of its columns, by name and in order
-    note: dict[str, Any]  # where it comes from, as a document
-    quoted: tuple[str, ...] = ()  # the columns whose formulas have an apostrophe before them
+    columns: dict[str, str]  # types by name, in order
+    note: dict[str, Any]  # the provenance, as a document
+    quoted: tuple[str, ...] = ()  # columns with an apostrophe before formulas
 
     @property
     def form(self) -> Form:
-        """The part of the form that files have in common if they are read together."""
+        """The part of the form that files read together have in common."""
         return form_of(self.columns, self.quoted)
 
     def as_json(self) -> dict[str, Any]:
-        """The document of this entry."""
         quoted = {"quoted_formulas": [*self.quoted]} if self.quoted else {}
         return {"columns": self.columns, "note": self.note, **quoted}
 
 
 Entries = Mapping[str, Entry | None]
-"""The entries of a note, by hash; None for a file that is not ours, which is there until it has been replaced."""
+"""The entries of a note by hash; None for another program's file, which is there until it is replaced."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A CSV as it is found beside its note."""
-
-    entry: Entry | None = None  # its entry; None without a note, or if the note is about another content
-    is_changed: bool = False  # whether there is a note, and it is about another content
+    entry: Entry | None = None  # None without a note, or with one on another content
+    is_changed: bool = False  # whether its note is on another content
 
     @property
     def note(self) -> str | None:
-        """The origin of the CSV file, as JSON."""
         return None if self.entry is None else json.dumps(self.entry.note)
 
 
 def form_of(columns: Mapping[str, str], quoted: Iterable[str]) -> Form:
-    """The form of a CSV with columns of these types."""
     return [*columns.items()], (*quoted,)
 
 
 def is_csv(file: str | Path) -> bool:
-    """Whether a file is named as a CSV that has a note beside it may be."""
     return str(file).lower().endswith(CSV_SUFFIX)
 
 
 def look_at(file: str | Path) -> Found:
-    """A CSV as it is, whatever runs publish meanwhile."""
+    """Look up a CSV in its note, whatever runs publish meanwhile."""
     path = Path(LOCAL.sub("", str(file), count=1))
     before: Entries | None = None
-    # A note is replaced before and after its file: one that is about another file may have been read before that.
+    # A note is replaced before and after its file, so one on another file may have been read too early.
     while (entries := read_note(path)) and entries != before:
         digest = sha256_of(path)
         if digest is None:
@@ -86,7 +78,7 @@ def look_at(file: str | Path) -> Found:
 
 
 def entry_of_all(files: Iterable[str]) -> Entry | None:
-    """The note of the last of several CSV files of one form; None if any has none, or another form."""
+    """Return the last entry of CSV files of one form; None if any has no note, or another form."""
     shared: Entry | None = None
     for file in files:
         entry = look_at(file).entry if is_csv(file) else None
@@ -97,7 +89,7 @@ def entry_of_all(files: Iterable[str]) -> Entry | None:
 
 
 def read_note(path: Path) -> Entries:
-    """The entries of the note of a CSV; none without a note, or if it is that of an exported taxonomy."""
+    """Read the entries of a CSV's note; none without a note, or with that of an exported taxonomy."""
     place = note_path(path)
     try:
         text = b"" if is_special(place) else place.read_bytes()
@@ -116,13 +108,12 @@ def read_note(path: Path) -> Entries:
 
 
 def note_text(entries: Entries) -> str:
-    """The text of a note."""
     releases = {digest: None if entry is None else entry.as_json() for digest, entry in entries.items()}
     return json.dumps({NOTE_KEY: {RELEASES: releases}}) + "\n"
 
 
 def sha256_of(path: Path) -> str | None:
-    """The hash of a file; None if there is none that can be read."""
+    """Hash a file; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

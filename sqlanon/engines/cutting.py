@@ -1,10 +1,10 @@
-"""A home of rows beside the database, and the cut between rows and cells.
+"""Rows outside the database, and splitting queries between them and it.
 
-Of a query, what reads rows is counted where these are, and the database makes the rest of the results. The innermost
-SELECT with GROUP BY, DISTINCT or an aggregate above a relation of rows is sent, and its result takes its place. An
-aggregate of nothing but such groups, which nothing else reads, goes with them, so that less comes back. Equal
-aggregates are sent once. Where no aggregate stands above rows, the query itself is of rows, and is not fetched. An
-aggregate whose result is too large to come is one more relation of rows, and what aggregates it is sent instead.
+The part of a query that reads rows is counted at their home; the database computes the rest from the results. The
+innermost SELECT with GROUP BY, DISTINCT or an aggregate over rows is sent, and its result takes its place. An aggregate
+of only such groups, if nothing else reads these, is sent with them, so that less comes back. Equal aggregates are sent
+once. Without an aggregate over rows, the query itself is of rows, and is not fetched. An aggregate with too large a
+result counts as rows, and its own aggregates are sent instead.
 """
 
 from __future__ import annotations
@@ -28,98 +28,93 @@ if TYPE_CHECKING:
 
 
 class Staged(Protocol):
-    """A place for files of a release, which are written by whoever has the rows."""
+    """A place for the files of a release, which the home of the rows writes."""
 
     @property
     def place(self) -> str:
-        """The path or the address of a folder that is not there yet."""
+        """The path or address of a folder that does not exist yet."""
 
     def collected(self) -> Sequence[str]:
-        """The files, once they are written, as whoever wrote them is to read them; an EngineError without any."""
+        """Return the written files, spelled for the home of the rows; refuse an empty folder."""
 
 
 class Rows(Protocol):
-    """A home of rows beside the database: they are counted there, and released there.
+    """A home of rows outside the database, where they are counted and released.
 
-    The database asks for aggregates (:mod:`sqlanon.engines.cutting`), whose results are small, and hands over the small
-    relations that they read: ``small``, by the names that a query reads. What is of the size of the source is made
-    there, and never comes near.
+    The database asks for aggregates with small results (:mod:`sqlanon.engines.cutting`), and passes the small relations
+    that they read, by name (``small``). Relations of the size of the source are made there and never transferred.
 
     Attributes:
-        max_cells: how many rows the result of a count has at most that comes near.
+        max_cells: the most rows of a count's result that may be transferred.
     """
 
     max_cells: int
 
     def owns(self, relation: exp.Table) -> bool:
-        """Whether a relation is there: a table, or one that was made for the run."""
+        """Return whether a relation is there: a table, or one made for the run."""
 
     def scan(self, source: str) -> ResolvedSource | None:
-        """The source of a name, in a state that stays during the run; None if there is none."""
+        """Resolve a name to a source in a state that is fixed for the run; None if there is none."""
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
-        """The columns of a relation over what is there, with their types as DuckDB has them."""
+        """Describe the columns of a relation there, in DuckDB's types."""
 
     def misfits(self, columns: Sequence[SourceColumn]) -> Iterable[str]:
-        """Why columns cannot be counted or released there, a sentence for each of those."""
+        """Yield a sentence for each column that cannot be counted or released there."""
         return ()
 
     def count(self, query: exp.Query, small: Small, purpose: str) -> pa.Table | None:
-        """The result of an aggregate; None if it has more rows than may come near."""
+        """Return the result of an aggregate; None if it has too many rows to transfer."""
 
     def make(self, relation: Relation, query: exp.Query, small: Small, purpose: str) -> None:
         """Make a relation of rows for the run, in the order of the query."""
 
     def drop(self, relation: exp.Table) -> None:
-        """Remove a relation that was made for the run."""
+        """Drop a relation that was made for the run."""
 
     def write(self, query: exp.Query, small: Small, staged: Staged) -> exp.Table:
-        """Write the rows of a query as Parquet files to a place that is seen from there, too; return them."""
+        """Write the rows of a query as Parquet files to a shared place, and return them as a relation."""
 
     def files(self, relation: exp.Table) -> tuple[str, ...]:
-        """The files that a relation was made of, as this machine would see them if it has their file system."""
+        """Return the files of a relation, as this machine would see them on a shared file system."""
         return ()
 
     def spelled(self, query: exp.Query) -> str:
-        """A query over a source, as users ask it there themselves."""
+        """Spell a query over a source for users of that home."""
 
     def refuse_changed(self, relation: exp.Table) -> None:
-        """Refuse to go on if a source has changed since a relation was made of it."""
+        """Refuse to continue if a source has changed since a relation was made of it."""
 
     def close(self) -> None:
         """Close the connection."""
 
 
-COUNTED = "anon_counted"  # what the names of the results of what is sent begin with
-FILES = "anon_files"  # what files that are read by a function are called, which have no name
+COUNTED = "anon_counted"  # prefix of the names of results
+FILES = "anon_files"  # the name for files that are read by a function
 
 OTHER_AGGREGATES = frozenset({"bit_or", "fsum", "histogram", "list", "product"})
-"""Aggregates that our queries and macros have and sqlglot has no class for, by name."""
+"""Aggregates of our queries and macros without a class in sqlglot."""
 
-Owns = Callable[[exp.Table], bool]  # whether a relation is where the rows are
+Owns = Callable[[exp.Table], bool]  # whether a relation is at the home of rows
 
 Side = Literal["near", "rows", "groups"]
-"""Where a query can be answered: near, from rows, or from rows by an aggregate, which is not sent yet."""
+"""Where a query can be answered: near, from rows, or from rows by an aggregate that is not sent yet."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A query over relations of rows."""
-
-    query: exp.Query  # a relation of the database stands in it under a name of ``small``
-    small: Mapping[str, exp.Query]  # the relations of the database that it reads; they may read earlier results
+    query: exp.Query  # with names of ``small`` in place of the database's relations
+    small: Mapping[str, exp.Query]  # those relations; they may read earlier results
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A query in its parts."""
-
-    counted: Mapping[str, Sent]  # the aggregates to send, in this order, by the names of their results
-    rest: exp.Query | Sent  # the query over these results; one to be sent as well if it is of rows
+    counted: Mapping[str, Sent]  # the aggregates to send, in order, by result name
+    rest: exp.Query | Sent  # over the results; to be sent as well if it is of rows
 
 
 def cut(query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> Cut:
-    """Cut a query, whose tree stays as it is; aggregates that are ``large`` were found to have too large a result."""
+    """Split a query without changing its tree; aggregates in ``large`` have too large a result."""
     if not any(owns(table) for table in query.find_all(exp.Table)):
         return Cut({}, query)
     steps = in_steps(query)
@@ -128,12 +123,11 @@ def cut(query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> Cut:
 
 
 def whole(query: exp.Query, owns: Owns) -> Sent:
-    """A query to be sent as it is, over small relations alone if need be."""
     return _Cutting(query.copy(), owns).whole()
 
 
 class _Cutting:
-    """One query in steps, whose tree changes while it is cut from the inside out."""
+    """A query in steps, whose tree is rewritten from the inside out."""
 
     def __init__(self, query: exp.Query, owns: Owns, large: Collection[Sent] = ()) -> None:
         self._query = _in_one_with(query)
@@ -157,7 +151,7 @@ class _Cutting:
         return self._far(self._query)
 
     def _side(self, query: exp.Query) -> Side:
-        """The side of a query, in which all that can be is sent already."""
+        """Return the side of a query, and send everything inside it that can be sent."""
         if query is not self._query and (query.ctes or (query.parent and query.parent.meta_get(GIVEN))):
             # It stays in one piece.
             return (
@@ -185,7 +179,7 @@ class _Cutting:
         return "near" if table.db else self._sides.get(_read(table), "near")
 
     def _goes_with(self, groups: list[exp.Query | exp.Table], query: exp.Query) -> bool:
-        """Whether a query aggregates one relation of groups, which nothing else reads; or lists rows of aggregates."""
+        """Return whether a query aggregates one relation of groups with no other reader, or unions single rows."""
         if any(self._readers[_read(part)] > 1 for part in groups if isinstance(part, exp.Table)):
             return False
         if isinstance(query, exp.SetOperation):
@@ -194,7 +188,6 @@ class _Cutting:
         return len(groups) == 1 and _is_aggregate(query)
 
     def _send(self, part: exp.Query | exp.Table) -> None:
-        """Send groups that are read in a place where they have to be near."""
         if isinstance(part, exp.Query):
             part.replace(self._counted(part))
         elif self._sides[_read(part)] == "groups":
@@ -209,7 +202,7 @@ class _Cutting:
         return select([exp.Star()], exp.Table(this=identifier(name)))
 
     def _far(self, query: exp.Query) -> Sent:
-        """A query with the steps that it needs, over relations of rows and small ones."""
+        """Make a self-contained query with its steps, over relations of rows and small ones."""
         query = _with_steps(query.copy(), self._needed(query, near=False))
         own = {step.alias for step in query.find_all(exp.CTE)}
         small: dict[str, exp.Query] = {}
@@ -227,7 +220,7 @@ class _Cutting:
         return Sent(query, small)
 
     def _needed(self, query: exp.Query, *, near: bool) -> list[exp.CTE]:
-        """The steps that a query reads, and that these read, of one side, each behind those that it reads."""
+        """Return the steps on one side that a query reads, directly or not, each after those that it reads."""
         found: dict[str, exp.CTE] = {}
 
         def collect(node: exp.Expr) -> None:
@@ -243,7 +236,7 @@ class _Cutting:
 
 
 def _in_one_with(query: exp.Query) -> exp.Query:
-    """A query with the steps of the queries in it before its own, as far as no two have one name."""
+    """Move the steps of inner queries to the query's own, unless names collide."""
     names = Counter(step.alias for step in query.find_all(exp.CTE))
     for inner in [*query.find_all(exp.With)]:
         around = inner.parent
@@ -251,7 +244,7 @@ def _in_one_with(query: exp.Query) -> exp.Query:
         above: exp.Expr | None = inner
         while above is not None and not above.meta_get(GIVEN):
             above = above.parent
-        stays = around is query or inner.recursive or above is not None  # in the query of a user
+        stays = around is query or inner.recursive or above is not None  # in the user's query
         if stays or any(names[step.alias] > 1 for step in inner.expressions):
             continue
         steps = query.ctes
@@ -267,14 +260,14 @@ def _with_steps(query: exp.Query, steps: list[exp.CTE]) -> exp.Query:
 
 
 def _read(table: exp.Table) -> str:
-    """The name of the relation that a table is: macros give it to ``query_table`` as text."""
+    """Return the name of a table's relation; macros pass it to ``query_table`` as a text."""
     if isinstance(table.this, exp.Anonymous) and table.this.name.lower() == "query_table":
         return next((text.name for text in table.find_all(exp.Literal) if text.is_string), "")
     return table.name
 
 
 def _parts(query: exp.Expr) -> Iterator[exp.Query | exp.Table]:
-    """The relations and the queries right below a query, but not its steps."""
+    """Yield the relations and queries directly below a query, without its steps."""
     for name, value in query.args.items():
         for child in value if isinstance(value, list) else [value]:
             if name == "with_" or not isinstance(child, exp.Expr):
@@ -298,7 +291,7 @@ def _is_of_one_row(query: exp.Query) -> bool:
 
 
 def _aggregates(node: exp.Expr) -> bool:
-    """Whether an expression aggregates rows, other than in a window or in a query of its own."""
+    """Return whether an expression aggregates rows outside of windows and subqueries."""
     if isinstance(node, exp.Window | exp.Select | exp.SetOperation):
         return False
     is_other = isinstance(node, exp.Anonymous) and node.name.lower() in OTHER_AGGREGATES

@@ -1,4 +1,4 @@
-"""Frames of Python, which hold rows: which objects are some, and of what kind."""
+"""The kinds of Python frames that can be sources."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SCANNED = {
     ("duckdb", "DuckDBPyRelation"): RELATION,
     ("_duckdb", "DuckDBPyRelation"): RELATION,
 }
-"""What can be scanned again and again, by package and class."""
+"""Kinds that can be scanned repeatedly, by package and class."""
 
-STREAM = "Arrow stream"  # anything else that hands out its rows as Arrow does; it may do so once
+STREAM = "Arrow stream"  # any other object with Arrow's stream protocol, which may be readable once only
 
 REFUSED = {
     ("polars", "LazyFrame"): "a polars LazyFrame is a query that would be computed at every scan: give its collect()",
@@ -30,7 +30,7 @@ REFUSED = {
     ("pandas", "Series"): "a pandas Series is one column of a table: give its to_frame()",
     ("pyarrow", "ChunkedArray"): "an Arrow array is one column of a table: give a table, pyarrow.table({name: array})",
 }
-"""Objects with values that cannot be a source, by package and class, and what helps."""
+"""Unsupported kinds, by package and class, with a remedy."""
 
 ACCEPTED = (
     "a source is a name, path or query as text, a pandas or polars DataFrame, an Arrow table, record batch, reader or "
@@ -39,17 +39,15 @@ ACCEPTED = (
 
 
 def is_frame(source: object) -> bool:
-    """Whether a source is neither a text nor a path."""
+    """Return whether a source is neither text nor a path."""
     return not isinstance(source, str | Path)
 
 
 def is_stream(source: object) -> bool:
-    """Whether a source may be read once only."""
     return is_frame(source) and described(source) == STREAM
 
 
 def described(frame: object) -> str:
-    """Describe a frame in words; raise a PolicyError if it is none."""
     kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(frame).__mro__]
     refused = next((REFUSED[kind] for kind in kinds if kind in REFUSED), None)
     if refused is not None:

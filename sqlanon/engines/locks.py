@@ -1,9 +1,9 @@
-"""Names that are held for as long as a process lives, and waiting for who holds them.
+"""Names that a process holds while it lives, and waiting for their holders.
 
-The system lets go of the locks of a process, however it ends. The lock of a name is a file of its own beside what has
-the name: a database may write that anew, as another file.
+The system releases a process's locks however it ends. The lock of a name is a separate file, since a database may be
+rewritten as another file.
 
-Within a process, calls exclude each other: one at a time on a connection, whatever threads and sessions share it.
+Within a process, calls on a connection exclude each other, whatever threads and sessions share it.
 """
 
 from __future__ import annotations
@@ -27,27 +27,25 @@ from sqlanon.errors import EngineError, Refusal
 SUFFIX = ".lock"
 
 UNLOCKABLE = frozenset((errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))
-"""How a file system says that it has no locks, or (NFS, for one) none for folders."""
+"""Errors of file systems without locks or, as on NFS, without locks of folders."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A name that nobody else uses until it is let go."""
-
-    path: Path  # the file or folder that has the name, or is to have it
-    descriptor: int  # the descriptor of the locked file
+    path: Path  # the file or folder with that name, which may not exist yet
+    descriptor: int  # of the lock file
 
     def release(self) -> None:
-        """Give the name up, once; what has it is left as it is."""
+        """Release the name, once; its file stays."""
         with suppress(OSError):
             _lock_of(self.path).unlink()
         os.close(self.descriptor)
 
 
 def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
-    """Hold the first name that is free, of those with a number between a prefix and a suffix.
+    """Hold the first free name with a number between a prefix and a suffix.
 
-    A file system without locks gives a name as well, which :func:`acquire_stale` then refuses to everybody.
+    On a file system without locks, :func:`acquire_stale` later refuses the name to everybody.
     """
     for number in itertools.count():
         path = folder / f"{prefix}{number}{suffix}"
@@ -60,8 +58,8 @@ def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
 
 
 def acquire_stale(path: Path) -> Held | None:
-    """Hold a name that another process had; None while it is held, and where that cannot be known."""
-    # The lock of another user may be readable only, which is enough where locks are not those of a network.
+    """Hold a name that another process had; None if it is held, or may be."""
+    # Another user's lock may be read-only, which suffices but for network locks.
     for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
         with suppress(PermissionError, FileNotFoundError):
             return _hold(path, flags, without_locks=False)
@@ -70,7 +68,7 @@ def acquire_stale(path: Path) -> Held | None:
 
 @contextmanager
 def held_folder(folder: Path) -> Iterator[None]:
-    """Wait until nobody else holds a folder, and hold it until the block ends; do not wait where it has no lock."""
+    """Hold a folder within the block, waiting for other holders; do not wait where folders cannot be locked."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         _lock(descriptor, fcntl.LOCK_EX, without_locks=True)
@@ -85,7 +83,7 @@ def _hold(path: Path, flags: int, *, without_locks: bool) -> Held | None:
     try:
         if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, without_locks=without_locks):
             with suppress(FileNotFoundError):
-                # Another process may have removed the file before it was locked: the name is then not ours.
+                # The file may have been removed before it was locked: then the name is not ours.
                 if os.path.samestat(os.fstat(descriptor), _lock_of(path).lstat()):
                     held = Held(path, descriptor)
     finally:
@@ -95,7 +93,7 @@ def _hold(path: Path, flags: int, *, without_locks: bool) -> Held | None:
 
 
 def _lock(descriptor: int, how: int, *, without_locks: bool) -> bool:
-    """Lock a file; whether it is locked, or what to answer on a file system without locks."""
+    """Lock a file; return whether that worked, or ``without_locks`` on a file system without locks."""
     try:
         fcntl.flock(descriptor, how)
     except BlockingIOError:
@@ -116,7 +114,7 @@ Found = TypeVar("Found")
 
 
 class CallLock:
-    """Held during a call. The thread that holds it may call again, as verbs call each other; a callback may not."""
+    """A lock for calls. Its thread may call again, as verbs call each other; a callback may not."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -124,7 +122,7 @@ class CallLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Wait for calls of other threads, and make others wait until the block ends; refuse a call of a callback."""
+        """Exclude calls of other threads from the block; refuse calls from a callback."""
         with self._lock:
             if self._is_calling_back:
                 raise EngineError(
@@ -135,7 +133,7 @@ class CallLock:
             yield
 
     def calling_back(self, callback: Callable[Given, Found]) -> Callable[Given, Found]:
-        """Return a function that cannot make calls while the lock is held."""
+        """Wrap a callback so that it cannot call while the lock is held."""
 
         @wraps(callback)
         def called(*given: Given.args, **named: Given.kwargs) -> Found:
@@ -153,7 +151,6 @@ _looking = threading.Lock()
 
 
 def lock_of(connection: object) -> CallLock:
-    """The lock of a connection, which all sessions on it share."""
     with _looking:
         return _locks.setdefault(connection, CallLock())
 
@@ -161,7 +158,7 @@ def lock_of(connection: object) -> CallLock:
 def exclusive(
     method: Callable[Concatenate[Any, Given], Found],
 ) -> Callable[Concatenate[Any, Given], Found]:
-    """A function of a session, or of a part of one, as a call: see :meth:`sqlanon.api.opened.OpenedEngine.call`."""
+    """Make a method of a session, or of a part of one, a call: see :meth:`sqlanon.api.opened.OpenedEngine.call`."""
 
     @wraps(method)
     def calling(session: Any, /, *given: Given.args, **named: Given.kwargs) -> Found:
@@ -171,9 +168,9 @@ def exclusive(
     return calling
 
 
-PATIENCE = 10.0  # seconds to wait for another program that has a file open, or that keeps being faster
-A_MOMENT = 1.0  # seconds to wait for one that writes a single row
-PAUSE = 0.05  # seconds from one attempt to the next
+PATIENCE = 10.0  # seconds to wait for another program with the file open, or for one that keeps winning races
+A_MOMENT = 1.0  # seconds to wait for a writer of a single row
+PAUSE = 0.05  # seconds between attempts
 
 IN_USE = frozenset((Refusal.LOCKED, Refusal.OPEN, Refusal.IN_THE_MAKING))
 OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
@@ -182,7 +179,7 @@ Result = TypeVar("Result")
 
 
 def retry_while_locked(call: Callable[[], Result], may_pass: Collection[Refusal], patience: float = PATIENCE) -> Result:
-    """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
+    """Retry a call for a while, as long as the database refuses it for a transient reason."""
     deadline = time.monotonic() + patience
     while True:
         try:

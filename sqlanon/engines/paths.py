@@ -1,4 +1,4 @@
-"""Paths, globs and folders as users spell them, and the files of folders of releases."""
+"""Users' paths, globs and folders, and the files of release folders."""
 
 from __future__ import annotations
 
@@ -21,28 +21,25 @@ if TYPE_CHECKING:
     from sqlanon.model.record import FolderRecord, Listing
 
 STAGE = re.compile(r"(?P<name>\.(?P<target>.+)\.run\.\d+\.(?:staged|previous))(?:\.lock|\.wal)?", re.ASCII)
-"""The hidden name of what is being published to a target, or of what was there before; or its lock, or its log."""
+"""The hidden name of a staged or previous target, or of its lock or log."""
 
 
 def log_of(database: Path) -> Path:
-    """The write-ahead log that DuckDB keeps beside the file of a database."""
     return database.with_name(f"{database.name}.wal")
 
 
 def is_glob(source: str) -> bool:
-    """Whether a source has characters that stand for others."""
     return bool(GLOB_CHARACTERS.intersection(source))
 
 
 def is_folder(source: str) -> bool:
-    """Whether a source is the path of a folder that is there."""
     try:
         return bool(source.strip()) and Path(source).is_dir()
     except (OSError, ValueError):
-        return False  # no name that a file can have
+        return False  # not a valid file name
 
 
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the name of a folder whose rows have no value
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the folder name of rows without a value
 
 
 def folder_values(file: str) -> dict[str, str]:
@@ -52,27 +49,26 @@ def folder_values(file: str) -> dict[str, str]:
 
 
 def folder_columns(file: str) -> set[str]:
-    """The columns that the names of a file's folders would give it, folded."""
     return {*map(folded, folder_values(file))}
 
 
 def escaped(path: str | Path) -> str:
-    """The glob that matches one path alone."""
+    """Return the glob that only matches this path."""
     return "".join(f"[{sign}]" if sign in GLOB_CHARACTERS else sign for sign in str(path)).rstrip("/")
 
 
 def pattern_below(folder: str | Path, suffix: str = FILE_SUFFIX) -> str:
-    """The glob of all files with a suffix in a folder and in those below it."""
+    """Return the glob of all files with a suffix in a folder and below."""
     return f"{escaped(folder)}/**/*{suffix}"
 
 
 def published(files: Sequence[str]) -> tuple[str, ...]:
-    """The files outside of stages, which hold what is being published, or was when its process was killed."""
+    """Drop files in stages, which are unpublished."""
     return tuple(file for file in files if not any(STAGE.fullmatch(part) for part in Path(file).parts))
 
 
 def marked(folder: str | Path) -> FolderRecord | None:
-    """Read the layout in the marker of a release folder, whatever else is in it; None if the folder has none."""
+    """Read the layout in a release folder's marker, whatever else it holds; None without a marker."""
     marker = Path(folder, MARKER)
     try:
         text = marker.read_bytes()
@@ -94,7 +90,7 @@ def marked(folder: str | Path) -> FolderRecord | None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a release of ours, with all its files and no other."""
+    """Return whether a folder is a complete release, without any other file."""
     try:
         layout = marked(folder)
     except EngineError as error:
@@ -107,9 +103,9 @@ def is_whole(folder: Path) -> bool:
 def changes_between(
     sizes: Mapping[str, int], layout: FolderRecord, sha256: Callable[[str], str | None]
 ) -> tuple[str, ...]:
-    """Return how files differ from those that were written, in a sentence; nothing if they do not.
+    """Describe how files differ from the written ones in one sentence; empty if they do not.
 
-    ``sizes`` and ``sha256`` have the bytes and the hash of a file, by its name in the release.
+    ``sizes`` and ``sha256`` give the bytes and the hash of files by name.
     """
     found, written = listing(sizes), layout.files
     if written == found:
@@ -125,7 +121,6 @@ def changes_between(
 
 
 def note_of(folder: Path) -> str | None:
-    """The marker of a release folder, None without one."""
     try:
         return (folder / MARKER).read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -133,7 +128,7 @@ def note_of(folder: Path) -> str | None:
 
 
 def listing(sizes: Mapping[str, int]) -> Listing:
-    """List files by their names in a folder and their bytes."""
+    """Summarize files by names in a folder and bytes."""
     from sqlanon.model.record import Listing
 
     digest = hashlib.sha256()
@@ -143,14 +138,13 @@ def listing(sizes: Mapping[str, int]) -> Listing:
 
 
 def hashes(folder: Path, names: Iterable[str]) -> list[str | None]:
-    """The hashes of files of a folder, in the order of their names."""
     return [sha256_of(folder / name) for name in in_order(names)]
 
 
 def sizes_in(folder: Path) -> dict[str, int]:
-    """The files of a folder but the marker, by their names in it, with their bytes.
+    """Return the bytes of all files in a folder but its marker, by relative name.
 
-    Links to folders and empty folders count as files: none are written, and their names can reveal as much.
+    Links to folders and empty folders count as files: releases have none, and their names can reveal as much.
     """
     empty = [Path(place) for place, folders, names in os.walk(folder) if not folders and not names]
     found = {*files_below(folder), *empty} - {folder, folder / MARKER}
@@ -158,24 +152,24 @@ def sizes_in(folder: Path) -> dict[str, int]:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Names as they are hashed and listed."""
+    """Sort names as they are hashed and listed."""
     return sorted(names, key=PurePosixPath)
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """All that is in a folder but folders; links to folders are among it."""
+    """Yield everything in a folder but folders, including links to folders."""
     for place, below, names in os.walk(folder):
         paths = [Path(place, name) for name in (*below, *names)]
         yield from (path for path in paths if not path.is_dir() or path.is_symlink())
 
 
-PARTS = re.compile(r"\*\*|\*|\?|\[!?\]?[^\]]*\]|[^*?\[]+|\[")  # what a component of a glob consists of
+PARTS = re.compile(r"\*\*|\*|\?|\[!?\]?[^\]]*\]|[^*?\[]+|\[")  # the parts of a glob's component
 
 
 def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:
-    """Return whether a target is among the files of a glob, or, if it is a folder, files in it are.
+    """Return whether a glob matches a target or, if it is a folder, files in it.
 
-    A pattern that only looks like one, such as text in a query, matches no path.
+    Invalid patterns, such as text in a query, match no path.
     """
     try:
         matching = re.compile(_expression(pattern))
@@ -187,7 +181,7 @@ def is_matched(target: Path, pattern: str, *, folder: bool) -> bool:
 
 
 def lies_in(path: str, name: str) -> bool:
-    """Return whether a path is in the folder that a data set is called by, or matched by its glob."""
+    """Return whether a path lies in a data set's folder, or matches its glob."""
     if not name.startswith("/"):
         return False
     if Path(name) in Path(path).parents:
@@ -196,13 +190,13 @@ def lies_in(path: str, name: str) -> bool:
 
 
 def _expression(pattern: str) -> str:
-    """A glob as a regular expression over real absolute paths."""
+    """Convert a glob to a regular expression over real absolute paths."""
     parts = Path(pattern).parts
     fixed = next((place for place, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
     spelled = re.escape(os.path.realpath(Path(*parts[:fixed])).rstrip(os.sep))
     for place, part in enumerate(parts[fixed:], fixed):
         if part == "**":
-            # At the end it stands for files at any depth, elsewhere for folders, none of them included.
+            # At the end it matches files at any depth, elsewhere zero or more folders.
             spelled += "(/[^/]+)+" if place == len(parts) - 1 else "(/[^/]+)*"
         else:
             spelled += "/" + "".join(map(_sign, PARTS.findall(part)))

@@ -1,4 +1,4 @@
-"""Relations that a run reads and writes, and the types of their columns: what the names of types imply about values."""
+"""Relations that a run reads and writes, and the traits of their column types."""
 
 from __future__ import annotations
 
@@ -15,68 +15,58 @@ from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.source import SourceColumn, Traits
 
-Source = str | Path | Any  # what is read: a name, a path or a query as text, or a frame
+Source = str | Path | Any  # a name, path or query as text, or a frame
 FileFormat = Literal["Parquet", "CSV"]
 
 
 class Pinned(Protocol):
-    """The state of a source that a run reads."""
-
     def refuse_changed(self) -> None:
-        """Refuse to go on if the source has another state by now."""
+        """Refuse to continue if the source has changed."""
 
 
 @dataclass(frozen=True)
 class ResolvedSource:
-    """A source that exists."""
-
     relation: exp.Table | exp.Subquery  # for FROM
     description: str  # for messages
-    files: tuple[str, ...] = ()  # the files that it consists of; empty for tables and queries
-    dataset: str | None = None  # its name in a ledger; None for views, queries, and tables that are not the warehouse's
-    read: tuple[str, ...] = ()  # the files that a query or a view spells
-    defined_by: str | None = None  # the query of a relation of DuckDB in Python; empty for other frames
+    files: tuple[str, ...] = ()  # empty for tables and queries
+    dataset: str | None = None  # its name in a ledger; None for views, queries and tables outside the warehouse
+    read: tuple[str, ...] = ()  # files that a query or view spells
+    defined_by: str | None = None  # the query of a DuckDB relation in Python; empty for other frames
     pinned: Pinned | None = None  # its state, if the source has versions
-    follows_rows: bool = False  # whether its columns have the types that its rows fit, as of CSV files and frames
-    csv: Csv | None = None  # the settings of the CSV files that it consists of, or that a query names
+    follows_rows: bool = False  # whether its column types depend on rows, as in CSV files and frames
+    csv: Csv | None = None  # settings of its CSV files, or of those that a query names
     read_as: tuple[str, ...] = ()  # the form of these files, and the type of each column, in words
-    found_by_rows: tuple[str, ...] = ()  # the CSV files that a query names, read in types that all their rows fit
-    guessed: tuple[str, ...] = ()  # the files and functions to which DuckDB gives the types that some rows fit
+    found_by_rows: tuple[str, ...] = ()  # CSV files that a query names, with types that fit all rows
+    guessed: tuple[str, ...] = ()  # files and functions with types that DuckDB guesses from some rows
 
 
 def place_of(table: exp.Table) -> tuple[str, str, str]:
-    """The database, the schema and the name of a fully qualified table."""
     return table.catalog, table.db, table.name
 
 
 @dataclass(frozen=True)
 class Origins:
-    """The places that the rows of a query, a view or a table come from."""
-
     tables: tuple[exp.Table, ...]
     files: tuple[str, ...]
     has_frames: bool
     unseen: str | None  # why there may be more; None if there are not
-    guessed: tuple[str, ...] = ()  # the files and functions whose columns get the types that their rows fit
+    guessed: tuple[str, ...] = ()  # files and functions with types guessed from rows
 
 
 @dataclass(frozen=True)
 class Database:
-    """A database that the connection sees; its file is None if it is in memory, or not of the engine's own kind."""
+    """A database of the connection; the file is None if in memory or of another system."""
 
     name: str
     file: Path | None
     is_read_only: bool
 
     def anon(self, name: str) -> exp.Table:
-        """A table of its schema ``anon``, which may not be there."""
         return exp.Table(this=identifier(name), db=identifier("anon"), catalog=identifier(self.name))
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A table that the catalog knows, with its comment, or a view."""
-
     table: exp.Table
     is_view: bool = False
     comment: str | None = None
@@ -84,14 +74,14 @@ class Stored:
 
 @dataclass(frozen=True)
 class Files:
-    """Files as they were written, nothing in them guessed."""
+    """Files that sqlanon wrote, for reading without guesses."""
 
     paths: str | tuple[str, ...]  # a file, a glob, or several files
     format: FileFormat = "Parquet"
-    columns: Mapping[str, str] | None = None  # their types by name, in order; None for all that any of the files has
-    partition_by: tuple[str, ...] = ()  # the columns that are folders
-    by_name: bool = False  # whether files may differ in their columns, as those of an altered release do
-    quoted: tuple[str, ...] = ()  # the columns of a CSV whose formulas have an apostrophe before them
+    columns: Mapping[str, str] | None = None  # types by name, in order; None for all columns of the files
+    partition_by: tuple[str, ...] = ()  # the columns in folder names
+    by_name: bool = False  # whether files may differ in columns, as in an altered release
+    quoted: tuple[str, ...] = ()  # CSV columns with an apostrophe before formulas
 
 
 EXACT_NUMBERS = frozenset(
@@ -102,29 +92,28 @@ EXACT_NUMBERS = frozenset(
 )
 FLOATS = frozenset(("FLOAT", "DOUBLE"))
 
-MISSING = '"NULL"'  # the type of columns that are all missing, in frames and where no rows say more
+MISSING = '"NULL"'  # the type of columns without any value
 
 ONE_TEXT_PER_VALUE = EXACT_NUMBERS | frozenset(
     (*("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "UUID", "ENUM"),)
 )
-"""Types in which two values are equal just when their texts are."""
+"""Types whose values are equal if and only if their texts are."""
 
 ONE_FORM_PER_VALUE = ONE_TEXT_PER_VALUE | {"VARCHAR", "BLOB", "TIMESTAMP WITH TIME ZONE"}
-"""Types in which two values are equal just when their bytes are, with texts compared by these."""
+"""Types whose values are equal if and only if their bytes are; texts compare by bytes."""
 
 INSTANT = "TIMESTAMP WITH TIME ZONE"
-INSTANTS = frozenset((INSTANT, "TIMESTAMPTZ_NS"))  # types whose texts depend on the time zone of the session
+INSTANTS = frozenset((INSTANT, "TIMESTAMPTZ_NS"))  # types whose texts depend on the session's time zone
 
 NAMELESS = re.compile(r"\[|^(STRUCT|MAP|UNION|LIST|BLOB|BIT|VARIANT|GEOMETRY)\b", re.IGNORECASE)
 """Types whose values have no exact name."""
 
 QUOTED = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
 WORD = re.compile(r"[^\W\d]\w*(?: WITH TIME ZONE)?(?=\s*(?:[][(),]|$))")
-"""A word of a type that names a type: after the name of a field there is a space and a type."""
+"""Matches a type name in a type: a field name is followed by a space and a type instead."""
 
 
 def column_of(name: str, type_name: str) -> SourceColumn:
-    """A column with what is to be known of its type."""
     return SourceColumn(name, type_name, _traits(type_name))
 
 
@@ -151,7 +140,7 @@ def _traits(type_name: str) -> Traits:
 
 
 def types_in(type_name: str) -> set[str]:
-    """The names of the types that a type consists of, such as STRUCT and BIGINT."""
+    """Return the type names in a type, such as STRUCT and BIGINT."""
     bare = QUOTED.sub(lambda quoted: "quoted" if quoted[0].startswith('"') else "", type_name)
     return {word.upper() for word in WORD.findall(bare)}
 
@@ -161,7 +150,7 @@ def _is_enum(type_name: str) -> bool:
 
 
 def _released_as(type_name: str) -> str:
-    """A type with texts in place of an ENUM wherever it stands in the type; text where all values are missing."""
+    """Replace ENUM by text anywhere in a type; text for columns without values."""
     if type_name == MISSING:
         return "VARCHAR"
     if "ENUM" not in type_name.upper():

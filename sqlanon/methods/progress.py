@@ -12,12 +12,10 @@ if TYPE_CHECKING:
     from sqlanon.model.events import Event
 
 
-Progress = Callable[["Event"], None]
-"""Called with each event, in the thread of the run."""
+Progress = Callable[["Event"], None]  # called with each event, in the thread of the run
 
 
-Stopped = Callable[[], bool]
-"""Returns True to end the search with the best node so far."""
+Stopped = Callable[[], bool]  # returns True to end the search with the best node so far
 
 
 def silent(_event: Event) -> None: ...

@@ -25,7 +25,6 @@ AReport = TypeVar("AReport", bound=Report)
 def report_of(
     kind: type[AReport], bound: BoundPolicy, into: str, seconds: Mapping[str, float], **facts: Any
 ) -> AReport:
-    """Make a report from fields given by name; ``domains`` defaults to those of all taxonomies."""
     facts = {"domains": bound.domains, **facts}
     return kind(source=bound.description, into=into, method=bound.policy.method.name, seconds=dict(seconds), **facts)
 
@@ -133,12 +132,10 @@ def report(made: NodePublication, measured: Measured, into: str, seconds: Mappin
 
 
 def joint_facts(measured: Measured, loss_alone: float | None) -> dict[str, Any]:
-    """Return the report's fields on earlier releases; none without such."""
     return {} if measured.joint is None else {"joint": measured.joint, "loss_alone": loss_alone}
 
 
 def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> RowCounts:
-    """Count the source rows by what became of them; suppressed rows are masked or dropped."""
     rows, unknown = table.context.row_count, table.unknown.suppressed
     return RowCounts(
         source=rows + unknown,
@@ -154,7 +151,6 @@ def found_by(policy: Policy, outcome: SearchOutcome) -> str:
 
 
 def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
-    """Note what is not proven about the chosen node."""
     if outcome.proven_optimal:
         return ()
     if not outcome.searched:

@@ -38,8 +38,6 @@ class Pace:
 
 
 class Stages:
-    """The stages of a run, which begins when this is made."""
-
     def __init__(self, progress: Progress, clock: Callable[[], float] = time.perf_counter) -> None:
         self.seconds: dict[str, float] = {}  # the wall time of each finished stage
         self._progress = progress
@@ -51,7 +49,6 @@ class Stages:
         self._pace = Pace(clock)
 
     def watching(self, engine: Compute) -> AbstractContextManager[None]:
-        """Report the progress of long statements if anybody listens, and let Ctrl-C interrupt them."""
         return engine.watched(None if self._progress is silent else self.note_step)
 
     @contextmanager
@@ -108,7 +105,6 @@ class Stages:
         )
 
     def note_step(self, step: str, share: float | None) -> None:
-        """Report the progress of a statement. Statements before the first stage are ignored."""
         left = self._latest.seconds_left
         if self._latest.lattice_nodes is None:
             left = self._pace.seconds_left(step, share)

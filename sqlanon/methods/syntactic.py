@@ -47,7 +47,6 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
         return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
 
     def beside_individuals(self, found: Beside, recoding: Recoding, *, masked: bool) -> Beside:
-        """Add the individuals of the released rows to a reference, if the policy counts individuals."""
         if self.bound.policy.individual is None:
             return found
         rows = with_individuals(recoding, masked=masked)

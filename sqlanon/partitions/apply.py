@@ -137,7 +137,6 @@ def _staged(
 
 @contextmanager
 def _joined(partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
-    """Write the cells of the partition and of published rows to temporary tables of the block."""
     engine, fit = partition.engine, partition.fit
     with engine.scratch():
         with engine.transaction():
@@ -216,7 +215,6 @@ def _verified(partition: Partition, written: ResolvedSource, entry: Entry) -> Me
 def _release(
     partition: Partition, entry: Entry, measurement: Measurement, into: str, stages: Stages, unknown: UnknownRows | None
 ) -> PartitionRelease:
-    """Make the release of a partition; ``unknown`` is None if nothing was written."""
     fit, rows, partitions = partition.fit, entry.row_counts, len(partition.others) + 1
     report = PartitionReport(
         source=partition.bound.description,

@@ -117,7 +117,6 @@ def _fit(
     every_partition: bool,
     seconds: Mapping[str, float],
 ) -> Fit:
-    """Describe the chosen node or classes, with findings on the rows that a run would publish."""
     assert made.groups is not None
     examined = examine(engine, made.groups)
     table, bound, context = made.table, made.table.bound, made.table.context
@@ -195,7 +194,6 @@ def _store(engine: Engine, made: NodePublication | LocalPublication, fitted: Fit
 
 
 def refuse_observed_domains(bound: BoundPolicy) -> None:
-    """Refuse observed domains, naming the settings that declare them."""
     traits = {found.name: found.traits for found in bound.columns}
 
     def settings(name: str) -> str:

@@ -175,7 +175,6 @@ def _coded(encoding: Encoding, name: str, values: exp.Query) -> exp.Select:
 
 
 def _values(increment: Increment, name: str) -> exp.Query:
-    """Select the values of a protected column, old and new, with their codes and those of their labels."""
     encoding = increment.encoding
     counted = [COUNTS.table, increment.published]
     if name in encoding.spec.compared:
@@ -236,7 +235,6 @@ def cells_of(relation: Relation) -> exp.Query:
 
 
 def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | None = None) -> exp.Select:
-    """Add the codes of protected columns, of all or the named ones, and the number of rows."""
     for name in increment.protected if names is None else names:
         relation = increment.values(name)
         lookup = exp.alias_(relation.table, relation.name, table=True)
@@ -251,7 +249,6 @@ def named(name: str, relation: exp.Expr) -> exp.Expr:
 
 
 def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
-    """Select the classes that meet the policy with the new rows and, if asked, in the partition by itself."""
     kept = evaluate.kept_keys(increment.classes(UNION_CELLS))
     if not every_partition:
         return kept
@@ -269,7 +266,6 @@ def kept_cells(increment: Increment) -> exp.Query:
 
 
 def kept_rows(increment: Increment) -> exp.Query:
-    """Count ``new_rows`` of the partition, ``classed_rows`` of them in classes, and ``kept_rows`` in kept ones."""
     cells, counted = increment.encoding.cells, _kept(increment, [ROW_COUNT], NEW_CELLS)
     return SQL.query("kept_rows", cells=cells, classed=NEW_CELLS, kept_cells=counted)
 

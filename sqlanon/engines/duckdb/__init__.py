@@ -1,4 +1,4 @@
-"""DuckDB: the one package that imports it, and that knows its catalog, its types and its errors.
+"""The only package that imports DuckDB, and that knows its catalog, its types and its errors.
 
 The rest of sqlanon sees the names in ``__init__.pyi``.
 """

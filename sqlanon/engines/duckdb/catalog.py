@@ -1,4 +1,4 @@
-"""The databases of a connection, and names in them: which table, file or query a user means, where a release may go."""
+"""The catalog of a connection: resolve names to tables, files or queries, and place new tables."""
 
 from __future__ import annotations
 
@@ -29,21 +29,19 @@ from sqlanon.queries.kit.steps import given
 from sqlanon.queries.source import SourceColumn
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
-"""Runs a statement with bound values and hands out its rows, which are about the catalog."""
+"""Runs a catalog query with bound values and returns its rows."""
 
-Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
-"""Looks at the columns of a relation, which has to be readable for that."""
-
-Place = tuple[str, str, str]  # a database, a schema in it, and a name
+Describe = Callable[[exp.Expr], Sequence[SourceColumn]]  # describes the columns of a readable relation
+Place = tuple[str, str, str]  # database, schema and name
 
 QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
 )
-"""How a query begins, after white space and comments."""
+"""Matches the beginning of a query, after white space and comments."""
 
 
 def find(rows: Rows, name: str) -> Stored | None:
-    """The table or view of this very name, else of the qualified name that it spells; None if there is none."""
+    """Find the table or view with exactly this name, else by the qualified name that it spells."""
     here = current_place(rows)
     places = [("temp", "main", name), (*here, name)]
     with suppress(SqlglotError, ValueError):
@@ -53,7 +51,7 @@ def find(rows: Rows, name: str) -> Stored | None:
 
 
 def of_reference(rows: Rows, reference: str) -> Stored | None:
-    """The table or view of a reference as DuckDB spells it: with its alias and sample, if it has them."""
+    """Find the table or view of a reference in DuckDB's spelling, which may have an alias and a sample."""
     table = exp.select("*").from_(reference, dialect=DIALECT).find(exp.Table)
     if table is None:
         return None
@@ -62,7 +60,6 @@ def of_reference(rows: Rows, reference: str) -> Stored | None:
 
 
 def at_places(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
-    """The tables or views at some places; None where there is none."""
     wanted = [tuple(map(folded, place)) for place in places]
     names = sorted({name for _, _, name in wanted})
     there = {tuple(map(folded, row[:3])): row for row in rows(query_text("engines", "find_relations"), (names,))}
@@ -70,7 +67,7 @@ def at_places(rows: Rows, places: Sequence[Place]) -> list[Stored | None]:
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:
-    """Place a new table in the schema or database that its name spells if it is there, else here."""
+    """Place a new table in the existing schema or database that its name spells, else in the current one."""
     catalog, schema = current_place(rows)
     schemas = {(row[0], row[1]) for row in rows(query_text("engines", "list_schemas"), ())}
     match name.split("."):
@@ -92,17 +89,14 @@ def dataset_of(found: Stored, warehouse: str) -> str | None:
 
 
 def anon_table(database: str, name: str) -> exp.Table:
-    """A table of schema ``anon`` of a database."""
     return _table(database, SCHEMA, name)
 
 
 def databases(rows: Rows) -> list[Database]:
-    """The databases that are attached, those of other systems too."""
     return [database for database, _ in _attached(rows)]
 
 
 def warehouse(rows: Rows, name: str) -> Database:
-    """The database of a name; the file of another system is none for it."""
     for database, is_own in _attached(rows):
         if database.name == name:
             return database if is_own else replace(database, file=None)
@@ -110,7 +104,6 @@ def warehouse(rows: Rows, name: str) -> Database:
 
 
 def _attached(rows: Rows) -> list[tuple[Database, bool]]:
-    """The databases, each with whether it is one of DuckDB itself."""
     found = rows(query_text("engines", "attached_databases"), ())
     return [
         (Database(name, None if path is None else Path(path), read_only), is_own)
@@ -119,18 +112,16 @@ def _attached(rows: Rows) -> list[tuple[Database, bool]]:
 
 
 def current_place(rows: Rows) -> tuple[str, str]:
-    """The database and schema in which an unqualified name is looked up."""
     catalog, schema = rows(query_text("engines", "current_place"), ())[0]
     return catalog, schema
 
 
 def is_read_only(rows: Rows) -> bool:
-    """Whether nothing can be written where an unqualified name would go."""
     return bool(rows(query_text("engines", "current_database_is_read_only"), ())[0][0])
 
 
 def is_path(source: str) -> bool:
-    """Whether a source, not being a table, spells files."""
+    """Return whether a source that is not a table spells files."""
     globbed = is_glob(source) and "/" in source
     if globbed and is_query(source) and len(source.split()) > 1:
         return False  # SELECT *, a / 2 FROM ...
@@ -138,15 +129,14 @@ def is_path(source: str) -> bool:
 
 
 def is_query(source: str) -> bool:
-    """Whether a source, being neither a table nor a path, spells a query."""
+    """Return whether a source that is neither a table nor a path spells a query."""
     return QUERY.match(source) is not None
 
 
 def parse_query(text: str) -> ResolvedSource:
-    """A query as a relation; an EngineError unless it is one SELECT query."""
     try:
         query = sqlglot.parse_one(text, read=DIALECT)
-    except (SqlglotError, RecursionError) as error:  # as of parentheses that are nested too deep
+    except (SqlglotError, RecursionError) as error:  # such as for parentheses that are nested too deep
         raise EngineError(
             "the source is not a SELECT query that can be parsed", step="source", original=error
         ) from None
@@ -157,7 +147,6 @@ def parse_query(text: str) -> ResolvedSource:
 
 
 def not_found(rows: Rows, source: str) -> EngineError:
-    """The error for a source that is nothing, with the closest name that is something."""
     known = [row[0] for row in rows(query_text("engines", "list_relations"), ())]
     return EngineError(
         f'"{source}" is not a table or view{did_you_mean(source, known)}; a source is a table, the path or glob of '
@@ -167,9 +156,9 @@ def not_found(rows: Rows, source: str) -> EngineError:
 
 
 def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
-    """List the places of a table or view whose name has these parts, likeliest first."""
+    """List the places of a qualified name, likeliest first."""
     catalog, schema = here
-    # a.b is a table of schema a, or of the main schema of database a
+    # a.b is in schema a, or in the main schema of database a
     as_database = [(named.db, "main", named.name)] if named.db and not named.catalog else []
     return [(named.catalog or catalog, named.db or schema, named.name), *as_database]
 
@@ -178,16 +167,15 @@ def _table(catalog: str, schema: str, name: str) -> exp.Table:
     return exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))
 
 
-Execute = Callable[[exp.Expr, str], None]  # runs a statement, which is for a purpose
+Execute = Callable[[exp.Expr, str], None]  # runs a statement for a purpose
 
 RESERVED_CATALOGS = ("memory", "temp", "system")
 
-OLDEST_STORAGE_VERSION = "v1.0.0"
-"""The storage version of a file that every supported DuckDB reads, and that needs no newer types."""
+OLDEST_STORAGE_VERSION = "v1.0.0"  # the storage version that every supported DuckDB reads, without newer types
 
 
 def attach_read_only(path: Path, execute: Execute) -> str:
-    """Attach a file that is there, make it the default, and return the name of its database."""
+    """Attach an existing file read-only as the default database, and return the database's name."""
     if not path.exists():
         raise EngineError(f"{path} cannot be opened: no such file or folder", step="open")
     name = "sqlanon_source" if path.stem.lower() in RESERVED_CATALOGS else path.stem
@@ -197,7 +185,7 @@ def attach_read_only(path: Path, execute: Execute) -> str:
 
 
 def attach_durably(file: Path, name: str, execute: Execute, *, new: bool) -> None:
-    """Attach a file under a name; what is committed to it is there after a :func:`checkpoint`, and in no other file.
+    """Attach a file so that commits become durable at a :func:`checkpoint`, in no other file.
 
     A write-ahead log would be a second file, with the permissions of the process.
     """
@@ -206,10 +194,10 @@ def attach_durably(file: Path, name: str, execute: Execute, *, new: bool) -> Non
 
 
 def attach_memory(name: str, execute: Execute) -> str:
-    """Attach a new database in memory under the first name that begins so and is free; return that name."""
+    """Attach a new database in memory under the first free name with this prefix, and return the name."""
     for free in chain([name], (f"{name}_{number}" for number in count(2))):
         try:
-            # As the database of the connection may be read-only, and what is attached is then, too, by default.
+            # Attached databases are read-only by default if the main one is.
             execute(attaching(":memory:", free, READ_WRITE=None), "open")
         except EngineError as error:
             if error.refusal is not Refusal.OPEN:
@@ -221,10 +209,10 @@ def attach_memory(name: str, execute: Execute) -> str:
 
 @contextmanager
 def detached_after(file: Path | None, name: str, execute: Execute) -> Iterator[None]:
-    """Detach a database when the block ends, with no write-ahead log beside its file.
+    """Detach a database at the end of the block, and remove its new write-ahead log.
 
-    A checkpoint that fails, on a full disk for one, leaves a log of itself alone. A log with changes of another
-    program, which it could not write into the file, stays.
+    A failing checkpoint, such as on a full disk, leaves a log. An earlier log of another program, with changes that it
+    could not write to the file, stays.
     """
     log = None if file is None else log_of(file)
     if log is not None and log.exists() and log.stat().st_size > 0:
@@ -241,7 +229,6 @@ def detached_after(file: Path | None, name: str, execute: Execute) -> Iterator[N
 
 
 def checkpoint(name: str) -> exp.Query:
-    """The query that has all that was committed to a file in it."""
     return select([exp.Star()], exp.Table(this=exp.func("checkpoint", string(name), dialect=DIALECT)))
 
 

@@ -1,4 +1,4 @@
-"""Temporary tables and the counts that they come to; rows that are elsewhere are counted there."""
+"""Temporary tables and their counts; rows that are elsewhere are counted there."""
 
 from __future__ import annotations
 
@@ -44,34 +44,32 @@ TOO_MANY = (
 
 
 class Compute(Statements):
-    """Steps, counts and other statements over relations, as trees, which it leaves as they are.
+    """Runs steps, counts and other statements over sqlglot trees, which it does not change.
 
     Rows never come to Python. Errors of the database become a :class:`sqlanon.EngineError`, which quotes no value.
     """
 
-    shows_values = False  # whether errors may show values of a source that have no label
+    shows_values = False  # whether errors may show source values without a label
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, far: Rows | None = None) -> None:
         super().__init__(connection)
-        self.far = far  # the home of rows that are not in the database
+        self.far = far  # the home of rows outside the database
         self._described: dict[str, list[SourceColumn]] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
 
     def is_far(self, relation: exp.Expr) -> bool:
-        """Whether a relation, or a query, is of rows that are not in the database (:class:`Rows`)."""
+        """Return whether a relation or query reads rows outside the database (:class:`Rows`)."""
         return self.far is not None and any(map(self.far.owns, relation.find_all(exp.Table)))
 
     def most_rows_from_far(self) -> int:
-        """Return the most rows that a result of counts of far rows may have."""
         assert self.far is not None
         return self.far.max_cells
 
     def spelled(self, query: exp.Query) -> str:
-        """A query as users ask it themselves, where its rows are."""
+        """Spell a query for users, in the dialect of its rows' home."""
         return self.far.spelled(query) if self.far is not None and self.is_far(query) else query.sql(DIALECT)
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
-        """The columns of a relation, in order."""
         if self.far is not None and self.is_far(relation):
             return self.far.describe(relation)
         sql = select([exp.Star()], relation.copy()).limit(0).sql(DIALECT)
@@ -84,7 +82,7 @@ class Compute(Statements):
         return [*self._described[sql]]
 
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
-        """Make the temporary table of a step, with values for the parameters ``$1``, ``$2`` and so on of its query."""
+        """Make the temporary table of a step; ``parameters`` are the values of ``$1``, ``$2``, ... in its query."""
         with self._counted(step.query, step.purpose) as query:
             if isinstance(query, Sent):
                 assert self.far is not None
@@ -98,15 +96,14 @@ class Compute(Statements):
         self._keep_in_mind(drop_table(step.makes.table))
 
     def has_dictionaries(self, relation: exp.Expr) -> bool:
-        """Whether texts of a relation of many rows come in dictionaries, so that a cast takes each of them once."""
+        """Return whether a large relation's texts are dictionary-encoded, so that a cast takes each text once."""
         return not self.is_far(relation) and has_dictionaries(relation, self.rows)
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
-        """Relations that hold the rows of one together and each fit in memory, grouped by ``columns`` columns."""
+        """Split a relation into parts that each fit in memory when grouped by ``columns`` columns."""
         return [relation] if self.is_far(relation) else pieces(relation, columns, self.rows, self.describe)
 
     def put(self, relation: Relation, table: pa.Table) -> None:
-        """Make a temporary table from values that Python has."""
         view = f"{relation.name}_values"
         self.connection.register(view, table)
         try:
@@ -115,7 +112,6 @@ class Compute(Statements):
             self.connection.unregister(view)
 
     def drop(self, relation: Relation) -> None:
-        """Remove the temporary table of a step, if it is there."""
         for scope in self._scopes:
             scope.pop(relation.name, None)
         self._undo(relation.name, drop_table(relation.table))
@@ -125,7 +121,7 @@ class Compute(Statements):
         if grain == "row":
             raise AssertionError("rows are never fetched")
         if isinstance(query, PreparedQuery):
-            # A list is one text, which the query casts: to spell its numbers one by one takes a tenth of what it asks.
+            # Lists are passed as texts, which the query casts: spelling each number takes ten times as long.
             given = [number(value) if isinstance(value, int) else string(str(value)) for value in query.values]
             spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
             return self._fetch(exp.Command(this="EXECUTE", expression=" ".join(spelled)), purpose)
@@ -135,7 +131,7 @@ class Compute(Statements):
             return self._fetch(near, purpose)
 
     def arrays(self, query: exp.Query, purpose: str) -> dict[str, NDArray[Any]]:
-        """The result of a query of cells or nodes as an array per column, for what is computed without SQL."""
+        """Return the result of a query of cells or nodes as one array per column."""
         if self.is_far(query):
             raise _rows_stay(purpose)
         self._send(printed(query), purpose)
@@ -149,7 +145,7 @@ class Compute(Statements):
 
     @contextmanager
     def _counted(self, query: exp.Query, purpose: str) -> Iterator[exp.Query | Sent]:
-        """A query over the results of what is counted where the rows are, or one of rows that is to be sent there."""
+        """Yield the query over results counted at the rows' home, or a query to be sent there whole."""
         if self.far is None or not self.is_far(query):
             yield query
             return
@@ -166,7 +162,7 @@ class Compute(Statements):
             large.append(too_large)
 
     def _count(self, far: Rows, found: Cut, purpose: str, results: ExitStack) -> Sent | None:
-        """Keep what is counted until ``results`` are closed, or return the first that is too large to come near."""
+        """Register counted results until ``results`` closes; return the first query whose result is too large."""
         for name, sent in found.counted.items():
             result = far.count(sent.query, self._small(sent, purpose), purpose)
             if result is None:
@@ -176,7 +172,6 @@ class Compute(Statements):
         return None
 
     def _small(self, sent: Sent, purpose: str) -> dict[str, pa.Table]:
-        """The relations of this database that a query reads where the rows are."""
         found = {}
         for name, query in sent.small.items():
             with refusals(purpose):
@@ -184,9 +179,8 @@ class Compute(Statements):
         return found
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
-        """Run a statement that returns nothing of interest."""
         if self.is_far(statement):
-            # Counts of rows that are far are inserted, such as the values of a column.
+            # Only inserting counts of remote rows is possible, such as a column's values.
             query = statement.expression
             if not isinstance(statement, exp.Insert) or not isinstance(query, exp.Query):
                 raise _rows_stay(purpose)
@@ -197,35 +191,34 @@ class Compute(Statements):
             return
         self._send(printed(statement), purpose, parameters)
         if isinstance(statement, exp.Create) and statement.kind == "TYPE":
-            # Types are made under a bare name, which is one of the temporary schema.
+            # A bare type name is in the temporary schema.
             place = temporary_table(statement.this.name)
             self._keep_in_mind(exp.Drop(tables=[place], kind="TYPE", exists=True))
 
     @contextmanager
     def scratch(self) -> Iterator[None]:
-        """A scope of temporary tables and types, which go at its end; one that fails leaves them to the transaction."""
+        """Drop the temporary tables and types of the block at its end; on failure the transaction drops them."""
         scope: dict[str, exp.Drop] = {}
         self._scopes.append(scope)
         try:
             yield
         except BaseException:
             self._scopes.pop()
-            with suppress(EngineError):  # what went before says more
+            with suppress(EngineError):  # the first error says more
                 self._remove(scope, only_far=self._is_in_transaction)
             raise
         self._scopes.pop()
         self._remove(scope)
 
     def _keep_in_mind(self, removal: exp.Drop) -> None:
-        """Remember to remove what was made at the end of the present scope."""
         if self._scopes:
             name = removal.args["tables"][0].name
-            # At the end again: what was made anew may be of types that were made since.
+            # Move it to the end: a new version may use types made in between.
             self._scopes[-1].pop(name, None)
             self._scopes[-1][name] = removal
 
     def _remove(self, scope: dict[str, exp.Drop], *, only_far: bool = False) -> None:
-        """The latest first: tables before the types of their columns."""
+        """Drop in reverse order: tables before the types of their columns."""
         for name, removal in reversed(scope.items()):
             if not only_far or self.is_far(removal):
                 self._undo(name, removal)
@@ -243,10 +236,10 @@ def _rows_stay(purpose: str) -> EngineError:
 
 
 def float_texts(numbers: Sequence[float | None], *, is_single: bool) -> pa.Array:
-    """The texts of fractions, in their order.
+    """Return the texts of fractions in order.
 
-    DuckDB does not always take the fewest digits: 48349352 is 48349352.0 as a fraction of 32 bits, although 48349350.0
-    is read as the same number.
+    DuckDB's FLOAT texts are not always the shortest ones: 48349352 is 48349352.0, although 48349350.0 reads as the same
+    number.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""The form of CSV files that have the same columns: dialects, types, and what becomes of each cell."""
+"""The form of CSV files with equal columns: dialects, types, and the treatment of cells."""
 
 from __future__ import annotations
 
@@ -19,25 +19,21 @@ TEXT = "VARCHAR"
 
 @dataclass(frozen=True)
 class Dialect:
-    """A dialect of CSV files: the sign that cuts lines into fields, and the names of these."""
-
     delim: str
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Form:
-    """The form of CSV files that have the same columns."""
-
-    groups: Mapping[Dialect, tuple[str, ...]]  # the files of each dialect
-    types: Mapping[str, str]  # the types of the columns of their lines, by name
-    folder_types: Mapping[str, str]  # the types of the columns of their folders, ``column=value``
-    settings: Csv = file_readers.AS_FOUND  # the settings of the user
-    has_empty_rows: bool = False  # whether they have rows of empty fields, which are left out
-    plain: Set[str] = frozenset()  # the columns whose numbers are written in the notation of the settings
+    groups: Mapping[Dialect, tuple[str, ...]]  # files by dialect
+    types: Mapping[str, str]  # of the columns in lines, by name
+    folder_types: Mapping[str, str]  # of the columns in folder names, ``column=value``
+    settings: Csv = file_readers.AS_FOUND  # of the user
+    has_empty_rows: bool = False  # rows of empty fields, which are dropped
+    plain: Set[str] = frozenset()  # columns with numbers in the notation of the settings
 
     def relation(self, pattern: str | None = None) -> exp.Table | exp.Subquery:
-        """The rows of the files; ``pattern`` is a glob of all of them, which makes a shorter statement than a list."""
+        """Return the rows of the files; ``pattern``, a glob of all of them, makes a shorter statement than a list."""
         if not changes_cells(self.settings):
             return self._lines(self.types, pattern)
         given = given_types(self.settings)
@@ -45,12 +41,10 @@ class Form:
         return typed(self._lines(dict.fromkeys(self.types, TEXT), pattern), cells)
 
     def texts(self) -> exp.Table | exp.Subquery:
-        """The rows of the files with all fields as they are written."""
         return self._lines(dict.fromkeys(self.types, TEXT), None)
 
     @property
     def described(self) -> tuple[str, ...]:
-        """Describe in words how the files are read: their form, and each column with its type."""
         settings = self.settings
         delims = " or ".join(dict.fromkeys("tab" if each.delim == "\t" else each.delim for each in self.groups))
         names = "names in the first line" if settings.header in (None, True) else "no line of names"
@@ -76,7 +70,6 @@ class Form:
         return exp.Subquery(this=_all_of(one).where(exp.not_(is_empty), copy=False))
 
     def _cell(self, name: str, given: str | None) -> exp.Expr:
-        """A field in the type that settings give its column, or in the one that was found."""
         if given is not None:
             return cast_value(as_given(self.settings, name, given), given)
         value = cell(self.settings, name)
@@ -86,17 +79,14 @@ class Form:
 
 
 def changes_cells(settings: Csv) -> bool:
-    """Whether settings read cells otherwise than as they are written."""
     return bool(settings.types or settings.nullstr or settings.has_own_numbers)
 
 
 def given_types(settings: Csv) -> dict[str, str]:
-    """The types that settings give columns, by their folded names."""
     return {folded(name): kind for name, kind in settings.types.items()}
 
 
 def cell(settings: Csv, name: str) -> exp.Expr:
-    """A field, NULL if it stands for a missing value."""
     value = column(name)
     if not settings.nullstr:
         return value
@@ -105,17 +95,16 @@ def cell(settings: Csv, name: str) -> exp.Expr:
 
 
 def plain(settings: Csv, value: exp.Expr) -> exp.Expr:
-    """A number in the notation of settings, as SQL writes it; NULL for other texts."""
+    """Convert a number from the settings' notation to SQL's; NULL for other texts."""
     return scalar_call("plain_number", value, *map(string, notation(settings)))
 
 
 def notation(settings: Csv) -> tuple[str, str]:
-    """The signs before decimals and between thousands."""
     return settings.decimal or ".", settings.thousands or ""
 
 
 def as_given(settings: Csv, name: str, kind: str) -> exp.Expr:
-    """The text of a field that is to be read in a type."""
+    """Return the text of a field for a cast to a type."""
     value = cell(settings, name)
     is_text, is_time = (exp.DataType.build(kind, dialect="duckdb").is_type(*types) for types in (TEXTS, TIMES))
     if is_time and settings.dates:
@@ -128,7 +117,7 @@ TIMES = tuple(exp.DataType.TEMPORAL_TYPES)
 
 
 def alone(settings: Csv, name: str) -> exp.Expr:
-    """A field as a text that no other row decides: a number in the notation of settings as SQL writes it."""
+    """Return a field as a text that no other row affects, with numbers in SQL's notation."""
     value = cell(settings, name)
     return f.coalesce(plain(settings, value), value.copy()) if settings.has_own_numbers else value
 

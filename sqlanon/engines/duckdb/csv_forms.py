@@ -1,4 +1,4 @@
-"""CSV files → how they are read: as texts, in a type only where every value of the whole file is spelled so."""
+"""Find how to read CSV files: as texts, or in a type that fits every value of the whole file."""
 
 from __future__ import annotations
 
@@ -55,32 +55,31 @@ from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.source import typed
 
-DELIMITERS = (",", ";", "\t", "|")  # what may stand between the fields of a line
-SEPARATOR = re.compile("sep=.", re.IGNORECASE)  # the first line of a file that Excel has written for itself
-YEAR = re.compile("(1[5-9]|20|21)[0-9]{2}")  # numbers that are names of columns as well
-TABBED = (".tsv", ".tsv.gz", ".tsv.zst")  # how the names of files end that have tabs between fields where nobody looks
-FIRST_ROWS = 2_048  # the rows whose types are looked at first: a column that is text in these is text in the whole file
-MAX_NAMES = 50  # columns in which the names of the first line are looked for
+DELIMITERS = (",", ";", "\t", "|")  # between the fields of a line
+SEPARATOR = re.compile("sep=.", re.IGNORECASE)  # a first line that Excel writes for itself
+YEAR = re.compile("(1[5-9]|20|21)[0-9]{2}")  # numbers that can also be column names
+TABBED = (".tsv", ".tsv.gz", ".tsv.zst")  # suffixes of files whose delimiter defaults to tab
+FIRST_ROWS = 2_048  # sampled first: a column with texts in them is text in the whole file
+MAX_NAMES = 50  # columns that are searched for their own name
 
 
 class CsvForms:
-    """The forms of CSV files, each found once for as long as its files stay as they are."""
+    """The forms of CSV files, cached while the files are unchanged."""
 
     def __init__(self, rows: Rows, describe: Describe, always: Csv | None = None) -> None:
-        self.given = file_readers.AS_FOUND  # what a policy says of how they are read
-        self._always = always or file_readers.AS_FOUND  # what holds whatever a policy says
+        self.given = file_readers.AS_FOUND  # from the policy
+        self._always = always or file_readers.AS_FOUND  # overrides the policy
         self._rows = rows
         self._describe = describe
         self._known: dict[tuple[object, ...], Form] = {}
 
     @property
     def settings(self) -> Csv:
-        """The settings that are given for files."""
         return self.given.with_changes(self._always)
 
     def of(self, files: Sequence[str]) -> Form:
-        """Find the form of some files; refuse lines of other forms, and settings that do not fit."""
-        state: tuple[object, ...] = ()  # of files, which changes with their content, unless they are elsewhere
+        """Find the form of files; refuse differing forms, and settings that do not fit."""
+        state: tuple[object, ...] = ()  # changes with the files' contents; empty if they are not local
         with suppress(OSError, ValueError):
             states = ((file, os.stat(file)) for file in files)  # noqa: PTH116
             state = tuple((file, found.st_ino, found.st_size, found.st_mtime_ns) for file, found in states)
@@ -91,9 +90,9 @@ class CsvForms:
         return form
 
     def of_commas(self, files: Sequence[str]) -> exp.Table | exp.Subquery:
-        """Files as texts with nothing found out about them: commas (tabs in ``.tsv``), double quotes, and names.
+        """Read files as texts without guessing: commas (tabs in ``.tsv``), double quotes, and a header.
 
-        Settings hold here, too; types do not, since the policy has them.
+        Settings apply, but for types, which the policy has.
         """
         settings = self.settings
         delim = settings.delim or ("\t" if files[0].lower().endswith(TABBED) else ",")
@@ -157,7 +156,7 @@ class CsvForms:
             raise PolicyError("[csv] types do not fit the file:", problems)
 
     def _have_values(self, types: Mapping[str, str], names: Sequence[str]) -> bool:
-        """Whether the name of a column is a value of its type, and not a year, which a column can be called."""
+        """Return whether a column's name is a value of its type, but not a year, which can be a name."""
         typed = [name for name in names if types[name] != TEXT]
         of_names = [c.name, aliased(scalar_call("written_type", c.name), "type")]
         written = self._rows(printed(select(of_names, listed(typed, "name"))), ()) if typed else []
@@ -166,13 +165,13 @@ class CsvForms:
     def _looked_at(
         self, relation: exp.Expr, asked: Mapping[Asked, exp.Expr], names: Sequence[str] = (), whole: Sequence[str] = ()
     ) -> _Found:
-        """Look in one pass for the type that all values of each text are written in, and how many there are.
+        """Find the type that fits all values of each text, and the number of values, in one pass.
 
-        ``names`` are columns in which their own name is looked for, and ``whole`` those of lines that may be empty.
+        ``names`` are columns to search for their own name, and ``whole`` the columns of rows that may be empty.
         """
         texts = [*asked.values(), *(case(column(name).eq(name), string("")) for name in names)]
         if whole:
-            # Without the copies that sqlglot's builders make.
+            # Without the copies of sqlglot's builders.
             first, *others = map(column, whole)
             is_empty = exp.Is(this=exp.Coalesce(this=first, expressions=others), expression=exp.null())
             texts.append(case(is_empty, string("")))
@@ -207,10 +206,9 @@ class CsvForms:
         return header
 
     def _delimiter(self, file: str, line: str) -> str:
-        """Find the delimiter of a file: the one that DuckDB has seen, or the sign that the first line has most of."""
         settings = self.settings
         quote = settings.quotes
-        with suppress(EngineError):  # no sign cuts most of its lines into as many fields
+        with suppress(EngineError):  # no candidate splits most lines alike
             given = (file, quote, settings.skip, settings.encoding or UTF_8)
             seen = str(self._rows(query_text("engines", "csv_delimiter"), given)[0][0])
             if seen in line:
@@ -237,25 +235,22 @@ class CsvForms:
 
 UTF_8 = "utf-8"
 
-Asked = tuple[str, str]  # of what the type is asked, or how many rows have it; and the name of the column
+Asked = tuple[str, str]  # the kind of question, and the column
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Counts of texts, whether the names of columns are the values of a row, and the number of empty rows."""
-
     answers: Mapping[Asked, tuple[str, int]]
     is_named_by_a_row: bool
     empty_rows: int
 
     @property
     def types(self) -> dict[str, str]:
-        """The types that columns are written in."""
         return {name: kind for (what, name), (kind, _) in self.answers.items() if what == "cell"}
 
     @property
     def plain(self) -> dict[str, str]:
-        """The types of columns all of whose values are numbers in the notation of settings."""
+        """The types of columns whose values are all numbers in the notation of the settings."""
         return {
             name: kind
             for (what, name), (kind, numbers) in self.answers.items()
@@ -264,13 +259,11 @@ class _Found:
 
     @property
     def unreadable(self) -> dict[str, int]:
-        """Count the fields that the given types of columns cannot read, where there are some."""
         found = {name: count for (what, name), (_, count) in self.answers.items() if what == "unreadable"}
         return {name: count for name, count in found.items() if count}
 
 
 def _texts(settings: Csv, written: Sequence[str], own: Sequence[str]) -> dict[Asked, exp.Expr]:
-    """The cells of columns, and those of columns in the notation of settings, as they are and as numbers."""
     texts = {("cell", name): cell(settings, name) for name in written}
     texts |= {("own", name): cell(settings, name) for name in own}
     return texts | {("plain", name): plain(settings, cell(settings, name)) for name in own}
@@ -297,7 +290,7 @@ def _unread(files: Sequence[str], form: Form, given: Mapping[str, str], counts: 
 
 
 def _distinct(fields: Sequence[str]) -> tuple[str, ...]:
-    """The names of columns in a first line; names that several columns have get a number, as DuckDB gives it."""
+    """Name the columns of a first line; repeated names get numbers, like in DuckDB."""
     names: dict[str, str] = {}
     for place, field in enumerate(fields):
         wanted = field.strip() or f"column{place}"
@@ -313,7 +306,7 @@ def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
     (first, here), *others = ((file, {*dialect.names}) for file, dialect in dialects.items())
     for other, there in others:
         if here != there:
-            # Without their names, which are those of a person where a file has no line of names.
+            # Without the names, which are a person's data in a file without a header.
             raise EngineError(
                 f"CSV files have different columns: {first} has {len(here - there)} that {other} lacks, which has "
                 f"{len(there - here)} others; bring them to one form by a query over read_csv with union_by_name",

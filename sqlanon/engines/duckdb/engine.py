@@ -1,4 +1,4 @@
-"""The engine of DuckDB: finds sources, keeps taxonomies, and has releases written."""
+"""The DuckDB engine: it resolves sources, stores taxonomies and writes releases."""
 
 from __future__ import annotations
 
@@ -39,12 +39,10 @@ ADDITIONS = (
     "constraints on its columns were",
     "indexes were",
 )
-"""What additions.sql counts, in its order."""
+"""The counts of additions.sql, in order."""
 
 
 class Engine(Writer):
-    """A session's work on an opened database, in which sources, taxonomies and releases are."""
-
     def __init__(self, opened: OpenedDatabase) -> None:
         super().__init__(opened.connection, opened.far)
         self._opened = opened
@@ -53,39 +51,37 @@ class Engine(Writer):
         self._sources = Sources(self.rows, self.describe, self._csv_forms, self._plan)
         self._name = opened.name
         self._read_only = opened.is_read_only
-        # the table of the taxonomies; those about it stand beside it in its schema
+        # the table of the taxonomies; companion tables are in the same schema
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
-        self.ambiguous: dict[tuple[object, ...], int] = {}  # ambiguous labels, by the contents of taxonomies
-        self.made_by: dict[str, MadeTaxonomy] = {}  # arguments of the taxonomies that this session has loaded
+        self.ambiguous: dict[tuple[object, ...], int] = {}  # counts of ambiguous labels, by contents of taxonomies
+        self.made_by: dict[str, MadeTaxonomy] = {}  # arguments of the taxonomies loaded in this session
         self.shows_values = opened.shows_values
 
     @cached_property
     def warehouse(self) -> Database:
-        """The database that the session was opened on."""
         return catalog.warehouse(self.rows, self._name)
 
     def databases(self) -> list[Database]:
-        """All databases that the connection sees."""
         return catalog.databases(self.rows)
 
     def find(self, table: str | exp.Table) -> Stored | None:
-        """The table or view of a name, or of a fully qualified table; None if there is none."""
+        """Find a table or view by name or by fully qualified table; None if there is none."""
         if isinstance(table, exp.Table) and self.far is not None and self.far.owns(table):
             return Stored(table.copy())
         return catalog.find(self.rows, table) if isinstance(table, str) else self.find_all(table)[0]
 
     def find_all(self, *tables: exp.Table) -> list[Stored | None]:
-        """The tables or views in the database of some fully qualified names, by one query; None where there is none."""
+        """Find tables or views by fully qualified names in one query; None for each missing one."""
         return catalog.at_places(self.rows, [*map(place_of, tables)])
 
     def resolve(self, source: Source, *, restricted: bool = False, here: bool = False) -> ResolvedSource:
-        """Find a table, a path, a glob or a folder, or take a query or a frame.
+        """Resolve a table, path, glob, folder, query or frame.
 
-        It is ``restricted`` if others may have written it. The database is to read it ``here``, even where rows are
+        ``restricted`` sources may come from other people. With ``here``, the database reads the source even if rows are
         elsewhere.
 
         Raises:
-            PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.
+            PolicyError: an unreadable kind of frame, or a restricted source that does more than read.
             EngineError: nothing has that name, or it cannot be read.
         """
         self._described.clear()
@@ -105,7 +101,7 @@ class Engine(Writer):
 
     @contextmanager
     def reading_frames(self) -> Iterator[None]:
-        """Forget, when the block ends, the frames that were resolved in it, and what :meth:`read_as` has said."""
+        """Forget the block's frames and settings of :meth:`read_as` at its end."""
         before = self._csv_forms.given
         self._sources.forget_macros()
         with self._frames.during(), self.keeping_zone():
@@ -115,9 +111,9 @@ class Engine(Writer):
                 self._csv_forms.given = before
 
     def read_as(self, csv: Csv | None, timezone: str | None = None) -> None:
-        """Read CSV files by some settings, and times with a zone in a zone, until :meth:`reading_frames` ends.
+        """Set how CSV files are read, and the time zone, until :meth:`reading_frames` ends; None changes nothing.
 
-        Settings that the session was opened with hold whatever is said here; None changes nothing.
+        Settings of the session take precedence.
         """
         if csv is not None:
             self._csv_forms.given = csv
@@ -125,36 +121,34 @@ class Engine(Writer):
             self.enter_zone(timezone)
 
     def origins(self, source: ResolvedSource) -> Origins:
-        """The tables and files that the rows of a source come from."""
         if self.far is not None and isinstance(source.relation, exp.Table) and self.far.owns(source.relation):
             return Origins((), self.far.files(source.relation), has_frames=False, unseen=None)
         return self._sources.origins(source)
 
     def unguessed(self, source: ResolvedSource) -> ResolvedSource:
-        """Return a source that guesses as little of its rows as it can: CSV files and objects are read as texts."""
+        """Read CSV files and objects of a source as texts, so that no types are guessed from its rows."""
         if self.is_far(source.relation):
             return source
         return self._sources.unguessed(self._frames.as_texts(source), self.origins)
 
     def traced(self, source: ResolvedSource, columns: Sequence[str]) -> list[ColumnOrigin | None]:
-        """The columns of tables or files that some of a source are; None for those that may be made of others."""
+        """Trace columns of a source to columns of tables or files; None for computed ones."""
         if self.is_far(source.relation):
-            return [*map(ColumnOrigin, columns)]  # a table, or files: no query is there
+            return [*map(ColumnOrigin, columns)]  # a table or files, without a query
         return lineage.traced(source, columns, self.rows, self.describe)
 
     def has_key(self, table: exp.Table, column: str) -> bool:
-        """Whether a column is a key of a table by itself, so that no two rows have the same value."""
         return bool(self.rows(query_text("engines", "table_key"), (*place_of(table), column))[0][0])
 
     @contextmanager
     def attached(self, file: Path | None, name: str, *, new: bool = False) -> Iterator[Database]:
-        """A file, or without one a new database in memory, beside the warehouse within the block.
+        """Attach a file, or a new database in memory, beside the warehouse within the block.
 
-        What is committed to the file is on the disk after :meth:`save`. One that is ``new`` can be read by any version
-        of the database. A database in memory gets the first free name that begins as ``name``.
+        Commits to the file are durable after :meth:`save`. A ``new`` file can be read by any supported DuckDB. A
+        database in memory gets the first free name that starts with ``name``.
         """
         with self.transaction():
-            pass  # Refuses a connection that is in a transaction already: nothing could be detached from it.
+            pass  # Refuses a connection inside a transaction, which could not detach anything.
         if file is None:
             name = catalog.attach_memory(name, self.execute)
         else:
@@ -163,27 +157,24 @@ class Engine(Writer):
             yield Database(name, file, is_read_only=False)
 
     def save(self, database: str) -> None:
-        """Have all that was committed to an attached file on the disk."""
         self.rows(catalog.checkpoint(database).sql(DIALECT), purpose="save")
 
     @contextmanager
     def beside(self, file: Path | None = None) -> Iterator[Engine]:
-        """Another connection, with transactions of its own: to the warehouse, or to a file, made if it is not there."""
+        """Open another connection, with its own transactions, to the warehouse or to a file, which may be new."""
         with closing(self._opened.another(file)) as opened:
             yield opened.engine()
 
     def column_comments(self, table: exp.Table) -> dict[str, str]:
-        """The comments on the columns of a fully qualified table or view, by the names of those that have one."""
         return dict(self.rows(query_text("engines", "column_comments"), place_of(table)))
 
     def additions(self, table: exp.Table) -> list[str]:
-        """List what a table has and no release is written with, such as comments on its columns; a sentence each."""
+        """List what was added to a table since its release was written, such as column comments; a sentence each."""
         found = self.rows(query_text("engines", "additions"), place_of(table))[0]
         counted = zip(ADDITIONS, found, strict=True)
         return [f"{count:,} {what} added since it was written" for what, count in counted if count]
 
     def prepare_taxonomies(self) -> None:
-        """Create the tables of the taxonomies where they are missing, and nothing else."""
         if not self._read_only and self.taxonomy.catalog == self._name:
             self._refuse_read_only("store a taxonomy")
         if all(self.find_all(self.taxonomy, taxonomies.origin_table(self.taxonomy))):
@@ -194,25 +185,22 @@ class Engine(Writer):
 
     @property
     def lacks_macros(self) -> bool:
-        """Whether the warehouse is a file whose schema ``anon`` has no macros."""
         return self.warehouse.file is not None and not self.rows(query_text("engines", "any_macro"), [self._name])
 
     def install(self) -> None:
-        """Create schema ``anon`` with its tables, all macros and their comments, within a transaction."""
         self._refuse_read_only("install the macros")
         for statement in install_statements():
             self._send(statement, "install")
 
     def hand_out(self, relation: exp.Expr, form: str) -> Any:
-        """All rows of what was published, as the driver of the database hands them out under the name of a form."""
         return rows_of(self.connection, relation, form)
 
     def close(self) -> None:
-        """Close the connection if this engine opened it."""
+        """Close the connection unless it was lent."""
         self._opened.close()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
-        """Return the table that a release goes to; refuse one that it cannot replace, as what is ``read``, by role."""
+        """Return the table to write; refuse one that must not be replaced, such as a source (``read``, by role)."""
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self.rows, target)
         table = catalog.place_new(self.rows, target) if found is None else found.table
@@ -234,7 +222,7 @@ class Engine(Writer):
         return table
 
     def attach_source(self, path: Path) -> str:
-        """Attach a file read-only, make it the default, copy its taxonomies, and return the name of its database."""
+        """Attach a file read-only as the default database, copy its taxonomies, and return its name."""
         self.prepare_taxonomies()
         self._name = catalog.attach_read_only(path, self.execute)
         for name in taxonomies.TABLES:
@@ -245,7 +233,7 @@ class Engine(Writer):
         return self._name
 
     def _plan(self, query: exp.Query) -> str:
-        """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back."""
+        """Return a query's unoptimized plan in JSON, by a temporary setting of EXPLAIN."""
         ((shown, locked),) = self.rows(query_text("engines", "plan_settings"), purpose="the settings")
         if locked and shown.lower() != "all":
             raise EngineError("lock_configuration is set, so that EXPLAIN shows no whole plan", step="the plan")
@@ -257,7 +245,7 @@ class Engine(Writer):
             return plans["logical_plan"]
         finally:
             if not locked:
-                with suppress(EngineError):  # the connection is closed: what went before says more
+                with suppress(EngineError):  # the connection is closed: the first error says more
                     set_(self.connection, explain_output=shown)
 
     def _refuse_read_only(self, doing: str) -> None:

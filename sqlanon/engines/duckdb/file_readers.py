@@ -1,4 +1,4 @@
-"""Files → relations: the files of a glob, their kind, and how they are read."""
+"""Relations over files: find the files of a glob, their format, and their reader."""
 
 from __future__ import annotations
 
@@ -21,31 +21,28 @@ from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, sele
 
 PARQUET_READER = "read_parquet"
 
-AS_FOUND = Csv()  # nothing is said of how CSV files are read
+AS_FOUND = Csv()  # no settings
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of files: what it is called, how the names of its files end, and what reads them."""
-
     name: str
     suffixes: tuple[str, ...]
     function: str
 
     def has(self, file: str) -> bool:
-        """Whether a file, or a glob of files, is named as one of this kind."""
         return file.lower().endswith(self.suffixes)
 
 
 QUERIED = {".xlsx": "read_xlsx", ".json": "read_json", ".jsonl": "read_json", ".ndjson": "read_json"}
-"""How the names of files end that are no sources, and the function that reads them in a query."""
+"""Suffixes of files that only a query can read, with the function for it."""
 
 PARQUET = Format("Parquet", PARQUET_SUFFIXES, PARQUET_READER)
 CSV = Format("CSV", CSV_SUFFIXES, "read_csv")
 
 
 def format_of(source: str, files: Sequence[str]) -> Format:
-    """The one kind of the files that a path or a glob stands for; Parquet is also what is named otherwise."""
+    """Return the common format of the files that a path or glob matches; Parquet unless a suffix is CSV's."""
     tables = [file for file in files if CSV.has(file)]
     others = [file for file in files if not CSV.has(file)]
     if tables and others:
@@ -57,20 +54,17 @@ def format_of(source: str, files: Sequence[str]) -> Format:
     return CSV if tables or (not files and CSV.has(source)) else PARQUET
 
 
-PACKED = (".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz", ".rar")
-"""How the names of files end that are packed in a way that is not read."""
-
-PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")  # how the names of files end that may be CSV
+PACKED = (".zip", ".bz2", ".xz", ".7z", ".tar", ".tgz", ".rar")  # suffixes of unsupported archives
+PLAIN = (".txt", ".dat", ".tab", ".psv", ".asc")  # suffixes of files that may be CSV
 
 
 def refuse_other_formats(source: str) -> None:
-    """Refuse a path or a glob of files that only a query reads, and a file that nothing reads."""
     name = source.lower()
     for ending, function in QUERIED.items():
         if name.endswith(ending):
             query = f"FROM {function}({string(source).sql(DIALECT)})"
             raise EngineError(f'{source} is read by a query: "{query}"', step="format")
-    with suppress(OSError, ValueError):  # no name that a file can have
+    with suppress(OSError, ValueError):  # not a valid file name
         if not name.endswith(FILE_SUFFIXES) and (Path(source).is_file() or (is_glob(source) and name.endswith(PLAIN))):
             raise EngineError(f"{source} is not read: {_what_reads(name)}", step="format")
 
@@ -84,7 +78,7 @@ def _what_reads(name: str) -> str:
 
 
 def unreadable_below(folder: str) -> str | None:
-    """A folder below one, or the folder itself, that may not be listed: a glob passes it by without a word."""
+    """Return a folder at or below this one that cannot be listed: a glob would silently skip it."""
     failed: list[OSError] = []
     for _ in os.walk(folder, onerror=failed.append):
         if failed:
@@ -93,10 +87,10 @@ def unreadable_below(folder: str) -> str | None:
 
 
 def links_below(folder: str) -> Iterator[str]:
-    """The symbolic links to folders below a folder that lead out of it, which a glob of ``**`` does not enter.
+    """Yield the symbolic links to folders outside of a folder, which a ``**`` glob does not enter.
 
-    Those in the folders that they lead to come as well. No folder is looked at twice, whatever loops there are; what
-    leads to a folder that the given one is in is not followed.
+    Links below linked folders count, too. Each folder is visited once, whatever loops there are; links to folders above
+    the given one are not followed.
     """
     seen: list[Path] = []
     waiting = [folder]
@@ -114,12 +108,11 @@ def links_below(folder: str) -> Iterator[str]:
 
 
 def is_above(link: str, folder: str) -> bool:
-    """Whether a link leads to a folder that another one is in."""
     return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(link))
 
 
 def walked(pattern: str) -> tuple[list[str], str]:
-    """The folders below which a glob looks at any depth, and how it goes on from there; none if it has no ``**``."""
+    """Return the folders where ``**`` of a glob starts, and the rest of the glob; none without ``**``."""
     parts = LOCAL.sub("", pattern, count=1).split("/")
     if "**" not in parts:
         return [], ""
@@ -130,17 +123,15 @@ def walked(pattern: str) -> tuple[list[str], str]:
 
 
 def reader(paths: str | Sequence[str]) -> exp.Table:
-    """Parquet files as DuckDB reads them, partition columns included."""
     return exp.Table(this=exp.func(PARQUET_READER, _paths(paths), dialect=DIALECT))
 
 
 def bare_reader(file: str) -> exp.Table:
-    """A Parquet file, without what the names of its folders say."""
     return _read(PARQUET_READER, file, {"hive_partitioning": exp.false()})
 
 
 def folder_reader(paths: str | Sequence[str], types: Mapping[str, str] | None = None) -> exp.Table:
-    """Parquet files with what the names of their folders say, in types by column; as texts if none are given."""
+    """Read Parquet files with partition columns of given types, or as texts."""
     options = {"hive_types_autocast": exp.false()} if types is None else {"hive_types": _types(types)}
     return _read(PARQUET_READER, paths, options)
 
@@ -152,7 +143,7 @@ def text_reader(
     delim: str = ",",
     csv: Csv = AS_FOUND,
 ) -> exp.Table:
-    """CSV files, nothing in them guessed; empty fields alone are missing, and folders are texts without a type."""
+    """Read CSV files without guessing: only empty fields are NULL, and folder columns without a type are texts."""
     options = {"columns": _types(types), "auto_detect": exp.false(), **_form(delim, csv)}
     known = {name: kind for name, kind in (folder_types or {}).items() if kind != "VARCHAR"}
     options |= {"hive_types": _types(known)} if known else {"hive_types_autocast": exp.false()}
@@ -160,7 +151,7 @@ def text_reader(
 
 
 def listing_reader(paths: Sequence[str], names: Sequence[str], delim: str, csv: Csv) -> exp.Table:
-    """Read files as texts, in a query for people; ``names`` are those of the columns."""
+    """Read files as texts, in a query for people; ``names`` are the columns."""
     listed = {} if csv.header in (None, True) else {"names": exp.Array(expressions=[string(name) for name in names])}
     options = {"all_varchar": exp.true(), **_form(delim, csv), **listed}
     return _read(CSV.function, paths[0] if len(paths) == 1 else paths, options)
@@ -176,14 +167,14 @@ def _form(delim: str, csv: Csv) -> dict[str, exp.Expr]:
         "escape": quote.copy(),
         "nullstr": string(""),
         "skip": exp.Literal.number(csv.skip),
-        # DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too.
+        # DuckDB could detect # as a comment sign and drop the rest of a line, or whole rows.
         "comment": string(""),
         **encoding,
     }
 
 
 def has_given_columns(relation: exp.Expr) -> bool:
-    """Whether a relation is CSV files whose columns stand in its text, and no folder can add any."""
+    """Return whether a relation is CSV files with listed columns, to which no folder can add any."""
     call = relation.this if isinstance(relation, exp.Table) else None
     if not isinstance(call, exp.Anonymous) or call.name != CSV.function:
         return False
@@ -194,9 +185,9 @@ def has_given_columns(relation: exp.Expr) -> bool:
 
 
 def as_written(files: Files) -> exp.Table | exp.Subquery:
-    """Files of ours as a relation, nothing in them guessed: a reader without types takes a label such as 10 for one."""
+    """Read files that sqlanon wrote without guessing: a label such as 10 would become a number."""
     if files.columns is None:
-        # All columns that any of them has, and no others, such as those of partitions.
+        # The union of all files' columns, without those of partitions.
         return _read(PARQUET_READER, files.paths, {"union_by_name": exp.true(), "hive_partitioning": exp.false()})
     if files.format == "CSV":
         return _own_csv(files.paths, files.columns, files.quoted)
@@ -210,7 +201,6 @@ def as_written(files: Files) -> exp.Table | exp.Subquery:
 
 
 def _own_csv(paths: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str]) -> exp.Table | exp.Subquery:
-    """CSV files as :meth:`Engine.write_csv` writes them."""
     options = {
         "columns": _types(columns),
         "auto_detect": exp.false(),
@@ -222,7 +212,7 @@ def _own_csv(paths: str | Sequence[str], columns: Mapping[str, str], quoted: Seq
         "allow_quoted_nulls": exp.false(),
         "compression": string("none"),
         "hive_partitioning": exp.false(),
-        # A text may look like the lines around it, which a thread that begins in its middle would take for them.
+        # A quoted text may look like rows, which a thread that starts inside it would misread.
         "parallel": exp.false(),
     }
     table = _read(CSV.function, paths, options)
@@ -239,7 +229,7 @@ def _read(function: str, paths: str | Sequence[str], options: Mapping[str, exp.E
 
 
 def _types(columns: Mapping[str, str]) -> exp.Var:
-    """The types of columns as a leaf of a tree: as a struct, those of 15,000 would be copied with every statement."""
+    """Make a leaf of the types of columns: as a struct, 15,000 would be copied with every statement."""
     types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
     return exp.Var(this=exp.Struct(expressions=types).sql(DIALECT, copy=False))
 

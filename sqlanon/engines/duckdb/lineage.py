@@ -1,7 +1,7 @@
-"""The columns of a query → the columns of tables and files that they are, where they are nothing else.
+"""Trace columns of a query to plain columns of tables and files.
 
-What is not understood is taken for made of others: a column is traced only through plain references to it, by whatever
-name, in SELECT lists, stars, subqueries, WITH clauses, views, joins and unions.
+Anything unclear counts as computed: a column is traced only through plain references, under any name, in SELECT lists,
+stars, subqueries, WITH clauses, views, joins and unions.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from sqlanon.queries.source import ColumnOrigin
 PLAIN_OPTIONS = frozenset(
     {"types", "dtypes", "union_by_name", "hive_partitioning", "all_varchar", "sample_size", "delim", "sep"}
 )
-"""Options of functions that read files which leave each column under its own name."""
+"""Reader options that keep each column under its own name."""
 
-NAME_OF_FILE = re.compile(r"[./]")  # what the names of files have, and those of variables of Python have not
+NAME_OF_FILE = re.compile(r"[./]")  # in names of files, but not of Python variables
 
 
 class UntracedError(Exception):
-    """Something is not understood."""
+    """Part of a query is not understood."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a query: what it may be called, in lower case, and what it is; None if it may be made of others."""
+    """A column of a query, with its possible names in lower case; the origin is None if it may be computed."""
 
     names: frozenset[str]
     origin: ColumnOrigin | None = None
@@ -45,18 +45,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Named:
-    """A relation in FROM: what columns are qualified by, its columns, and which of these a star leaves to another."""
+    """A relation in FROM: its qualifier, its columns, and those that a star omits because of USING."""
 
     name: str
     columns: tuple[Column, ...]
     merged: frozenset[str] = frozenset()
 
 
-Scope = Mapping[str, tuple[Column, ...]]  # the queries of WITH clauses by their names
+Scope = Mapping[str, tuple[Column, ...]]  # WITH queries by name
 
 
 def traced(source: ResolvedSource, names: Sequence[str], rows: Rows, describe: Describe) -> list[ColumnOrigin | None]:
-    """The columns of tables or files that columns of a source are; None for those that may be made of others."""
+    """Trace columns of a source to tables or files; None for columns that may be computed."""
     if source.defined_by == "" or source.files:
         return [*map(ColumnOrigin, names)]
     found: Mapping[str, Column] = {}
@@ -70,8 +70,6 @@ def traced(source: ResolvedSource, names: Sequence[str], rows: Rows, describe: D
 
 
 class _Lineage:
-    """Goes through a query from the inside out."""
-
     def __init__(self, rows: Rows, describe: Describe) -> None:
         self._rows = rows
         self._describe = describe
@@ -90,7 +88,7 @@ class _Lineage:
         if isinstance(query, exp.Subquery):
             return self.query(query.this, scope, schema)
         if isinstance(query, exp.SetOperation) and not query.args.get("by_name"):
-            # The columns of a union are what both parts have in their places if that has one name.
+            # A column of a union has an origin if both parts have one of the same name in its place.
             above, below = (self.query(part, scope, schema) for part in (query.this, query.expression))
             if len(above) != len(below):
                 raise UntracedError
@@ -102,7 +100,7 @@ class _Lineage:
 
     @cached_property
     def _macros(self) -> set[str]:
-        """The names of the user's macros. One of them is one column: DuckDB takes no star in it."""
+        """The user's macros. Each is one column: DuckDB accepts no star in a macro."""
         return {folded(name) for name, _ in self._rows(query_text("engines", "macro_definitions"), ())}
 
     def _relations(self, query: exp.Select, scope: Scope, schema: Schema | None) -> list[Named]:
@@ -125,7 +123,6 @@ class _Lineage:
         return found
 
     def relation(self, node: exp.Expr, scope: Scope, schema: Schema | None) -> Named:
-        """A relation of FROM."""
         if node.args.get("pivots"):
             raise UntracedError
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
@@ -144,7 +141,7 @@ class _Lineage:
         found = find_named(self._rows, table, schema)
         if found is None:
             if not NAME_OF_FILE.search(table.name):
-                raise UntracedError  # a variable of Python, which may be a relation
+                raise UntracedError  # a Python variable, which may be a relation
             return self._base(exp.Table(this=table.this.copy()))
         return self._of_view(found) if found.is_view else self._base(found.table, found.table)
 
@@ -176,7 +173,6 @@ class _Lineage:
 
 
 def _selected(expression: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
-    """The columns that an expression of a SELECT list comes to."""
     bare = expression.unalias()
     while isinstance(bare, exp.Paren):
         bare = bare.this
@@ -189,7 +185,7 @@ def _selected(expression: exp.Expr, relations: Sequence[Named]) -> Iterator[Colu
 
 
 def _names(expression: exp.Expr, bare: exp.Expr) -> frozenset[str]:
-    """List the names that a column may have: its own, or else all that are named in it."""
+    """Return the possible names of a column: its own, else all names inside it."""
     if expression.alias:
         return frozenset({folded(expression.alias)})
     if isinstance(bare, exp.Column):
@@ -206,7 +202,6 @@ def _may_be_several(expression: exp.Expr) -> bool:
 
 
 def _starred(star: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
-    """The columns of a star, without those that it leaves out, and with its own."""
     of_table = isinstance(star, exp.Column)
     options = star.this if of_table else star
     left_out = {folded(each.name) for each in options.args.get("except_") or ()}
@@ -226,7 +221,7 @@ def _starred(star: exp.Expr, relations: Sequence[Named]) -> Iterator[Column]:
 
 
 def _origin(column: exp.Column, relations: Iterable[Named]) -> ColumnOrigin | None:
-    """Resolve a reference to the first column of that name; DuckDB refuses one that could be several."""
+    """Resolve a reference to the first column of that name; DuckDB refuses ambiguous ones."""
     if column.args.get("db"):
         return None
     for relation in relations:
@@ -239,7 +234,6 @@ def _origin(column: exp.Column, relations: Iterable[Named]) -> ColumnOrigin | No
 
 
 def _renamed(columns: tuple[Column, ...], node: exp.Expr) -> tuple[Column, ...]:
-    """Columns under the names that an alias gives the first of them."""
     alias = node.args.get("alias")
     names = [folded(each.name) for each in alias.args.get("columns") or ()] if isinstance(alias, exp.Expr) else []
     renamed = (replace(column, names=frozenset({name})) for column, name in zip(columns, names, strict=False))
@@ -247,7 +241,6 @@ def _renamed(columns: tuple[Column, ...], node: exp.Expr) -> tuple[Column, ...]:
 
 
 def _unknown(columns: Iterable[Column], names: frozenset[str]) -> tuple[Column, ...]:
-    """Return the columns; those with one of the names may be made of others."""
     return tuple(replace(each, origin=None) if each.names & names else each for each in columns)
 
 

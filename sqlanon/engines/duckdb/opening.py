@@ -1,6 +1,6 @@
-"""Databases that are opened, with how much of the machine a session may use.
+"""Open databases, with limits on the machine's resources.
 
-The engine on them takes longer to import than they take to be opened.
+Importing the engine takes longer than opening a database, so it is imported later.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
 NAME = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
-SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)
-"""The name of a folder for what does not fit in memory, or of its lock."""
+SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)  # the name of a spill folder, or of its lock
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,6 @@ class Resources:
     extensions: Sequence[str] | None = None
 
     def check(self) -> None:
-        """Refuse what cannot be."""
         problems = list(self._problems())
         if problems:
             raise EngineError("the session cannot be opened: " + "; ".join(problems), step="open")
@@ -67,7 +65,6 @@ class Resources:
         yield from _unnamed(self.extensions or ())
 
     def configuration(self, spill: Path | None) -> dict[str, Any]:
-        """The settings as DuckDB calls them."""
         settings = {
             "memory_limit": self.memory_limit,
             "temp_directory": None if spill is None else str(spill),
@@ -76,10 +73,10 @@ class Resources:
         return {name: value for name, value in settings.items() if value is not None}
 
     def spill_folder(self, *, in_memory: bool) -> Held | None:
-        """A new folder for what does not fit in memory, which nobody else can read; None if DuckDB is to choose.
+        """Make a private spill folder; None if DuckDB is to choose one.
 
-        DuckDB puts it beside the file of a warehouse. A warehouse in memory has no such place, and DuckDB would take
-        the working folder: so it gets one where the system keeps temporary files.
+        DuckDB spills beside a warehouse file. For a warehouse in memory it would use the working folder, so such a
+        session gets a folder in the system's temporary place.
         """
         if self.temp_directory is None and not in_memory:
             return None
@@ -101,7 +98,7 @@ class Resources:
 
 
 def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
-    """Find faults in the names of extensions: the path of a file would be loaded, too."""
+    """Find faults in names of extensions: DuckDB would also load the path of a file."""
     if isinstance(extensions, str | bytes) or not isinstance(extensions, Sequence):
         return [f'extensions is "{extensions!s}", not a list of names']
     others = (name for name in extensions if not (isinstance(name, str) and NAME.fullmatch(name)))
@@ -109,13 +106,12 @@ def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
 
 
 def discard(spill: Held) -> None:
-    """Remove a folder for what does not fit in memory, which its session uses no longer."""
     shutil.rmtree(spill.path, ignore_errors=True)
     spill.release()
 
 
 def _remove_abandoned(place: Path) -> None:
-    """Remove the folders of sessions that were killed: there is raw data in them."""
+    """Remove the spill folders of killed sessions, which hold raw data."""
     for found in place.iterdir():
         with suppress(OSError):
             if SPILL.fullmatch(found.name) and found.lstat().st_uid == os.getuid():
@@ -129,22 +125,20 @@ Connection = duckdb.DuckDBPyConnection
 MEMORY = ":memory:"
 NO_LIMITS = Resources()
 
-NO_FILE = re.compile(r"$|:|\w{2,}:")
-"""How the name of a database without a file begins: one in memory, or what an extension of DuckDB opens."""
-
-ELSEWHERE = re.compile(r"\w{2,}:")  # how the name of a database begins that an extension of DuckDB opens
+NO_FILE = re.compile(r"$|:|\w{2,}:")  # matches names of databases without a file: in memory, or opened by an extension
+ELSEWHERE = re.compile(r"\w{2,}:")  # matches names that an extension of DuckDB opens
 
 BY_ITSELF = {"autoload_known_extensions": False, "autoinstall_known_extensions": False}
-"""What DuckDB is not to do: to load extensions by itself, which it downloads."""
+"""Settings that keep DuckDB from downloading and loading extensions by itself."""
 
 STORAGE_VERSION = "v1.5.0"
-"""The storage version of the files that we make: the oldest one with all types, which every supported DuckDB reads."""
+"""The storage version of new files: the oldest with all types, which every supported DuckDB reads."""
 
-_making = threading.Lock()  # DuckDB's locks on files keep out other processes alone
+_making = threading.Lock()  # DuckDB's file locks only keep out other processes
 
 
 class OpenedDatabase:
-    """A connection of DuckDB, opened here from a path or lent by the user."""
+    """A connection of DuckDB, opened from a path or lent by the user."""
 
     def __init__(
         self,
@@ -155,15 +149,15 @@ class OpenedDatabase:
         spill: Held | None = None,
     ) -> None:
         self.connection = connection
-        self.lock = lock_of(connection)  # held during each call of a session on the connection
+        self.lock = lock_of(connection)  # held during each call of a session
         self.is_read_only = read_only  # whether the file is attached to a database in memory
-        self.shows_values = False  # whether errors may show values of a source that have no label
+        self.shows_values = False  # whether errors may show source values without a label
         self.far: Rows | None = None
-        self.csv: Csv | None = None  # how CSV files are read, whatever a policy says
-        self.is_hidden = False  # whether nothing but a session reaches it, until the connection is handed out
+        self.csv: Csv | None = None  # how CSV files are read, overriding policies
+        self.is_hidden = False  # whether only a session can reach it, until the connection is handed out
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
-            # of the database in which names are looked up that say nothing else
+            # of the default database
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
         # A session that is never closed ends with the program.
         self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
@@ -172,12 +166,11 @@ class OpenedDatabase:
     def at(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> OpenedDatabase:
         """Open a warehouse file, or ``:memory:``.
 
-        A file that is opened read-only is attached to a database in memory, which then holds the session's own copy
-        of the taxonomies.
+        A read-only file is attached to a database in memory, which holds the session's own copy of the taxonomies.
 
         Raises:
             EngineError: the file is locked, unreadable, in a missing folder or not a DuckDB file; or a resource is
-                none.
+                invalid.
         """
         resources.check()
         path = str(database)
@@ -206,7 +199,7 @@ class OpenedDatabase:
         return opened
 
     def another(self, file: Path | None) -> OpenedDatabase:
-        """Another connection to the same warehouse, or to a file, which is read if it cannot be written."""
+        """Open another connection to the same warehouse, or to a file, read-only if it isn't writable."""
         if file is not None:
             return OpenedDatabase.at(file, read_only=file.exists() and not os.access(file, os.W_OK))
         from sqlanon.engines.duckdb.statements import use
@@ -217,13 +210,12 @@ class OpenedDatabase:
         return OpenedDatabase(cursor, owned=True)
 
     def engine(self) -> Engine:
-        """A new engine on the connection."""
         from sqlanon.engines.duckdb.engine import Engine
 
         return Engine(self)
 
     def close(self) -> None:
-        """Close the connection if it was opened here, and the one to where rows are."""
+        """Close the connection unless it was lent, and the one to remote rows."""
         if self.far is not None:
             self.far.close()
         if self._owned:
@@ -233,10 +225,10 @@ class OpenedDatabase:
 
 
 def _make_file(database: str) -> None:
-    """Make the file of a new warehouse in a storage version that older clients can read; one that exists is left alone.
+    """Make the file of a new warehouse in a storage version that older clients read; keep an existing one.
 
-    It is made by itself, not by the settings of the session: a session with other settings than DuckDB's own could not
-    share the file with other connections of the same program. DuckDB handles other names.
+    It is made on its own connection: a session with settings of its own could not share the file with other connections
+    of the program. DuckDB handles other names.
     """
     if NO_FILE.match(database):
         return
@@ -255,9 +247,9 @@ def _make_file(database: str) -> None:
 
 
 def _connection(database: str, configuration: dict[str, Any]) -> Connection:
-    """A connection on which DuckDB loads no extension by itself, unless the program has the database open already.
+    """Connect without automatic loading of extensions, unless the program has the database open already.
 
-    That is set after it is opened, so that the program can open the file elsewhere as it is used to; see
+    That is set after opening, so that the program can open the file elsewhere with its own settings; see
     :func:`_make_file`.
     """
     if ELSEWHERE.match(database):

@@ -1,4 +1,4 @@
-"""Queries and views → the tables and files that their rows come from, as far as those are spelled out."""
+"""Find the tables and files that queries and views name."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.sql_files import query_text
 
 GUESSED_SUFFIXES = (*CSV_SUFFIXES, ".json", ".json.gz", ".json.zst", ".jsonl", ".ndjson", ".ndjson.gz", ".xlsx")
-"""How the names of files end that are read with types which their rows fit."""
+"""Suffixes of files whose column types are guessed from their rows."""
 
 STATED: dict[re.Pattern[str], dict[str, bool | None]] = {
     re.compile(r"read_csv(_auto)?"): {"columns": None, "auto_detect": False},
     re.compile(r"read_(nd)?json(_auto)?"): {"columns": None},
     re.compile(r"read_xlsx"): {"all_varchar": True},
 }
-"""The options of functions by which they guess nothing, with their values where only one does that."""
+"""Reader options that prevent guessing, with the required value, if any."""
 
-Schema = tuple[str, str]  # the database and the schema of a view, in which the names of its query are looked up first
+Schema = tuple[str, str]  # database and schema of a view, searched first for names in its query
 
 FILES = frozenset(
     {"PARQUET_SCAN", "READ_BLOB", "READ_CSV", "READ_CSV_AUTO", "READ_PARQUET", "READ_TEXT"}
@@ -40,26 +40,24 @@ MADE_OF_NOTHING = frozenset(
     {"CHUNK_GET", "COLUMN_DATA_SCAN", "CTE_SCAN", "DELIM_GET", "DUMMY_SCAN", "EMPTY_RESULT", "EXPRESSION_SCAN"}
     | {"GENERATE_SERIES", "JSON_EACH", "JSON_TREE", "RANGE", "REPEAT", "REPEAT_ROW", "UNNEST"}
 )
-"""Where rows begin that are those of no table: constants, and what is made of other rows of the query."""
+"""Plan leaves that read no table: constants, and rows made from other rows of the query."""
 
 
 @dataclass(frozen=True)
 class Spelled:
-    """The tables and files that queries name."""
-
-    relations: tuple[Stored, ...]  # the tables and views that are there
-    texts: tuple[str, ...]  # the texts that may be paths or globs of files
-    paths: tuple[str, ...]  # the texts that are read as files for sure
-    is_whole: bool  # whether no name of a file can be put together while the query runs
-    guessed: tuple[str, ...] = ()  # the files and functions whose columns get the types that their rows fit
+    relations: tuple[Stored, ...]  # existing tables and views
+    texts: tuple[str, ...]  # texts that may be paths or globs
+    paths: tuple[str, ...]  # texts that are certainly read as files
+    is_whole: bool  # whether no file name can be computed at run time
+    guessed: tuple[str, ...] = ()  # files and functions with column types guessed from their rows
 
 
 Macros = Callable[[], Mapping[str, Sequence[str]]]
-"""The queries and expressions of the user's macros by name, in whatever schema."""
+"""Returns the queries and expressions of the user's macros by name, of any schema."""
 
 
 def macros_of(rows: Rows) -> Mapping[str, Sequence[str]]:
-    """List the macros once: to do so takes longer than to read a small table."""
+    """List the user's macros; slow, so call it once."""
     found: dict[str, list[str]] = {}
     for name, definition in rows(query_text("engines", "macro_definitions"), ()):
         found.setdefault(folded(name), []).append(definition)
@@ -67,10 +65,9 @@ def macros_of(rows: Rows) -> Mapping[str, Sequence[str]]:
 
 
 def spelled_by(source: ResolvedSource, rows: Rows, macros: Macros, *, literals: bool = False) -> Spelled:
-    """The tables that a source reads, and what may be files, through views and macros.
+    """Find the tables that a source reads, and possible files, through views and macros.
 
-    A name that is put together while the query runs is not seen. With ``literals``, texts given to functions may be
-    the names of tables as well.
+    Names computed at run time are not found. With ``literals``, texts passed to functions may also name tables.
     """
     walk = _Walk(rows, macros, literals)
     if source.defined_by is None:
@@ -82,8 +79,6 @@ def spelled_by(source: ResolvedSource, rows: Rows, macros: Macros, *, literals: 
 
 
 class _Walk:
-    """Goes through queries, and through those of the views and macros in them, each once."""
-
     def __init__(self, rows: Rows, macros: Macros, literals: bool) -> None:
         self._rows = rows
         self._macros = macros
@@ -99,7 +94,7 @@ class _Walk:
         try:
             query = query_of(sql)
         except SqlglotError:
-            self.is_whole = False  # what sqlglot cannot read is not seen
+            self.is_whole = False  # unparsable for sqlglot
             return
         self.query(query, schema)
 
@@ -131,7 +126,7 @@ class _Walk:
         self.relations[place] = found
         if found.is_view:
             for (definition,) in self._rows(query_text("engines", "view_definition"), place):
-                self.text(definition, place[:2])  # without a definition, that of a relation, it is not whole
+                self.text(definition, place[:2])  # a relation's view has no definition, so it is not whole
 
     def _arguments(self, table: exp.Table) -> None:
         function = table.this
@@ -148,7 +143,6 @@ class _Walk:
                 self._relation(found)
 
     def _files(self, reader: exp.Expr) -> None:
-        """Return the files that a function reads: its first argument, a text or a list of texts."""
         first = reader.args.get("this") if not isinstance(reader, exp.Anonymous) else None
         for text in _listed(first if isinstance(first, exp.Expr) else next(iter(reader.expressions), None)):
             if isinstance(text, exp.Literal):
@@ -165,7 +159,6 @@ class _Walk:
 
 
 def query_of(definition: str) -> exp.Expr:
-    """The query of a view or a relation, or the expression of a macro, from the text that defines it."""
     parsed = sqlglot.parse_one(definition, read=DIALECT)
     return parsed.expression if isinstance(parsed, exp.Create) else parsed
 
@@ -181,7 +174,7 @@ def _guesses(name: str, function: exp.Expr) -> bool:
 
 
 def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:
-    """The texts of a list, also as DuckDB 1.5 spells it in a view: ``main.list_value('a', 'b')``."""
+    """Return the elements of a list, also in DuckDB 1.5's form in views, ``main.list_value('a', 'b')``."""
     node = argument.expression if isinstance(argument, exp.Dot) else argument
     is_list = isinstance(node, exp.Array | exp.List)
     if node is not None and (is_list or (isinstance(node, exp.Anonymous) and folded(node.name) == "list_value")):
@@ -190,14 +183,13 @@ def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:
 
 
 def names_of(function: exp.Expr) -> list[str]:
-    """List the names that a function may have."""
     if isinstance(function, exp.Anonymous):
         return [function.name]
     return function.sql_names() if isinstance(function, exp.Func) else []
 
 
 def find_named(rows: Rows, table: exp.Table, schema: Schema | None) -> Stored | None:
-    """The table or view of a name, from the schema of the view that names it, or from that of the connection."""
+    """Find a named table or view, from the schema of the view that names it or the connection's."""
     parts = {part: table.args[part].copy() for part in ("this", "db", "catalog") if table.args.get(part)}
     spelled = [exp.Table(**parts)]
     if schema is not None:
@@ -207,9 +199,9 @@ def find_named(rows: Rows, table: exp.Table, schema: Schema | None) -> Stored | 
 
 
 def is_of_with(table: exp.Table) -> bool:
-    """Whether a name is that of a WITH clause, which hides a table of that name.
+    """Return whether a name refers to a WITH clause, which hides a table of that name.
 
-    It does not in the query of the clause itself, unless that is recursive, nor in those of the clauses before it.
+    Inside of the clause's own query it does not, unless that is recursive, nor in earlier clauses.
     """
     node: exp.Expr = table
     inside: exp.Expr | None = None
@@ -223,7 +215,7 @@ def is_of_with(table: exp.Table) -> bool:
 
 
 def _defined_before(clause: exp.With, inside: exp.Expr | None) -> set[str]:
-    """The names of a WITH clause that hold within one of its queries, or after it."""
+    """Return the names of a WITH clause that are visible inside one of its queries, or after it."""
     names = [folded(each.alias) for each in clause.expressions]
     places = [place for place, each in enumerate(clause.expressions) if each is inside]
     return set(names if clause.args.get("recursive") or not places else names[: places[0]])
@@ -231,16 +223,13 @@ def _defined_before(clause: exp.With, inside: exp.Expr | None) -> set[str]:
 
 @dataclass(frozen=True)
 class Scans:
-    """The tables, files and frames that a plan scans."""
-
-    tables: tuple[str, ...]  # references to tables, as DuckDB spells them
-    files: int  # the number of scans of files
-    frames: int  # the number of scans of frames of Python
-    others: tuple[str, ...]  # the functions whose rows have an unknown origin, in lower case
+    tables: tuple[str, ...]  # in DuckDB's spelling
+    files: int  # number of file scans
+    frames: int  # number of scans of Python frames
+    others: tuple[str, ...]  # functions with rows of unknown origin, in lower case
 
 
 def scans_of(plan: str) -> Scans:
-    """List the scans of a plan, as EXPLAIN shows it in JSON."""
     leaves = [leaf for root in json.loads(plan) for leaf in _leaves(root)]
     tables = [str(leaf["extra_info"]["Table"]) for leaf in leaves if "Table" in leaf["extra_info"]]
     functions = [str(leaf["name"]).strip().upper() for leaf in leaves if "Table" not in leaf["extra_info"]]
@@ -254,7 +243,6 @@ def scans_of(plan: str) -> Scans:
 
 
 def _leaves(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The parts of a plan that have no other below them, or scan a table."""
     if not node["children"] or "Table" in node["extra_info"]:
         yield node
     for child in node["children"]:

@@ -1,4 +1,4 @@
-"""Refusals of a database, in words that quote none of its data."""
+"""Errors of the database, reworded to quote none of its data."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.whole_files import NO_FILE, is_special
 
 QUOTED = frozenset({"BinderException", "CatalogException", "IOException"})
-"""Errors that are about names, paths and the words of a query, never about a value of a table."""
+"""Error classes about names, paths and the words of a query, never about a value."""
 
 OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catalog ")
-"""How errors begin that macros of ours have raised; none of them quotes a value."""
+"""The beginnings of errors that our own macros raise; none quotes a value."""
 
-HEADERS = 3 * 4096  # bytes of the headers of a DuckDB file
-HALF_MADE = re.compile("not a valid DuckDB database|Could not read enough bytes")  # what DuckDB says of half a file
-MAGIC = slice(8, 12)  # where a DuckDB file has its name, behind the checksum of the first header
+HEADERS = 3 * 4096  # of the headers of a DuckDB file
+HALF_MADE = re.compile("not a valid DuckDB database|Could not read enough bytes")  # DuckDB's errors on half a file
+MAGIC = slice(8, 12)  # the place of the magic bytes, after the checksum of the first header
 
 SIGNS = (
     ("CatalogException", "already exists", Refusal.TAKEN),
@@ -35,7 +35,7 @@ SIGNS = (
     (None, "already attached|already exists|different configuration|file handle conflict", Refusal.OPEN),
     (None, "permission denied|operation not permitted|read-only", Refusal.UNWRITABLE),
 )
-"""How a refusal shows: the class of the error, any if it is None, and what its text says; the first one holds."""
+"""The signs of refusals: the error class, or None for any, and a pattern of its text; the first match wins."""
 
 IN_USE_BY_READER = (
     "the connection has a result that is not read to its end; read or delete it first, or open the session on "
@@ -46,18 +46,18 @@ IN_USE_BY_THREAD = (
     "connection.cursor()"
 )
 
-MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")  # how an error says how much memory there may be
+MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")  # the memory limit in an error
 
 EXTENSION = re.compile(
     r'requires the extension (\w+) |exists in the (\w+) extension|(\w+)\.duckdb_extension" not found'
 )
-"""How an error names an extension of DuckDB that is not loaded."""
+"""Matches errors on an extension of DuckDB that is not loaded."""
 
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
-"""How an error about a line of a CSV file begins, before it quotes the line."""
+"""Matches the beginning of an error on a CSV line, before the quoted line."""
 
 CSV_FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)\s*\nPossible fixes:")
-"""What it says of a line with more or fewer fields than the first one."""
+"""Matches an error on a line with more or fewer fields than the first one."""
 
 CSV_SIGNS = {
     "Invalid unicode": 'is not UTF-8; say what it is by [csv] encoding = "latin-1" (--csv encoding=latin-1), or '
@@ -67,9 +67,9 @@ CSV_SIGNS = {
     "Maximum line size": "is longer than 2 MB; read it by a query: FROM read_csv('…', all_varchar = true, "
     "max_line_size = 20_000_000)",
 }
-"""What else it may say, and what that means."""
+"""Other errors on CSV lines, and their meanings."""
 
-CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")  # how it names the file
+CSV_FILE = re.compile(r"\n  file = ([^\n]*)\n")  # the file name in such an error
 
 CSV_ENCODINGS = {
     "does not support the encoding": "DuckDB reads utf-8, latin-1 and utf-16, and others with its extension encodings: "
@@ -77,21 +77,21 @@ CSV_ENCODINGS = {
     "File is not": "a CSV file is not in the encoding that [csv] gives; Windows-1252 is not latin-1: convert the file, "
     "iconv -f CP1252 -t UTF-8, or take DuckDB's extension encodings",
 }
-"""What it says of encodings, and what that means."""
+"""Errors on encodings, and their meanings."""
 
-CSV_STATE = "The CSV Parser state machine reached an invalid state"  # how it begins where no line can be named
-MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")  # how an error says which extension it lacks
+CSV_STATE = "The CSV Parser state machine reached an invalid state"  # in errors that name no line
+MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")  # the missing extension in an error
 
 
 @contextmanager
 def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
-    """Raise what the database refuses as our errors, and an interruption as Python does."""
+    """Re-raise errors of the database as ours, and an interruption as KeyboardInterrupt."""
     try:
         yield
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except RuntimeError as error:
-        # Ctrl-C is a bare RuntimeError; any other RuntimeError stays what it is.
+        # Ctrl-C is a bare RuntimeError.
         if "interrupted" not in str(error).lower():
             raise
         raise KeyboardInterrupt from None
@@ -100,13 +100,13 @@ def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
 
 
 def refuse_special(path: str) -> None:
-    """Refuse a device or a pipe, at which the database waits, and hears no interruption."""
+    """Refuse a device or a pipe, where the database would wait and ignore interruptions."""
     if is_special(Path(path)):
         raise EngineError(f"{path} cannot be opened: {NO_FILE}", step="open")
 
 
 def not_opened(path: str, error: Exception) -> EngineError:
-    """The error for a file that cannot be opened: why, and what to do about it."""
+    """Make the error for a file that cannot be opened, with the reason and a remedy."""
     found = refused(error, "open", None)
     if found.refusal is None and HALF_MADE.search(_unquoted(error)) and _is_in_the_making(path):
         found.refusal = Refusal.IN_THE_MAKING
@@ -116,13 +116,13 @@ def not_opened(path: str, error: Exception) -> EngineError:
 
 
 def remove_unfinished(path: str, error: Exception) -> None:
-    """Remove a new file that could not be written; after another error it may be one that another process makes."""
+    """Remove a new file that could not be written; after other errors another process may be making it."""
     if "Could not write" in _unquoted(error) and _is_unfinished(path):
         Path(path).unlink()
 
 
 def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
-    """The error for a step that failed; the database's own text, which can quote data, is only in ``original``."""
+    """Make the error of a failed step; the database's own text, which can quote data, stays in ``original``."""
     holder = re.search(r"PID (\d+)", str(error))
     return EngineError(
         f"the database stopped at {purpose}: {_reason(error)}",
@@ -145,12 +145,10 @@ def _refusal(error: Exception) -> Refusal | None:
 
 
 def _unquoted(error: Exception) -> str:
-    """Return the text of an error without the names and paths in it."""
     return re.sub(r'"[^"]*"', '""', str(error))
 
 
 def _extension(error: Exception) -> str | None:
-    """The extension of DuckDB that is not loaded, if that is why a statement failed."""
     found = EXTENSION.search(str(error)) if type(error).__name__ in {*QUOTED, "Error"} else None
     return found and found[found.lastindex or 0]
 
@@ -161,9 +159,9 @@ def _is_unfinished(path: str) -> bool:
 
 
 def _is_in_the_making(path: str) -> bool:
-    """Whether the beginning of a DuckDB file, or nothing, was written to a file a moment ago.
+    """Return whether a file is a moment old, and empty or the start of a DuckDB file.
 
-    All of it may be there by now, as another program writes faster than a refusal gets here.
+    It may be complete by now, since another program may write it faster than the refusal arrives.
     """
     try:
         with Path(path).open("rb") as file:
@@ -225,8 +223,8 @@ def _reason(error: Exception) -> str:
 
 
 def _of_csv(text: str) -> str | None:
-    """Describe the fault of a line of a CSV file without quoting it; None if a statement failed for another reason."""
-    file = (CSV_FILE.findall(text) or ["a CSV file"])[-1]  # before the last one stands the line, which is not quoted
+    """Describe the fault of a CSV line without quoting it; None if the error has another reason."""
+    file = (CSV_FILE.findall(text) or ["a CSV file"])[-1]  # the last match: the quoted line stands before it
     if CSV_STATE in text:
         return f"{file} has several kinds of line ends, or quotes that RFC 4180 does not know; save it anew as CSV"
     if text.startswith("Invalid Input Error: ") and (of_encoding := _meaning(CSV_ENCODINGS, text.partition("\n")[0])):
@@ -256,14 +254,13 @@ def _meaning(meanings: Mapping[str, str], text: str) -> str | None:
 
 
 def why_in_use(error: Exception) -> str | None:
-    """Say who else uses the connection, if a statement failed for that reason, and what to do."""
+    """Return who else uses the connection, with a remedy, if that made a statement fail."""
     if type(error).__name__ != "ResourceInUseException":
         return None
     return IN_USE_BY_READER if "open result" in str(error) else IN_USE_BY_THREAD
 
 
 def _lacking(text: str, kind: str) -> str | None:
-    """Name what there is too little of, if a statement failed for that reason."""
     if "No space left on device" in text or "could not be written to disk" in text.lower():
         return "the disk is full"
     if "max_temp_directory_size" in text:

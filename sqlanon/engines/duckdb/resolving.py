@@ -1,4 +1,4 @@
-"""From spellings of users to sources: a table, also of a lake, Parquet or CSV files, a folder, or a query."""
+"""Resolve the spelling of a source: a table, Parquet or CSV files, a folder, or a query."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from sqlanon.queries.kit.steps import printed
 if TYPE_CHECKING:
     from sqlanon.model.record import FolderRecord
 
-BY_NAME = ("this", "db", "catalog")  # the parts of a table in a query that name it
+BY_NAME = ("this", "db", "catalog")  # the name parts of a table in a query
 
 QUERY_SUFFIX = ".sql"
-MAX_QUERY_MB = 1  # of a file with a query
-PlanOf = Callable[[exp.Query], str]  # the plan of a query before it is optimized, in JSON
+MAX_QUERY_MB = 1  # of a query file
+PlanOf = Callable[[exp.Query], str]  # returns a query's unoptimized plan, in JSON
 
 GUESSED_ALIKE = {"BIGINT", "DATE", "TIMESTAMP"}
-"""Types that DuckDB takes the names of folders for; it takes texts for some of them, too."""
+"""Types that DuckDB guesses from folder names; it guesses them for some texts, too."""
 
 STATED = (
     "write read_csv('…', columns = {'age': 'INTEGER', …}, auto_detect = false, header = true), read_json('…', columns "
@@ -48,8 +48,6 @@ STATED = (
 
 
 class Sources:
-    """Finds the sources that users spell, and where their rows come from."""
-
     def __init__(self, rows: Rows, describe: Describe, forms: CsvForms, plan_of: PlanOf) -> None:
         self._rows = rows
         self._describe = describe
@@ -58,7 +56,7 @@ class Sources:
         self._macros: Mapping[str, Sequence[str]] | None = None
 
     def forget_macros(self) -> None:
-        """Forget the macros of the user, which are listed once between two calls."""
+        """Forget the user's macros, which are listed at most once between two calls."""
         self._macros = None
 
     def _listed_macros(self) -> Mapping[str, Sequence[str]]:
@@ -67,9 +65,9 @@ class Sources:
         return self._macros
 
     def resolve(self, source: str, warehouse: str, *, restricted: bool = False) -> ResolvedSource:
-        """Return the source of a spelling, a table first; the ledger knows tables of ``warehouse`` by name.
+        """Resolve a spelling, tables first; the ledger names tables of ``warehouse``.
 
-        If it is ``restricted``, it may do no more than :mod:`sqlanon.engines.duckdb.restricted` says.
+        ``restricted`` sources are limited by :mod:`sqlanon.engines.duckdb.restricted`.
         """
         found = catalog.find(self._rows, possible(source, "source"))
         if found is not None:
@@ -95,7 +93,6 @@ class Sources:
         raise catalog.not_found(self._rows, source)
 
     def origins(self, source: ResolvedSource) -> Origins:
-        """Return the tables that the plan of a source scans, and the files that it spells."""
         scans, unseen = None, None
         try:
             scans = scans_of(self._plan_of(select([exp.Star()], source.relation.copy())))
@@ -112,7 +109,7 @@ class Sources:
         return Origins(tuple(tables.values()), files, has_frames, unseen, spelled.guessed)
 
     def _unseen(self, scans: Scans, spelled: Spelled) -> str | None:
-        """Return why a query may read what is neither a table nor a file that is there; None if it does not."""
+        """Return the reason why a query may read more than known tables and files; None if it does not."""
         if scans.others:
             return f"it calls {', '.join(scans.others)}, whose rows have an unknown origin"
         if scans.files and not spelled.is_whole:
@@ -121,7 +118,7 @@ class Sources:
         return f"it reads {missing[0]}, whose files cannot be listed" if scans.files and missing else None
 
     def unguessed(self, source: ResolvedSource, origins_of: Callable[[ResolvedSource], Origins]) -> ResolvedSource:
-        """Return a source that guesses nothing of its rows but the types of frames, see :meth:`Engine.unguessed`."""
+        """Return a source without guesses but for types of frames, see :meth:`Engine.unguessed`."""
         if source.follows_rows and source.files:
             is_csv = CSV.has(source.files[0])
             relation = self._forms.of_commas(source.files) if is_csv else file_readers.folder_reader(source.files)
@@ -137,7 +134,7 @@ class Sources:
         return replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))
 
     def _with_files(self, source: ResolvedSource, *, reads_csv: bool = False) -> ResolvedSource:
-        """Return a query or a view with the files that it reads; CSV files that a query names are read as sources."""
+        """Return a query or view with the files that it reads; CSV files that a query names are read like sources."""
         spelled = spelled_by(source, self._rows, self._listed_macros)
         relation, names = self._with_csv(source.relation) if reads_csv else (source.relation, ())
         guessed = tuple(name for name in spelled.guessed if name not in names)
@@ -145,7 +142,7 @@ class Sources:
         return replace(source, relation=relation, read=files, guessed=guessed, found_by_rows=names)
 
     def _with_csv(self, query: exp.Table | exp.Subquery) -> tuple[exp.Table | exp.Subquery, tuple[str, ...]]:
-        """Return a query that reads the CSV files that it names as tables as sources are read, and their names."""
+        """Read the CSV files that a query names as tables like sources; return the new query and the names."""
         query, names = query.copy(), list[str]()
         for table in [*query.find_all(exp.Table)]:
             name = table.name
@@ -165,12 +162,11 @@ class Sources:
         return self._files(path, [path], dataset_of_files(self._at_home(path)))
 
     def _at_home(self, path: str) -> str:
-        """Return a path with the home that the connection says; without one, it is that of the user."""
         home = self._rows(query_text("engines", "home_directory"), ())[0][0] if path.startswith("~") else None
         return home + path.removeprefix("~") if home else path
 
     def _folder(self, source: str) -> ResolvedSource:
-        """Return a folder with all that is below it; a release of ours with its own columns and types."""
+        """Resolve a folder with all files below it; a release folder has its own columns and types."""
         if (unreadable := file_readers.unreadable_below(source)) is not None:
             raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
         dataset, layout = dataset_of_files(source), paths.marked(source)
@@ -196,7 +192,7 @@ class Sources:
         form = self._forms.of(files) if kind == CSV and files else None
         if layout is None and files:
             self._refuse_overruled(files[0], None if form is None else [*form.types])
-        # The pattern itself where it will do: a list of many files makes every statement long.
+        # Prefer the pattern: a list of many files makes every statement long.
         short = patterns[0] if not files or (len(patterns) == 1 and len(files) == len(matched)) else None
         if form is not None:
             found = ResolvedSource(form.relation(short), description, files, dataset, follows_rows=True)
@@ -211,7 +207,7 @@ class Sources:
     def _parquet(
         self, files: tuple[str, ...], given: str | tuple[str, ...], layout: FolderRecord | None
     ) -> exp.Table | exp.Subquery:
-        """Return Parquet files as a relation; columns of folders have the types that all values there fit."""
+        """Return Parquet files as a relation; folder columns get types that all their values fit."""
         if layout is not None:
             written = Files(given, columns=layout.columns, partition_by=layout.partition_by)
             return file_readers.as_written(written)
@@ -230,7 +226,7 @@ class Sources:
         return file_readers.folder_reader(given, types)
 
     def _refuse_left_out(self, pattern: str, matched: Sequence[str]) -> None:
-        """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so."""
+        """Refuse links to folders, which DuckDB's ``**`` silently skips, unless their files are matched anyway."""
         folders, rest = file_readers.walked(pattern)
         known = {os.path.realpath(file) for file in matched} if folders else set()
         for folder in folders:
@@ -246,7 +242,7 @@ class Sources:
                     )
 
     def _refuse_overruled(self, file: str, columns: Sequence[str] | None) -> None:
-        """Refuse a file with columns that the folders ``column=value`` above it have, too: DuckDB reads those."""
+        """Refuse a file with columns of its ``column=value`` folders: DuckDB would read the folders' values."""
         given = paths.folder_columns(file)
         if not given:
             return
@@ -260,7 +256,7 @@ class Sources:
                 )
 
     def _refuse_unlike(self, description: str, files: Sequence[str]) -> None:
-        """Refuse Parquet files of several layouts: DuckDB takes the columns of the first, and casts others to them."""
+        """Refuse Parquet files of several layouts: DuckDB would cast all to the columns of the first."""
         try:
             unlike = self._rows(query_text("engines", "unlike_files"), (list(files),))
         except EngineError as error:
@@ -285,23 +281,21 @@ class Sources:
         return True
 
     def _matched(self, patterns: Sequence[str]) -> list[str]:
-        """Return the files of globs, those of each in their order."""
         files: list[str] = []
         for pattern in patterns:
-            # What is wrong with a glob will show when it is read.
+            # A broken glob fails when it is read.
             with suppress(EngineError):
                 files += [row[0] for row in self._rows(query_text("engines", "glob_files"), (pattern,))]
         return files
 
     def readable(self, source: str, found: ResolvedSource, kind: Format = file_readers.PARQUET) -> ResolvedSource:
-        """Return the source of a spelling; refuse files that cannot be read."""
         try:
             self._describe(found.relation)
         except EngineError as error:
             if error.refusal in (Refusal.UNLOADED, Refusal.LACKING):
                 raise
             reason = f"no {kind.name} file can be read at {source}"
-            step = "store" if "://" in source else "source"  # which may be there later
+            step = "store" if "://" in source else "source"  # a store may have it later
             raise EngineError(reason, step=step, original=error.original) from None
         return found
 

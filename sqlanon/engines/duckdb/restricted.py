@@ -1,8 +1,7 @@
-"""Limits of queries from policies and taxonomies, which others may have written.
+"""Restrict queries from policies and taxonomies, which other people may have written.
 
-It is held against the tree that DuckDB itself makes of the text that will be sent, and only what is known to do no harm
-passes: tables and views, files that it names, and functions of a list. A view was made by the owner of the warehouse,
-so what is in it is not looked at.
+The check uses DuckDB's own parse tree of the text to be sent, and only passes known harmless parts: tables and views,
+named files, and functions on a list. Views were made by the owner of the warehouse, so they are not looked into.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ from sqlanon.queries.kit.macros import SCHEMAS, macro_names
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
 from sqlanon.queries.kit.sql_files import query_text, sql_folder
 
-Node = dict[str, Any]  # a node of the tree: a part of a query, or what such a part consists of
+Node = dict[str, Any]  # a node of the parse tree
 
 REMOTE = re.compile(r"(?!file:)\w[\w+.-]*://", re.IGNORECASE)
-"""How a path begins that leads out of this machine, or to what an extension of DuckDB opens."""
+"""Matches paths to other machines, or to what an extension of DuckDB opens."""
 
 READERS = re.compile(r"parquet_scan|read_(parquet|(csv|json|ndjson)(_auto)?|(nd)?json_objects(_auto)?)")
 """The functions that read files."""
 
 TABLE_FUNCTIONS = frozenset(("generate_series", "json_each", "json_tree", "range", "unnest"))
-"""The functions in FROM that make rows of their arguments."""
+"""Functions in FROM that make rows of their arguments."""
 
 READ_SUFFIXES = (*FILE_SUFFIXES, ".json", ".json.gz", ".jsonl", ".ndjson", ".ndjson.gz")
-"""How the names of files end that may stand in FROM without a function."""
+"""Suffixes of files that may stand in FROM without a function."""
 
 WRITING_OPTIONS = re.compile(r"store_rejects|rejects_\w+", re.IGNORECASE)
-"""Options by which a reader makes tables of what it could not read."""
+"""Reader options that make tables of rejected rows."""
 
 BUILDERS = frozenset(("list_value", "map", "row", "struct_pack"))
-"""The functions that DuckDB makes of lists, maps and structs that are written out."""
+"""Functions that DuckDB makes of literal lists, maps and structs."""
 
 PARTS = re.compile(
     # Expressions, queries, what they read from, the ends of queries, and types
@@ -50,11 +49,10 @@ PARTS = re.compile(
     r"(RECURSIVE_)?CTE_NODE|SELECT_NODE|SET_OPERATION_NODE|EMPTY|EXPRESSION_LIST|JOIN|PIVOT|"
     r"ASCENDING|DESCENDING|ORDER_DEFAULT|(DISTINCT|LIMIT|LIMIT_PERCENT|ORDER)_MODIFIER|\w+_TYPE_INFO"
 )
-"""The parts of a query that do nothing by themselves."""
+"""Parts of a query without effects of their own."""
 
 
 def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
-    """Refuse a query that may do more than read tables, views, and files that it names."""
     sql = select([exp.Star()], relation.copy()).sql(DIALECT)
     tree = json.loads(rows(query_text("engines", "parsed_query"), (sql,))[0][0])
     if tree["error"] or len(tree["statements"]) != 1:
@@ -65,14 +63,13 @@ def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
 
 
 def refuse_remote(path: str) -> None:
-    """Refuse a path that leads out of this machine."""
     if REMOTE.match(path):
         raise _refused([_remote(path)])
 
 
 @cache
 def allowed_functions() -> frozenset[str]:
-    """The scalar, aggregate and window functions that such a query may call, in lower case."""
+    """List the scalar, aggregate and window functions that a restricted query may call, in lower case."""
     lines = (sql_folder() / "allowed_functions.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(name for line in lines if not line.startswith("--") for name in line.split())
 
@@ -103,13 +100,13 @@ def _problems(statement: Node, rows: Rows) -> Iterator[str]:
                 yield f"the part {kind.removesuffix('_NODE').removesuffix('_REF')}"
     named = {(folded(entry["key"]),) for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
     for parts in dict.fromkeys(_parts(node) for node in nodes if node.get("type") == "BASE_TABLE"):
-        # A name of WITH that looks like a path may be one where it does not hold.
+        # A WITH name that looks like a path may be used outside of its scope, as a path.
         if tuple(map(folded, parts)) not in named or {".", "/"} & set(parts[0]):
             yield from _of_table(parts, rows)
 
 
 def _nodes(statement: Node) -> Iterator[Node]:
-    """All nodes; the function of a table function is not one by itself."""
+    """Yield all nodes; the function inside a table function is not one of its own."""
     waiting: list[Any] = [statement]
     while waiting:
         node = waiting.pop()
@@ -144,7 +141,7 @@ def _of_table_function(function: Node) -> Iterator[str]:
 
 
 def _arguments(function: Node) -> Iterator[tuple[str, Node]]:
-    """The arguments of a function, each with its name, if it has one, as DuckDB has them since 2.0, or before."""
+    """Yield the arguments of a function with their names, if any, in the form of DuckDB 2.0 or an earlier one."""
     arguments: list[Node] = function.get("arguments") or function.get("children") or []
     for given in arguments:
         value = given.get("expression", given)
@@ -155,11 +152,10 @@ def _arguments(function: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _is_written_out(node: Node) -> bool:
-    """Whether a node is a constant, a list of such, or a part of one."""
     match node.get("class"):
         case "FUNCTION":
             return folded(node["function_name"]) in BUILDERS
-        case "CAST":  # of a truth value, before DuckDB 2.0
+        case "CAST":  # of a boolean, before DuckDB 2.0
             return bool(node.get("cast_type", {}).get("id") == "BOOLEAN")
         case kind:
             return kind in (None, "CONSTANT")
@@ -171,13 +167,12 @@ def _texts(nodes: Iterable[Node]) -> Iterator[str]:
 
 
 def _parts(table: Node) -> tuple[str, ...]:
-    """The parts of a name in FROM; since DuckDB 2.0 there may be more than three."""
+    """Return the parts of a name in FROM; since DuckDB 2.0 there may be more than three."""
     spelled = table.get("qualified_name", {}).get("path")
     return tuple(spelled or filter(None, (table["catalog_name"], table["schema_name"], table["table_name"])))
 
 
 def _of_table(parts: Sequence[str], rows: Rows) -> Iterator[str]:
-    """Find the fault of a name in FROM: it must be a table, a view or a path, which may be in parts, too."""
     path = ".".join(parts)
     if REMOTE.match(path):
         yield _remote(path)

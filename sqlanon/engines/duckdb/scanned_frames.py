@@ -1,4 +1,4 @@
-"""Frames of Python → relations: DuckDB scans them where they are, and Python sees no row of them."""
+"""Register frames of Python as relations; DuckDB scans them in place, and Python sees no row of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS = itertools.count()
 
 
 class Frames:
-    """The frames that a connection scans during one call, under names of their own."""
+    """The frames registered on a connection during a call, under unique names."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -34,7 +34,6 @@ class Frames:
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """Forget, when the block ends, the frames that were resolved in it."""
         scanned, copied = len(self._scanned), len(self._copied)
         try:
             yield
@@ -43,11 +42,10 @@ class Frames:
                 self._forget(self._scanned.pop())
             while len(self._copied) > copied:
                 drop = drop_table(temporary_table(self._copied.pop()))
-                with suppress(Exception):  # the connection is closed, and with it the table is gone
+                with suppress(Exception):  # the connection is closed, so the table is gone
                     self._connection.execute(drop.sql(DIALECT))
 
     def resolve(self, frame: object) -> ResolvedSource:
-        """A frame as a source, for the block of :meth:`during`."""
         description = described(frame)
         _refuse_equal_names(frame, description)
         if description == POLARS:
@@ -80,7 +78,7 @@ class Frames:
         return ResolvedSource(table, description, read=files, defined_by=query, follows_rows=follows_rows)
 
     def as_texts(self, source: ResolvedSource) -> ResolvedSource:
-        """A frame with texts for its Python objects, so that no value decides how others of its column are read."""
+        """Spell a frame's Python objects as texts, so that no value affects how others of its column are read."""
         given = self._pandas.get(source.relation.name)
         if given is None:
             return source
@@ -90,7 +88,7 @@ class Frames:
         return replace(source, relation=temporary_table(name))
 
     def _unreadable(self, frame: Any) -> list[str]:
-        """The columns that DuckDB cannot read, with their types: those that it refuses alone and without rows."""
+        """List the columns that DuckDB refuses even without rows, with their types."""
         found = []
         for column, type_name, alone in _columns(frame):
             name = f"anon_frame_{next(NUMBERS)}"
@@ -102,7 +100,7 @@ class Frames:
         return found
 
     def _copy(self, name: str, reader: pa.RecordBatchReader) -> None:
-        """Keep the rows of a stream: a run reads its source more than once."""
+        """Copy a stream's rows, since a run reads its source more than once."""
         stream = f"{name}_stream"
         self._connection.register(stream, reader)
         try:
@@ -119,13 +117,11 @@ class Frames:
 
 
 def _files_of(dataset: Any) -> tuple[str, ...]:
-    """The files of an Arrow dataset, and of those that it is made of, as far as it has files."""
     parts = (file for part in getattr(dataset, "children", ()) for file in _files_of(part))
     return (*getattr(dataset, "files", ()), *parts)
 
 
 def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The name and type of each column of a frame, and a frame of that column without rows."""
     import pyarrow as pa
 
     if isinstance(getattr(frame, "schema", None), pa.Schema):
@@ -138,7 +134,6 @@ def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _refuse_equal_names(frame: Any, description: str) -> None:
-    """Refuse names that DuckDB would change, which compares them in lower case."""
     has_columns = description in {PANDAS, POLARS}
     names: Any = frame.columns if has_columns else getattr(getattr(frame, "schema", None), "names", ())
     groups: dict[str, list[str]] = {}
@@ -151,14 +146,14 @@ def _refuse_equal_names(frame: Any, description: str) -> None:
 
 
 def _refuse_objects(frame: Any) -> None:
-    """Refuse columns of Python objects, which DuckDB 1.5 takes for the addresses that polars hands out."""
+    """Refuse columns of Python objects, which DuckDB 1.5 would read as addresses from polars."""
     objects = ", ".join(f'"{name}"' for name, kind in frame.schema.items() if str(kind) == "Object")
     if objects:
         raise EngineError(f"the {POLARS} has Python objects in {objects}: cast them", step="source")
 
 
 def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:
-    """All rows of a relation, as the method of a DuckDB relation that is called ``form`` hands them out."""
+    """Return all rows of a relation by a method of DuckDB relations (``form``)."""
     query = select([exp.Star()], relation.copy()).sql(DIALECT)
     try:
         return getattr(connection.sql(query), form)()
@@ -169,15 +164,14 @@ def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:
         raise EngineError(reason, step="rows", original=error) from None
 
 
-TEXT = "string"  # the type of texts in pandas that keeps missing values
+TEXT = "string"  # the pandas text type that keeps missing values
 
 
 def readable(frame: Any) -> Any:
-    """Return a frame with a copy of each column that DuckDB would refuse or change; all other columns are shared.
+    """Return a frame that DuckDB reads without refusing or changing a column; other columns are shared.
 
-    Intervals and periods become texts, sparse columns dense ones. A column of Python objects becomes a column of one
-    Arrow type if that keeps every value, else of the text of each value. DuckDB takes the type of such a column from
-    1,000 values and would cast the others: 1.5 among whole numbers to 2.
+    Intervals and periods become texts, sparse columns dense. Python objects become one Arrow type if it keeps every
+    value, else texts. DuckDB would infer a type from 1,000 values and cast the others: 1.5 among integers to 2.
     """
     if frame.columns.nlevels > 1:
         help_ = 'join them, such as with frame.columns = frame.columns.map("_".join)'
@@ -200,7 +194,6 @@ def readable(frame: Any) -> Any:
 
 
 def as_texts(frame: Any) -> Any:
-    """Return a readable frame with the text of each Python object, whatever other values its column has."""
     found = readable(frame)
     for name, column in frame.items():
         if column.dtype == object:
@@ -213,7 +206,7 @@ def _text(value: Any) -> str:
 
 
 def _readable(column: Any) -> Any:
-    """Raises: TypeError: the texts of its objects would be their addresses."""
+    """Raises TypeError if the texts of objects would be their addresses."""
     if hasattr(column, "sparse"):
         column = column.sparse.to_dense()
     typed = _of_one_type(column) if column.dtype == object else column
@@ -224,13 +217,13 @@ def _readable(column: Any) -> Any:
 
 
 def _of_one_type(column: Any) -> Any:
-    """A column of Python objects in a type that keeps every value; None if there is none."""
+    """Convert Python objects to a type that keeps every value; None if there is none."""
     import pandas as pd  # type: ignore[import-untyped,unused-ignore]
     import pyarrow as pa
 
     if pd.api.types.infer_dtype(column) == "string":
         return column
-    # A class and whether its values lack a time zone: Arrow would take a local time for one in UTC.
+    # Include whether values lack a time zone: Arrow would read a local time as UTC.
     kinds = {(type(value), getattr(value, "tzinfo", None) is None) for value in column.dropna()}
     classes: set[Any] = {kind for kind, _ in kinds}
     if any((kind.__str__, kind.__repr__) == (object.__str__, object.__repr__) for kind in classes):

@@ -1,7 +1,7 @@
-"""Sources larger than memory, in pieces: rows of a file, or of a table, that can be read apart from the others.
+"""Split sources that are larger than memory into pieces of rows that can be read separately.
 
-DuckDB keeps on disk what a GROUP BY has no room for, in a limited number of partitions, and each partition has
-to fit. So a GROUP BY of many rows may fail when all of them were read, where a few at a time would have done.
+DuckDB spills a GROUP BY into a limited number of partitions, and each has to fit in memory. So grouping many rows at
+once may fail where a few at a time would succeed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from sqlanon.queries.kit.nodes import DIALECT, all_of, column, select, string
 from sqlanon.queries.kit.sql_files import query_text
 
 FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
-"""Columns that DuckDB has of every file or table, unless others hide them; what they rule out is not read."""
+"""Pseudo-columns of files and tables, unless hidden by real ones; conditions on them skip rows without reading."""
 
 NUMBERS = frozenset({FILE, ROW_OF_FILE, ROW_OF_TABLE})
 
-ROW_BYTES, COLUMN_BYTES = 32, 24  # what a group takes of memory, and each of its columns: short texts, which are most
+ROW_BYTES, COLUMN_BYTES = 32, 24  # memory per group, and per column of it, which is mostly a short text
 
 SHARE = 0.5
-"""How much of the memory the groups of a piece may take, if all of its rows differ; twice as much takes as long.
+"""The share of memory for the groups of a piece, if all rows differ; twice as much takes as long.
 
 Measured by tests.benchmarks.billion.
 """
@@ -38,22 +38,19 @@ CERTAIN = (
     *(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
     *(exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Coalesce, exp.Abs, exp.Year, exp.Month, exp.Day),
 )
-"""What conditions are made of that are as true of a row whenever they are asked: few functions, no other tables."""
+"""The node types of deterministic conditions: few functions, no other tables."""
 
 MIN_TYPED_ROWS = 100_000
-"""Of a table whose texts are grouped as values of types: to make these takes as long as to group as many rows by texts.
+"""Casting texts to types takes as long as grouping this many rows by texts (tests.benchmarks.runs)."""
 
-Measured by tests.benchmarks.runs.
-"""
-
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # how DuckDB spells sizes, each 1024 times the one before
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")  # DuckDB's size units, each 1024 times the previous
 
 
 def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> list[exp.Expr]:
-    """Relations that hold the rows of one together and can each be grouped in memory, by ``columns`` columns.
+    """Split a relation into parts that can each be grouped in memory by ``columns`` columns.
 
-    The relation itself where all of it can be, or where its rows cannot be read apart: in views, CSV files, frames, and
-    queries that are more than columns of a table under conditions.
+    Returns the relation itself if it fits, or cannot be split: views, CSV files, frames, and queries that are more than
+    columns of a table under conditions.
     """
     table = _table_of(relation)
     if table is None:
@@ -62,15 +59,15 @@ def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> 
     most = rows_at_once(float(size) * 1024.0 ** UNITS.index(unit), columns)
     conditions = list(_of_files(table, most, rows) if _is_parquet(table, rows) else _of_table(table, most, rows))
     if len(conditions) <= 1 or not NUMBERS.isdisjoint(each.name.lower() for each in describe(table)):
-        return [relation]  # what numbers its rows is not there, or hidden by a column of the table
+        return [relation]  # the pseudo-column is missing or hidden
     return [_where(relation, condition) for condition in conditions]
 
 
 def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
-    """Whether texts of a relation come in dictionaries: those of Parquet files, and of tables that are kept in a file.
+    """Return whether texts of a relation are dictionary-encoded, as in Parquet files and tables stored in a file.
 
-    Others do not: those of tables in memory, of CSV files and frames, and of views, which may be of any of these. It is
-    not asked of few rows.
+    Tables in memory, CSV files, frames and views, which may be any of these, count as not encoded, and so do small
+    sources.
     """
     table = _table_of(relation)
     if table is None:
@@ -90,12 +87,11 @@ def has_dictionaries(relation: exp.Expr, rows: Rows) -> bool:
 
 
 def rows_at_once(memory: float, columns: int) -> int:
-    """Return how many different rows can be grouped by ``columns`` columns within ``memory`` bytes."""
     return max(1, int(SHARE * memory / (ROW_BYTES + COLUMN_BYTES * columns)))
 
 
 def _table_of(relation: exp.Expr) -> exp.Table | None:
-    """The table whose columns a relation consists of, row by row."""
+    """Return the table whose rows and columns a relation selects."""
     if isinstance(relation, exp.Table):
         return relation if relation.args.keys() <= {"this", "db", "catalog", "alias"} else None
     if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select) and _is_plain(relation.this):
@@ -104,7 +100,7 @@ def _table_of(relation: exp.Expr) -> exp.Table | None:
 
 
 def _is_plain(query: exp.Select) -> bool:
-    """Whether a query takes rows of one relation, each with its columns and what is certain of them."""
+    """Return whether a query selects deterministic expressions of one relation's rows."""
     clauses = {name for name, clause in query.args.items() if clause}
     columns = [each.this if isinstance(each, exp.Alias) else each for each in query.expressions]
     conditions = query.args.get("where") or exp.Where()
@@ -117,7 +113,6 @@ def _is_plain(query: exp.Select) -> bool:
 
 
 def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    """The rows of a relation that meet a condition on the table below it."""
     if isinstance(relation, exp.Table):
         bare = relation.copy()
         alias = bare.args.pop("alias", None)
@@ -131,7 +126,7 @@ def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
 
 
 def _is_parquet(table: exp.Table, rows: Rows) -> bool:
-    """Whether a table is Parquet files: by the call of a reader, or by a path in place of a name."""
+    """Return whether a table is Parquet files, by a reader call or a path as its name."""
     call = table.this
     if isinstance(call, exp.Identifier):
         return not table.db and PARQUET.has(call.name) and _stored(table, rows) is None
@@ -139,9 +134,9 @@ def _is_parquet(table: exp.Table, rows: Rows) -> bool:
 
 
 def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
-    """Files together as long as they have so few rows, and parts of larger ones.
+    """Yield conditions that group small files together, and split larger ones.
 
-    A condition on a file is true of its rows as often as the file is listed.
+    A file that is listed twice has its rows twice under a condition.
     """
     paths = _paths(table.this)
     together: list[str] = []
@@ -163,7 +158,6 @@ def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
 
 
 def _paths(call: exp.Expr) -> list[str]:
-    """The globs and files that a reader is given, as far as it is given no more than texts."""
     if isinstance(call, exp.Identifier):
         return [call.name]
     given = call.expressions[0]
@@ -176,7 +170,6 @@ def _any_of(files: Sequence[str]) -> exp.Expr:
 
 
 def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
-    """Parts of a table of DuckDB, by an estimate of its rows."""
     found = _stored(table, rows)
     if found is not None and not found.is_view:
         for count in _counts(found.table, rows):
@@ -184,17 +177,17 @@ def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
 
 
 def _stored(table: exp.Table, rows: Rows) -> Stored | None:
-    """Look up a table in the catalog; the call of a reader, whose columns may be thousands, is not looked up."""
+    """Look up a named table in the catalog; a reader call, with maybe thousands of columns, is not one."""
     return catalog.of_reference(rows, table.sql(DIALECT)) if isinstance(table.this, exp.Identifier) else None
 
 
 def _counts(table: exp.Table, rows: Rows) -> list[int]:
-    """About how many rows a fully qualified table has; empty if it is none of DuckDB."""
+    """Estimate the rows of a fully qualified table; empty for other systems' tables."""
     return [count for (count,) in rows(query_text("engines", "rows_of_table"), place_of(table))]
 
 
 def _ranges(name: str, count: int, most: int) -> Iterator[exp.Expr]:
-    """Ranges of row numbers of about one length; the last one has no end, for there may be more than was estimated."""
+    """Yield ranges of row numbers of similar length; the last has no end, as the count may be an underestimate."""
     parts = -(-count // most)
     for part in range(parts):
         begin = column(name) >= part * count // parts

@@ -1,4 +1,4 @@
-"""Statements that are sent over a connection, one at a time: watched, logged, and refused in words of ours."""
+"""Send statements over a connection one at a time: watched, logged, and with errors that quote no data."""
 
 from __future__ import annotations
 
@@ -23,31 +23,25 @@ Row = tuple[Any, ...]
 
 NAMES_OF_UTC = frozenset(("UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"))
 
-PERIOD = 0.2  # seconds from one look at a watched statement to the next
-PATIENCE = 0.05  # seconds from one attempt to interrupt a statement to the next
+PERIOD = 0.2  # seconds between progress reports
+PATIENCE = 0.05  # seconds between attempts to interrupt a statement
 
 StatementObserver = Callable[[str, float | None], None]
-"""Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""
+"""Called with the purpose of a statement and its progress in [0, 1]; None if unknown."""
 
 
 class StatementLog:
-    """A log of the statements that are sent; this one keeps nothing."""
+    """A log of the sent statements; this one discards them."""
 
     def sending(self, sql: str, purpose: str) -> AbstractContextManager[None]:
-        """Return a block in which a statement runs."""
         return nullcontext()
 
     def reading(self) -> AbstractContextManager[None]:
-        """Return a block in which the result of the last statement is read."""
         return nullcontext()
 
 
 class Statements:
-    """A connection on which statements run.
-
-    Attributes:
-        connection: the connection of the driver, for those who go on in SQL.
-    """
+    """A connection that runs statements; ``connection`` is the driver's, for users who go on in SQL."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
@@ -59,15 +53,14 @@ class Statements:
         self._zone = ""
 
     def rows(self, sql: str, parameters: Sequence[object] = (), purpose: str = "the catalog") -> list[Row]:
-        """Return the rows of a query, which are about the catalog."""
         self._send(sql, purpose, parameters)
         return self._fetched(purpose)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """A snapshot, committed or rolled back; an :class:`EngineError` in another or by a default collation."""
+        """Run the block in a transaction; refuse a nested one, and a default collation."""
         before, state = (self.rows(query_text("engines", "connection_state"))[0] for _ in range(2))
-        if before[0] == state[0]:  # the database would refuse a second BEGIN, too, but then roll back what was begun
+        if before[0] == state[0]:  # the database would also refuse a second BEGIN, but then roll back what was begun
             reason = "the connection is in the middle of a transaction; commit or roll it back first"
             raise EngineError(reason, step="begin")
         self.refuse_collation(state[1])
@@ -79,34 +72,33 @@ class Statements:
             with refusals("commit"):
                 self.connection.commit()
         except BaseException:
-            # A full disk, for one, makes the database roll back by itself: then there is nothing left to do.
+            # The database may have rolled back by itself, such as on a full disk.
             with suppress(duckdb.Error):
                 self.connection.rollback()
             raise
         finally:
             self._is_in_transaction = False
-            # Prepared statements are of no transaction, and one that failed takes no statement.
+            # Prepared statements outlive transactions, and a failed transaction accepts no statement.
             with suppress(EngineError):  # the connection is closed
                 while self._prepared:
                     name = printed(identifier(self._prepared.popitem()[0]))
                     self._send(printed(exp.Command(this="DEALLOCATE", expression=name)), "prepared queries")
 
     def refuse_collation(self, known: str | None = None) -> None:
-        """Refuse, by an :class:`EngineError`, a lent connection that compares texts by a default collation."""
+        """Refuse a lent connection whose default collation affects comparisons of texts."""
         collation = self.rows(query_text("engines", "connection_state"))[0][1] if known is None else known
         if collation:
             reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
             raise EngineError(reason, step="begin")
 
     def prepare(self, name: str, statement: exp.Query | exp.Insert, purpose: str) -> None:
-        """Plan a statement with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""
+        """Plan a statement with parameters ``$1``, ``$2``, ... under a name until the transaction ends."""
         planned = " AS ".join([printed(identifier(name)), printed(statement)])
         self._send(printed(exp.Command(this="PREPARE", expression=planned)), purpose)
         self._prepared[name] = None
 
     @contextmanager
     def logged(self, log: StatementLog) -> Iterator[None]:
-        """Note the statements that are sent within the block."""
         self._log, before = log, self._log
         try:
             yield
@@ -115,10 +107,10 @@ class Statements:
 
     @contextmanager
     def watched(self, observer: StatementObserver | None) -> Iterator[None]:
-        """Report the progress of statements a few times a second; an error of the observer, or Ctrl-C, ends them."""
-        # Only outside of a transaction: a failed one takes no settings back.
+        """Report the progress of statements a few times a second; Ctrl-C or an error of the observer ends them."""
+        # Outside of transactions only: a failed one cannot restore settings.
         enabled, shown, locked, looks_for_variables = self.rows(query_text("engines", "progress_settings"))[0]
-        if looks_for_variables:  # which another thread has not
+        if looks_for_variables:  # only true in the main thread
             yield
             return
         measured = observer is not None and not locked
@@ -130,12 +122,12 @@ class Statements:
         finally:
             self._watcher = None
             if measured:
-                with suppress(EngineError):  # the connection is closed: what went before says more
+                with suppress(EngineError):  # the connection is closed: the first error says more
                     set_(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
 
     @contextmanager
     def part(self, number: int, count: int) -> Iterator[None]:
-        """Inside the block, statements are part ``number`` (from 0) of ``count``, for the progress of observers."""
+        """Count the block's statements as part ``number`` (from 0) of ``count`` in progress reports."""
         self._part = (number, count)
         try:
             yield
@@ -143,7 +135,7 @@ class Statements:
             self._part = (0, 1)
 
     def share(self) -> float | None:
-        """The share of the present statement, or of those that it is a part of, that is done."""
+        """Return the progress of the current statement, or of the statements that it is part of."""
         percentage = self.connection.query_progress()
         number, count = self._part
         if percentage < 0:
@@ -151,15 +143,15 @@ class Statements:
         return (number + min(percentage / 100, 1.0)) / count
 
     def in_order(self) -> AbstractContextManager[None]:
-        """Keep rows of queries without ORDER BY in the order of their table, whatever the user has set."""
+        """Keep the table order of rows in queries without ORDER BY, whatever the user's settings."""
         return self.with_settings(preserve_insertion_order=True)
 
     @contextmanager
     def with_settings(self, **wanted: int | bool) -> Iterator[None]:
-        """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
+        """Change settings of the database within the block, unless locked, over a cursor outside the transaction."""
         ((threads, in_order, locked),) = self.rows(query_text("engines", "sequence_settings"), purpose="the settings")
         before = {"threads": threads, "preserve_insertion_order": in_order}
-        # What is so already may be by another connection to the database, which takes it back itself.
+        # A setting with the wanted value may be a change by another connection, which restores it itself.
         changed = {name: value for name, value in wanted.items() if before[name] != value}
         if locked or not changed:
             yield
@@ -169,12 +161,11 @@ class Statements:
             try:
                 yield
             finally:
-                with suppress(EngineError):  # the connection is closed: what went before says more
+                with suppress(EngineError):  # the connection is closed: the first error says more
                     set_(beside, **{name: before[name] for name in changed})
 
     @contextmanager
     def keeping_zone(self) -> Iterator[None]:
-        """Bring the time zone of the user back when the block ends."""
         with refusals("the time zone"):
             before = str(self.connection.execute(query_text("engines", "time_zone")).fetchall()[0][0])
         self._zone = before
@@ -185,7 +176,7 @@ class Statements:
                 self._change_zone(before)
 
     def enter_zone(self, zone: str) -> None:
-        """Give times with a zone the texts and days that they have in a zone, wherever the run is."""
+        """Set the time zone for texts and days of times with a zone, wherever the run is."""
         try:
             self._change_zone(zone)
         except EngineError as error:
@@ -209,7 +200,6 @@ class Statements:
             self._send(use(current), "use")
 
     def _send(self, sql: str, purpose: str, parameters: Sequence[object] = ()) -> None:
-        """Run a statement; its result, if it has one, is to be described or fetched next."""
         with refusals(purpose, sql), self._log.sending(sql, purpose):
             call = partial(self.connection.execute, sql, list(parameters) or None)
             call() if self._watcher is None else self._watcher.run(call, purpose)
@@ -221,18 +211,15 @@ class Statements:
 
 
 def use(database: str) -> str:
-    """The statement that makes a database the default."""
     return exp.Use(this=exp.Table(this=identifier(database))).sql(DIALECT)
 
 
 def attaching(database: str, name: str, **options: exp.Expr | None) -> exp.Attach:
-    """The statement that attaches a database under a name."""
     given = [exp.AttachOption(this=exp.var(option), expression=value) for option, value in options.items()]
     return exp.Attach(this=exp.alias_(string(database), identifier(name)), expressions=given)
 
 
 def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) -> None:
-    """Change settings, one after the other."""
     for name, value in settings.items():
         setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
         with refusals(f"the setting {name}"):
@@ -240,16 +227,16 @@ def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) ->
 
 
 class Watcher:
-    """Runs statements in a thread of its own; the thread that waits for them reports their progress.
+    """Runs statements in a worker thread while the waiting thread reports their progress.
 
-    So reports come in order, in the caller's thread, and never after the end; an observer that raises ends the
-    statement, as Ctrl-C does, which Python notices at once because it waits itself.
+    So reports come in order, in the caller's thread, and never after the end. An observer that raises ends the
+    statement. So does Ctrl-C, which Python notices at once because it does the waiting.
     """
 
     def __init__(
         self, observer: StatementObserver, share: Callable[[], float | None], interrupt: Callable[[], None]
     ) -> None:
-        """``share`` returns the progress of the present statement, ``interrupt`` ends it."""
+        """``share`` returns the progress of the current statement, ``interrupt`` ends it."""
         self._observer = observer
         self._share = share
         self._interrupt = interrupt
@@ -267,7 +254,6 @@ class Watcher:
         self._worker.join()
 
     def run(self, call: Callable[[], object], purpose: str) -> None:
-        """Wait for a statement, and raise what it raises."""
         statement = _Statement(call)
         try:
             self._statements.put(statement)
@@ -280,7 +266,7 @@ class Watcher:
             raise statement.error
 
     def _end(self, statement: _Statement) -> None:
-        """Interrupt a statement until it gives in: before it has begun, an interruption is without effect."""
+        """Interrupt a statement until it ends: interrupting before it starts has no effect."""
         while not statement.finished:
             with suppress(Exception):  # the connection is already closed
                 self._interrupt()
@@ -292,14 +278,14 @@ class Watcher:
 
 
 def ignore(_purpose: str, _share: float | None) -> None:
-    """Observe nothing: the statement can still be interrupted at once."""
+    """Observe nothing; the statement stays interruptible."""
 
 
 class _Statement:
-    """A statement on its way from one thread to the other, and what became of it.
+    """A statement handed from one thread to the other, and its outcome.
 
-    Ctrl-C can hit the waiting thread anywhere, also right after it was woken: what counts is the flag, which stays. And
-    it may leave a lock behind that Python code holds, as in ``threading.Event``: so there is only a bare one.
+    Ctrl-C can hit the waiting thread anywhere, even right after it was woken, so the flag decides. It may also leave
+    behind a lock that Python code holds, as in ``threading.Event``, so there is only a bare one.
     """
 
     def __init__(self, call: Callable[[], object]) -> None:
@@ -319,7 +305,6 @@ class _Statement:
             self._running.release()
 
     def wait(self, seconds: float) -> bool:
-        """Whether it is finished, after at most ``seconds`` seconds."""
         if not self.finished:
             self._running.acquire(timeout=seconds)
         return self.finished

@@ -1,4 +1,4 @@
-"""Releases become tables and files: types that a format lacks are refused, values that it may alter read back."""
+"""Write releases to tables and files: refuse types that a format lacks, and read back values that it may alter."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from sqlanon.queries.source import SourceColumn
 NOT_IN_PARQUET = frozenset(
     ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "BIT", "UNION", "TUPLE", "TIME WITH TIME ZONE"),
 )
-"""Types that DuckDB writes to Parquet as others: wide integers as floats of 53 bits, the time of a zone as that of UTC,
-bits and big numbers as texts, unions and tuples as structs with a field for each alternative or place."""
+"""Types that DuckDB writes to Parquet as others: wide integers as 53-bit floats, times with a zone as UTC, bits and big
+numbers as texts, unions and tuples as structs with a field for each alternative or place.
+"""
 
 KEPT_BY_BOTH = frozenset(
     (
@@ -34,13 +35,13 @@ KEPT_BY_BOTH = frozenset(
 )
 KEPT_BY_PARQUET = KEPT_BY_BOTH | {"BLOB", "ENUM", "STRUCT", "MAP", "TIMESTAMP WITH TIME ZONE"}
 KEPT_BY_CSV = KEPT_BY_BOTH | {"HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
-"""Types whose values all come back with the texts that they had."""
+"""Types whose values always read back with the same texts."""
 
 READ_BACK_FROM_CSV = frozenset(("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL"))
-"""Types with values that may not, such as a time zone that was seconds off that of today."""
+"""Types with values that may not, such as times in zones with historical offsets of seconds."""
 
-NEGATIVE = "negative intervals"  # what DuckDB says that it does not write to Parquet
-TOO_LONG = "line size"  # in the error of DuckDB about a row of a CSV that is longer than it reads
+NEGATIVE = "negative intervals"  # in DuckDB's error on writing them to Parquet
+TOO_LONG = "line size"  # in DuckDB's error on a CSV row that is longer than it reads
 
 INSTEAD_OF_PARQUET = "cast them to VARCHAR in a view, or write to a table"
 INSTEAD_OF_CSV = "cast them to VARCHAR in a view, or write to a .parquet file or a table"
@@ -49,10 +50,8 @@ PARQUET: dict[str, exp.Expr] = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp
 
 
 class Writer(Compute):
-    """Writes releases as tables and files, and reads them back."""
-
     def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
-        """Make a table from a query; without ``replace``, refuse if a table is there by now."""
+        """Make a table from a query; unless ``replace``, refuse if another connection has made it meanwhile."""
         try:
             self.execute(create_table(target.copy(), query, replace=replace), "write the release")
         except EngineError as error:
@@ -62,18 +61,17 @@ class Writer(Compute):
             raise
 
     def comment_table(self, target: exp.Table, comment: str) -> None:
-        """Give a table a comment."""
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
 
     def write_staged(self, query: exp.Query, staged: Staged) -> exp.Table:
-        """Write the rows of a query as Parquet files from where the rows are, as :meth:`Rows.write`."""
+        """Write a query's rows as Parquet files at the rows' home, see :meth:`Rows.write`."""
         assert self.far is not None
         with self._counted(query, "write the release") as rest:
             sent = rest if isinstance(rest, Sent) else whole(rest, self.far.owns)
             return self.far.write(sent.query, self._small(sent, "write the release"), staged)
 
     def written_columns(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as files have them: texts for an ENUM, and where all values are missing."""
+        """Return the columns of a query as written to files: ENUM and all-missing columns become text."""
         return [
             column_of(found.name, found.traits.released_as)
             if found.traits.is_enum or found.traits.is_missing
@@ -82,7 +80,7 @@ class Writer(Compute):
         ]
 
     def parquet_columns(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as Parquet files have them; refuse types that these lack."""
+        """Return the columns of a query as written to Parquet; refuse types that it lacks."""
         columns = self.written_columns(query)
         altered = {found.name: sorted(types_in(found.type) & NOT_IN_PARQUET) for found in columns}
         lines = [f'"{name}" ({", ".join(types)})' for name, types in altered.items() if types]
@@ -95,7 +93,7 @@ class Writer(Compute):
         return columns
 
     def csv_columns(self, query: exp.Query) -> list[SourceColumn]:
-        """Return the columns of a query as CSV files have them; refuse types without a form, as of lists and bytes."""
+        """Return the columns of a query as written to CSV; refuse types that it lacks, such as lists and bytes."""
         columns = self.written_columns(query)
         plain = KEPT_BY_CSV | READ_BACK_FROM_CSV
         lines = [
@@ -117,10 +115,10 @@ class Writer(Compute):
         *,
         streamed: bool = False,
     ) -> None:
-        """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``.
+        """Write a Parquet file from a query; ``metadata`` goes to its footer under the key ``sqlanon``.
 
-        ``columns`` are those of the query, by :meth:`parquet_columns`. ``streamed`` says that the rows come in their
-        order without a sort, so that none need be kept until others come.
+        ``columns`` come from :meth:`parquet_columns`. With ``streamed``, rows come in order without a sort, so none are
+        buffered.
         """
         options = dict(PARQUET)
         if metadata is not None:
@@ -132,7 +130,7 @@ class Writer(Compute):
     def write_partitions(
         self, folder: Path, query: exp.Query, columns: Sequence[SourceColumn], by: Sequence[str], suffix: str
     ) -> None:
-        """Write Parquet files with names that end in ``suffix`` to nested folders ``column=value`` of an empty one."""
+        """Write Parquet files, named ``*suffix``, to nested folders ``column=value`` of an empty one."""
         options = {
             **PARQUET,
             "PARTITION_BY": exp.Tuple(expressions=[exp.column(identifier(name)) for name in by]),
@@ -152,9 +150,9 @@ class Writer(Compute):
         delimiter: str = ",",
         streamed: bool = False,
     ) -> None:
-        """Write a CSV file from a query; texts of the ``columns`` are in quotes, so that empty differs from missing.
+        """Write a CSV file from a query; texts of the ``columns`` are quoted, so that empty differs from missing.
 
-        See :meth:`read_files`, which reads it.
+        :meth:`read_files` reads it.
         """
         options: dict[str, exp.Expr] = {
             "FORMAT": exp.var("csv"),
@@ -173,24 +171,24 @@ class Writer(Compute):
     def _copy(self, path: Path, query: exp.Query, options: dict[str, exp.Expr], *, streamed: bool = False) -> None:
         parameters = [exp.CopyParameter(this=exp.var(name), expression=value.copy()) for name, value in options.items()]
         copy = exp.Copy(this=exp.Subquery(this=query), kind=False, files=[string(str(path))], params=parameters)
-        # By one thread: several keep what they write in memory until it is its turn.
+        # One thread: several would buffer their output until their turn.
         alone = self.with_settings(threads=1, preserve_insertion_order=False)
         with alone if streamed else nullcontext():
             self.execute(copy, "write the file")
 
     def read_files(self, files: Files) -> exp.Table | exp.Subquery:
-        """Return files of ours as a relation."""
+        """Return files that sqlanon wrote as a relation."""
         return file_readers.as_written(files)
 
     def parquet_metadata(self, path: str | Path) -> str | None:
-        """Return the text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
+        """Return the text under the key ``sqlanon`` in the footer of a Parquet file; None without it."""
         found = self.rows(query_text("engines", "parquet_note"), (str(path), NOTE_KEY))
         return found[0][0] if found else None
 
     def refuse_altered_parquet(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
-        """Read back what was written of a query, where the types of its columns do not prove that nothing has changed.
+        """Read back written columns whose types do not prove them unchanged.
 
-        Refused are values that have another text now, such as intervals of microseconds.
+        Refuses values whose texts have changed, such as intervals with microseconds.
         """
         doubtful = [found for found in columns if not types_in(found.type) <= KEPT_BY_PARQUET]
         problems = self._altered(query, written, doubtful)
@@ -202,7 +200,7 @@ class Writer(Compute):
             )
 
     def refuse_altered_csv(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> None:
-        """Read back what was written of a query, as :meth:`refuse_altered_parquet`; refuse rows that are too long."""
+        """Read back written columns, like :meth:`refuse_altered_parquet`; refuse rows that are too long."""
         try:  # rows that are longer than readers of CSV take
             self.fetch(counted_rows(subquery(select([exp.Star()], written.copy()), "anon_written")), "read the CSV")
         except EngineError as error:
@@ -221,7 +219,6 @@ class Writer(Compute):
             raise EngineError(reason, step="target", original=original)
 
     def _altered(self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> list[str]:
-        """The columns of a query whose values have other texts in what was written of it, each with how many rows."""
         problems = []
         for found in columns:
             before, after = (
@@ -237,7 +234,7 @@ class Writer(Compute):
 
 @contextmanager
 def _naming_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
-    """Name the columns whose values DuckDB refuses to write to Parquet inside the block."""
+    """Name the interval columns in DuckDB's refusal to write negative ones to Parquet."""
     try:
         yield
     except EngineError as error:

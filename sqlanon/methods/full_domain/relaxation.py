@@ -40,7 +40,6 @@ Examined = Callable[[int, int], None]  # called after every batch with the numbe
 def unsatisfiable(
     engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined
 ) -> UnsatisfiableError:
-    """Explain a search that found no node; ``examined`` receives the progress."""
     if not outcome.unsatisfiable:
         return _not_found(table, outcome)
     relaxer = _Relaxer.examining(engine, table, outcome, examined)
@@ -171,7 +170,6 @@ class _Relaxer:
         )
 
     def _of_thresholds(self) -> Iterator[Relaxation]:
-        """Relax privacy models other than k-anonymity, one bound at a time."""
         levels = [node.summary.levels for node in self.nodes]
         found = [
             row
@@ -217,7 +215,6 @@ class _Relaxer:
             )
 
     def _of_loss(self) -> Iterator[Relaxation]:
-        """For Inverse OLA, raise max_loss to the loss of a node that satisfies the rest of the policy."""
         if self._policy.max_loss is None:
             return
         context = self.table.context

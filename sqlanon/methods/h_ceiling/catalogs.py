@@ -160,7 +160,6 @@ class Offers:
         return int(candidates[self._rows[candidates].argmin()])
 
     def merge(self, kept: int, gone: int) -> None:
-        """Merge two groups under the first class of both."""
         used = self._counts[: len(self._slot_of)]
         used[:, kept] = np.minimum(used[:, kept] + used[:, gone], self._most)
         used[:, gone] = 0
@@ -301,7 +300,6 @@ def catalog_rows(filled: Filled) -> exp.Query:
 
 
 def with_class_ids(filled: Filled, groups: exp.Query) -> exp.Query:
-    """Add the ids of classes to groups of equal rows if a catalog names them."""
     if not filled.settings.has_catalog:
         return groups
     groups.set("order", None)  # ordered by the outer query

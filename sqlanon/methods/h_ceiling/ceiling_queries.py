@@ -105,7 +105,6 @@ def value_column(encoding: Encoding) -> str:
 
 
 def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
-    """Select the distinct combinations of profiles of rows in some quasi-identifiers, as ``profile_<position>``."""
     grouping = by_key(encoding, tuple(min(shape.height, 1) for shape in encoding.spec.shapes), carried=[])
     classes = grouping.select([], grouping.cells()) if grouping.keys else select([number(1)], grouping.cells())
     query = select([], subquery(classes, "anon_classes"))

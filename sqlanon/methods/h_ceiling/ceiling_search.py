@@ -47,8 +47,7 @@ from sqlanon.search.arrays import (
 from sqlanon.search.forecast import POWER, forecast_of, lost_information
 from sqlanon.search.problem import BATCH_SIZE
 
-DIGITS = 12
-"""Digits of compared losses: equal runs choose equal nodes in whatever order terms were added."""
+DIGITS = 12  # digits of compared losses: equal runs choose equal nodes in whatever order terms were added
 
 
 def choose_node(
@@ -109,7 +108,6 @@ def choose_node(
 
 
 def in_place_of(outcome: SearchOutcome, other: NodeSummary, counterfeits: int) -> SearchOutcome:
-    """Return the outcome with another node as its best; bounds and counts stay."""
     if other == outcome.best:
         return outcome
     return replace(outcome, best=other, loss=float(counterfeits), ties=(other.levels,), proven_optimal=False)
@@ -142,8 +140,6 @@ MOST = 50.0  # this many errors apart are as good as certain
 
 
 class FewestCounterfeits:
-    """Searches for the node below the ceiling with the fewest counterfeits, by forecasts from known needs."""
-
     def __init__(self, allowed: Mask, ranks: Counts, lost: Sequence[Bounds]) -> None:
         self.best: Index | None = None  # of the counted nodes below the ceiling
         self._allowed = allowed  # nodes that keep to the ceiling; downward closed
@@ -188,7 +184,6 @@ class FewestCounterfeits:
         return int(self._known[index]), int(self._ranks[index])
 
     def open_nodes(self) -> Mask:
-        """Return the uncounted nodes below the ceiling that may be better than the best one."""
         assert self.best is not None
         spread_downwards(self._at_least)
         needed, rank = self.order(self.best)

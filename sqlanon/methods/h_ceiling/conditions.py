@@ -125,7 +125,6 @@ class FilledClasses:
         return self.by_position(self.counterfeits)
 
     def by_position(self, counts: Counts) -> Mapping[int, Amounts]:
-        """Turn positive counts by entry into mappings by value, for each class with any."""
         found: dict[int, dict[int, int]] = {}
         entries = np.flatnonzero(counts > 0)
         columns = (self.positions[entries], self.values[entries], counts[entries])

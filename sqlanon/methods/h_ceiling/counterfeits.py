@@ -35,8 +35,7 @@ from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import Relation, column, number, values
 
-Drawn = NDArray[np.uint32] | Floats
-"""The draws for all counterfeits, by place: codes of values, or draws from urns."""
+Drawn = NDArray[np.uint32] | Floats  # the draws for all counterfeits, by place: codes of values, or draws from urns
 
 
 @dataclass(frozen=True)
@@ -215,8 +214,7 @@ def refuse_rows(engine: Compute, table: EncodedTable) -> None:
         raise PolicyError(f"the policy does not fit {table.bound.description}:", problems)
 
 
-DIGITS = 12
-"""Digits of compared entropies: equal runs choose equal chains in whatever order terms were added."""
+DIGITS = 12  # digits of compared entropies: equal runs choose equal chains in whatever order terms were added
 
 
 def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred: bool) -> None:

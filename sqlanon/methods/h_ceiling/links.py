@@ -98,8 +98,6 @@ class Link:
 
 
 class Worlds:
-    """The ways to label rows of hosts as counterfeits, given the totals by value."""
-
     def __init__(self, totals: Vector, hosts: Sequence[Rows]) -> None:
         self._totals = totals
         self._fillable = Counter(host.counts for host in hosts if self._can_be_full(host))

@@ -92,7 +92,6 @@ class LocalTable:
         return exp.func("coalesce", met, exp.false())
 
     def classes(self, cells: exp.Query, keys: Sequence[str]) -> exp.Select:
-        """Select classes of cells with their keys and measures; values of small classes may go unmeasured."""
         measured_from = 1 if self.encoding.criteria.counts_individuals else self.least_size
         return class_relation(self.grouping(cells, keys), with_keys=True, measured_from=measured_from)
 
@@ -103,12 +102,10 @@ class LocalTable:
 
 
 def key_words(encoding: Encoding) -> list[str]:
-    """List the columns of keys; a single one of zeros if all quasi-identifiers have one label each."""
     return [encoding.key(word) for word in range(max(encoding.keys.word_count, 1))]
 
 
 def with_words(encoding: Encoding, relation: Relation) -> Relation | exp.Query:
-    """Add a word of zeros to a relation whose keys have no words."""
     if encoding.keys.word_count:
         return relation
     return select([exp.Star(), aliased(cast(number(0), "BIGINT"), encoding.key(0))], relation.table)

@@ -108,7 +108,6 @@ class Peeling:
         return self._failed_rows(), finest
 
     def _take_from(self, batch: Sequence[int]) -> None:
-        """Take classes of a batch of nodes until there are none."""
         nodes, trial = [*batch], 0
         while nodes:
             self._execute("tried", nodes, trial)

@@ -83,7 +83,6 @@ class Parts:
         )
 
     def make(self, name: str, query: str = "", **roles: Role) -> None:
-        """Replace a table by its named query, or another one, which may read its previous rows."""
         self.engine.run(replace(self.sql.step(TABLES[name], query or name, **roles), is_again=True))
 
     def put(self, name: str, query: exp.Query, purpose: str) -> None:
@@ -163,7 +162,6 @@ class Parts:
     # Merging, hiding and listing classes
 
     def merge(self) -> None:
-        """Merge classes with equal labels; the keys of a merged class that fails a bound are open again."""
         self.make("equal")
         if not self.count("equal"):
             return
@@ -230,7 +228,6 @@ def settle_or_stay(parts: Parts, allowed_rows: int, watch: Watch) -> bool:
 
 
 def _join(parts: Parts, watch: Watch) -> None:
-    """Let keys join classes until no class takes one more, or a stop."""
     left, _ = parts.rows_of(0)
     if not left:
         return

@@ -83,11 +83,8 @@ from sqlanon.queries.kit.nodes import Relation, Step, subquery
 from sqlanon.queries.noise import COMBINATIONS, WHOLE
 from sqlanon.queries.recodings import AtNode
 
-PLACED_CELLS = Relation("anon_placed_cells", "cell")
-"""The cells with their places in key order."""
-
-SAMPLED_ROWS = Relation("anon_sample", "cell")
-"""The sampled rows of each cell, by place."""
+PLACED_CELLS = Relation("anon_placed_cells", "cell")  # the cells with their places in key order
+SAMPLED_ROWS = Relation("anon_sample", "cell")  # the sampled rows of each cell, by place
 
 SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
 
@@ -164,7 +161,6 @@ def epsilon_safe(policy: Policy) -> EpsilonSafe:
 
 
 def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int) -> Iterator[DrawnNode]:
-    """Draw nodes on the whole table, or take the public one, and sample their classes."""
     settings = epsilon_safe(table.bound.policy)
     k, beta = settings.sampling.k, settings.sampling.beta
     if (node := public_node(table.bound)) is not None:
@@ -203,7 +199,6 @@ def sampled_table(engine: Compute, table: EncodedTable, sample: Integers) -> Enc
 def samples(
     engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
 ) -> list[tuple[Integers, int]]:
-    """Draw samples as sampled rows by cell, each with the number of runs that draw it."""
     encoding = table.encoding
     keys = [*encoding.word_columns]
     placed = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
@@ -280,8 +275,6 @@ def precision_losses(lattice: Lattice) -> Parts:
 def rows_of_nodes(
     engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int]]:
-    """Yield nodes with the rows that a query counts in their classes; 0 in an empty table."""
-
     def sized(grouping: Grouping) -> exp.Select:
         return grouping.select([row_sum(name="anon_rows")], grouping.cells())
 

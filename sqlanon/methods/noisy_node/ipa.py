@@ -143,7 +143,6 @@ def noisy_counts(policy: Policy) -> NoisyCounts:
 
 
 def public_domains(engine: Compute, table: EncodedTable) -> Domains:
-    """Count labels and values for a method that shows combinations nobody has; refuse too many."""
     method, encoding = noisy_counts(table.bound.policy), table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)

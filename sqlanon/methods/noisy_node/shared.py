@@ -83,7 +83,6 @@ def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPol
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
-    """Refuse a node outside the lattice, observed taxonomies and unfit sensitive columns, or return the policy."""
     node, lattice = public_node(bound), bound.lattice
     problems = [
         f'method.node: "{name}" has levels {least} to {most}, so not {level}'
@@ -214,8 +213,7 @@ FAILURE_PROBABILITY = 2.0**-64
 """An upper bound of the probability to draw a node whose score was merged with others far below the best."""
 
 
-Parts = Mapping[tuple[int, int], int]
-"""By quasi-identifier and level, a number in parts of :data:`WHOLE` of a row."""
+Parts = Mapping[tuple[int, int], int]  # by quasi-identifier and level, a number in parts of :data:`WHOLE` of a row
 
 
 class Losses:
@@ -254,7 +252,6 @@ class Losses:
                 yield [self._lattice.node(index) for index in telling]
 
     def scores(self) -> Integers:
-        """Return negated losses in lexicographic order of nodes; unknown ones are out of reach."""
         above = np.where(self._known < 0, self._reach, np.minimum(self._known - self._least, self._reach))
         scores: Integers = -(self._least + above).ravel()
         return scores

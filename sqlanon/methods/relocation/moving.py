@@ -63,8 +63,6 @@ SQL = Queries("relocation", {"ranked": RANKED, "outliers": OUTLIERS, "moves": MO
 
 @dataclass(frozen=True)
 class Moves:
-    """The numbers of moved rows and of their former classes."""
-
     rows: int
     classes: int
     mean_distance: float | None  # None if no row was moved

@@ -129,8 +129,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Link:
-    """The place of some columns in a larger set of columns."""
-
     axes: tuple[int, ...]  # of the larger set's array that the columns lack
     shape: tuple[int, ...]  # of the columns' array, with length 1 for those axes
     subscripts: str  # for ``numpy.einsum`` to sum over those axes: a third of the time of ``numpy.sum``
@@ -267,7 +265,6 @@ def _normalized(logarithms: Floats, shared: Link) -> tuple[Floats, Floats]:
 def _contracted(
     first: Floats, first_columns: Columns, second: Floats, second_columns: Columns, kept: Columns
 ) -> Floats:
-    """Multiply two arrays along their columns, and sum over all columns that are not kept."""
     shared = [each for each in first_columns if each in second_columns]
     batch, summed = [each for each in shared if each in kept], [each for each in shared if each not in kept]
     only_first = [each for each in first_columns if each not in shared]

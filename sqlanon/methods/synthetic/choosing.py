@@ -75,11 +75,8 @@ def candidates_of(sizes: Sequence[int], workload: Mapping[Columns, int], max_cel
     }
 
 
-MEASURED = Fraction(9, 10)
-"""The share of ρ for noisy counts; the rest pays for choosing marginals."""
-
-GRID = 1024
-"""Scores are integers in units of 1 / 1024 rows, so their stated sensitivity holds to the last bit."""
+MEASURED = Fraction(9, 10)  # the share of ρ for noisy counts; the rest pays for choosing marginals
+GRID = 1024  # scores are integers in units of 1 / 1024 rows, so their stated sensitivity holds to the last bit
 
 STEPS, LAST_STEPS = 100, 1000  # of the descent after each measurement, and after the last one
 
@@ -94,8 +91,6 @@ MEAN_NOISE = math.sqrt(2 / math.pi)  # the mean absolute value of Gaussian noise
 
 @dataclass(frozen=True)
 class Problem:
-    """The marginals of a table that may be measured; everything but the counts is public."""
-
     sizes: tuple[int, ...]  # the number of values of each column
     counts: Mapping[Columns, Integers]  # by candidate, the rows of each combination of values
     weights: Mapping[Columns, int]  # by candidate
@@ -119,14 +114,11 @@ class Chosen:
 
 
 def chosen(problem: Problem, rho: Fraction, portions: RhoPortions, source: RandomSource) -> Chosen:
-    """Spend ρ of the portions on marginals, one by one, where the current model is most wrong for the cost."""
     return Run(problem, rho, portions, source).chosen()
 
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """A noisy count of the rows that the model has in other places than the table."""
-
     rows: float  # the mean over the workload, not below 0
     sigma: float  # of its noise
 

@@ -51,8 +51,7 @@ CELLS = Relation("anon_coded_cells", "cell")
 
 SQL = Queries("synthetic", {"codes": CODES, "cells": CELLS})
 
-MAX_FINE_VALUES = 1000
-"""The single values of a column that may be counted: of more, counts would be mostly noise."""
+MAX_FINE_VALUES = 1000  # the single values of a column that may be counted: of more, counts would be mostly noise
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,6 @@ def read_cells(engine: Compute, bound: BoundPolicy, columns: Sequence[ModelledCo
 
 
 def marginals(engine: Compute, sizes: Sequence[int], sets: Iterable[Columns]) -> dict[Columns, Integers]:
-    """Count the rows of each combination of values, for each set of columns, an axis per column."""
     inside, found = _inside(len(sizes)), dict[Columns, Integers]()
     for columns in sets:
         # Number the combinations of values; the last column is the least significant digit.
@@ -241,7 +239,6 @@ def _counts(engine: Compute, inside: exp.Expr, combination: exp.Expr, size: int)
 
 
 def _inside(columns: int, fine: int | None = None) -> exp.Subquery:
-    """Select the cells inside the domain; with ``fine``, only those with a single value of that column."""
     names = [code_column(position) for position in range(columns)]
     names += [] if fine is None else [fine_column(fine)]
     present = [column(name).is_(exp.null()).not_() for name in names]
@@ -277,7 +274,6 @@ def _code(position: int, modelled: ModelledColumn) -> exp.Expr:
 
 
 def _fine(position: int, modelled: ModelledColumn) -> exp.Expr:
-    """Number the single values of a column; NULL outside the domain."""
     if modelled.bins is None:
         found = leaf_of(position, modelled.name)
     else:

@@ -67,8 +67,7 @@ def _drawn_in_groups(conditionals: Floats, groups: Codes, generator: Generator) 
 DRAWN = Relation("anon_drawn_rows", "row")
 """The drawn rows: numbers of labels or of single values, and numbers of bins as they are."""
 
-ROWS_AT_ONCE = 250_000
-"""Rows per batch: 50 MB for 15 columns, and faster than a million (benchmarks.synthetic)."""
+ROWS_AT_ONCE = 250_000  # rows per batch: 50 MB for 15 columns, and faster than a million (benchmarks.synthetic)
 
 
 @dataclass(frozen=True)

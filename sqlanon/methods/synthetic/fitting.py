@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from sqlanon.methods.synthetic.beliefs import Beliefs, Columns, Floats, Structure
 
-MIN_GAIN = 1e-6
-"""The fit has converged if :data:`PATIENCE` steps lower the loss by less."""
+MIN_GAIN = 1e-6  # the fit has converged if :data:`PATIENCE` steps lower the loss by less
 
 PATIENCE = 10
 
-MAX_MODEL_ROWS = 2**36
-"""The most rows of a table or a model: scores are 64-bit integers, which must not overflow."""
+MAX_MODEL_ROWS = 2**36  # the most rows of a table or a model: scores are 64-bit integers, which must not overflow
 
 FASTER, SLOWER = 1.1, 0.5  # factors of the step length after an accepted and a rejected step
 
@@ -132,7 +130,6 @@ class _Descent:
         return self._model({each: new.potentials[each] + share * way for each, way in ways.items()}, new.step)
 
     def slope(self, model: Model, new: Model) -> float:
-        """Return the decrease of the loss towards another model to first order."""
         return sum(
             found.precision * float(np.vdot(model.excess[each], model.excess[each] - new.excess[each]))
             for each, found in self._measurements.items()

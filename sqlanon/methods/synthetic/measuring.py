@@ -48,15 +48,9 @@ from sqlanon.model.methods.synthetic import Bins, Synthetic
 from sqlanon.queries.kit.nodes import aliased, column, try_cast
 from sqlanon.queries.source import SourceColumn
 
-LARGEST_SCORE = 2**62
-"""Scores are 64-bit integers: one that wrapped around would exceed the sensitivity of its draw."""
-
-MAX_ROW_NOISE = 1_000_000
-"""The largest noise scale of the row count: above it a release could have billions of rows."""
-
-MAX_COUNTED_CELLS = 50_000_000
-"""The cells of all candidates together; their counts are held in memory, 8 bytes each."""
-
+LARGEST_SCORE = 2**62  # scores are 64-bit integers: one that wrapped around would exceed the sensitivity of its draw
+MAX_ROW_NOISE = 1_000_000  # the largest noise scale of the row count: above it a release could have billions of rows
+MAX_COUNTED_CELLS = 50_000_000  # the cells of all candidates together; their counts are held in memory, 8 bytes each
 EXACT_IN_FLOATS = 2**53  # up to this, floating-point numbers hold all integers
 
 WHOLE = range(-(2**63), 2**63)  # the integers that may be drawn
@@ -189,8 +183,6 @@ rows. At ε = 0.1 pairs have .081 at 16, .077 at 8 and .073 at 4.
 
 @dataclass(frozen=True)
 class Counted:
-    """The counts of a table, the only values of a run that depend on its rows."""
-
     columns: tuple[ModelledColumn, ...]
     problem: Problem
     workload: Sequence[Columns]  # its sets that are counted
@@ -216,7 +208,6 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counted:
-    """Count all marginals that may be measured; refuse an unfit domain, budget or row."""
     settings = settings_of(bound)
     problems: list[str] = []
     columns = modelled_columns(engine, bound, problems)
@@ -251,7 +242,6 @@ def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counte
 def measured(
     counted: Counted, settings: Synthetic, portions: RhoPortions, source: RandomSource
 ) -> tuple[Chosen, ErrorEstimate | None]:
-    """Fit the model to noisy marginals, and measure its error if a share of the budget is for that."""
     problem, workload = counted.problem, counted.workload
     for_error = settings.report_share * portions.rho
     found = chosen(problem, portions.rho - for_error, portions, source)

@@ -48,11 +48,8 @@ PIECES = Relation("anon_pieces", "node")
 OCCUPIED = Relation("anon_occupied_leaves", "cell")
 """The combinations that rows have, with number, row count and place among them."""
 
-NOISE = Relation("anon_noise_of_leaves", "cell")
-"""Noise by run and place."""
-
-SHOWN = Relation("anon_shown_leaves", "cell")
-"""The shown combinations by run and number, with noisy counts."""
+NOISE = Relation("anon_noise_of_leaves", "cell")  # Noise by run and place
+SHOWN = Relation("anon_shown_leaves", "cell")  # the shown combinations by run and number, with noisy counts
 
 PLACES = Relation("anon_places", "node")
 """By position and place, the start of the label's piece; a set of labels has several rows."""
@@ -68,7 +65,6 @@ MAX_BITS = 120  # of a HUGEINT, which has 127
 
 
 def partition_relation(position: int) -> Relation:
-    """Return the relation of a predictor's remaining partitions: place, and a mask per specialization."""
     return Relation(f"anon_partitions_{position}", "node")
 
 
@@ -109,7 +105,6 @@ def partition_counts(partitions: Partitions, specialization: Specialization) -> 
 
 
 def placed(points: exp.Expr, columns: Sequence[str], partitions: Partitions, name: str) -> exp.Select:
-    """Select columns of the points in a partition, with the partition's place under a name."""
     if not partitions.specialized:
         return select([*map(column, columns), aliased(number(0), name)], points)
     items = value_column(partitions.axis.position)
@@ -192,7 +187,6 @@ def shown(least: int) -> Step:
 
 
 def numbered(cut: Cut, classes: int) -> exp.Select:
-    """Select the numbers of the combinations that points have, with row counts; drops points outside all partitions."""
     sets = [position for position, partitions in cut.partitions.items() if partitions.specialized]
     several = sorted([*sets, *(position for position, pieces in cut.pieces.items() if len(pieces) > 1)])
     points: exp.Expr = POINTS.table

@@ -69,8 +69,7 @@ CHOICES = "choices"
 ITEM_SETS = "item sets"
 LEAVES = "leaves"
 
-SetOfChildren = tuple[int, int]
-"""The place of a partition, and a mask of the label's children with items."""
+SetOfChildren = tuple[int, int]  # the place of a partition, and a mask of the label's children with items
 
 
 class Scored(NamedTuple):
@@ -138,7 +137,6 @@ def sensitivity(settings: DiffGen) -> int:
 
 # guarded: tests/unit/test_guarded_settings.py::TestMethods
 def is_monotonic(settings: DiffGen) -> bool:
-    """Return whether additional rows never lower a score: true for a maximum of counts, not for information."""
     return settings.utility == "max"
 
 
@@ -244,7 +242,6 @@ def _fits(cut: Cut, specialization: Specialization, classes: int) -> bool:
 
 
 def _split(cut: Cut, evidence: CountedRows, draws: Draws) -> Cut:
-    """Split all unsplit intervals: first one of every number, later the two new ones."""
     intervals = cut.unsplit()
     by_number: dict[int, list[tuple[Piece, Scored]]] = {}
     for interval, scored in zip(intervals, evidence.split_scores(intervals), strict=True):
@@ -292,13 +289,11 @@ class CountedRows:
         return [Scored(value[first:end], score[first:end]) for first, end in pairwise(ends)]
 
     def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
-        """Count rows by the children of a piece with items, in the partitions with that piece."""
         query = queries.partition_counts(partitions, specialization)
         rows = self._engine.fetch(query, "rows of item sets", "cell")
         return {(int(row["place"]), int(row["mask"])): int(row["rows"]) for row in rows}
 
     def partitioned(self, partitions: Partitions) -> None:
-        """Store the remaining partitions; later questions only count their rows."""
         relation = queries.partition_relation(partitions.axis.position)
         self._engine.drop(relation)
         self._engine.put(relation, queries.partition_table(partitions))

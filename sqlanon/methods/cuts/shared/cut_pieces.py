@@ -107,8 +107,6 @@ For each specialized piece, the bits of a number mark its children with items; 0
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of rows by a set-valued predictor after its specializations, in order."""
-
     axis: ItemAxis
     specialized: tuple[Specialization, ...] = ()
     kept: tuple[Masks, ...] = ((),)
@@ -169,7 +167,6 @@ class Cut:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """The numbers of labels, or of sets of labels, by predictor."""
         return tuple(
             len(self.partitions[place].kept) if place in self.partitions else len(self.pieces[place])
             for place in range(len(self.axes))
@@ -177,7 +174,6 @@ class Cut:
 
     @property
     def size(self) -> int:
-        """The number of combinations of labels, with or without rows."""
         return prod(self.widths)
 
     def strides(self, classes: int) -> tuple[int, ...]:

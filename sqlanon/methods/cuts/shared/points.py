@@ -59,17 +59,13 @@ from sqlanon.queries.source_rows import number_of_row, with_persons
 POINTS = Relation("anon_points", "cell")
 """The rows without NULL, equal ones once: places of values, items of sets, class and row count."""
 
-MARGINALS = Relation("anon_marginals", "cell")
-"""By scalar predictor, the rows of each class with a value."""
-
-CHILDREN = Relation("anon_children", "node")
-"""The children of candidates, or intervals to split as their own children."""
+MARGINALS = Relation("anon_marginals", "cell")  # by scalar predictor, the rows of each class with a value
+CHILDREN = Relation("anon_children", "node")  # the children of candidates, or intervals to split as their own children
 
 GIVEN_PIECES = Relation("anon_given_pieces", "node")
 """The pieces of the cut: position, attribute, bounds, and the depth of their label or its text and range."""
 
-CUT = Relation("anon_cut", "node")
-"""The pieces of the cut with their labels; NULL for the empty set."""
+CUT = Relation("anon_cut", "node")  # the pieces of the cut with their labels; NULL for the empty set
 
 CLASS = "anon_class"
 CANDIDATE = "candidate"
@@ -80,7 +76,6 @@ SQL = Queries("cuts", {"leaves": LEAVES, "points": POINTS, "marginals": MARGINAL
 
 
 def value_column(position: int) -> str:
-    """Name the column of points with the place of a value, or the list of places of items."""
     return f"anon_value_{position}"
 
 
@@ -168,7 +163,6 @@ def read_rows(
 def _combinations(
     found: Points, source: exp.Table | exp.Subquery, target: str, earlier: EarlierClasses | None
 ) -> exp.Select:
-    """Select the distinct combinations of values of rows without NULL, with their counts, to save lookups of places."""
     traits = {each.name: each.traits for each in found.bound.columns}
     keys: dict[str, exp.Expr] = {}
     for axis in found.axes:
@@ -333,7 +327,6 @@ def given_pieces(cut: Cut, ranges: Mapping[int, Range]) -> pa.Table:
 
 
 def rows_at_cut(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.Query:
-    """Select the published rows from :data:`EQUAL_ROWS`: repeated, or with a column of counts if named."""
     shown = [column(found.name) for found in columns]
     if counts is not None:
         return select([*shown, aliased(column(ROW_COUNT), counts)], EQUAL_ROWS.table)

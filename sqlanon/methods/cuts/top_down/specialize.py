@@ -30,8 +30,7 @@ The table is updated in place: one dropped inside a transaction keeps its space 
 
 SQL = Queries("top_down", {"rows": ROWS, "points": points.POINTS, "marginals": points.MARGINALS, "cut": points.CUT})
 
-DIGITS = 12
-"""Scores are rounded to this many digits, so that equal ones are equal in whatever order terms were added."""
+DIGITS = 12  # scores are rounded to this many digits, so that equal ones are equal in whatever order terms were added
 
 
 class Chosen(NamedTuple):
@@ -92,10 +91,7 @@ def dry_run(axes: Sequence[Axis], evidence: CountedParts) -> Chosen:
 
 
 class CountedParts:
-    """Counts of points by class, in the database.
-
-    With ``is_joint`` the initial classes are the joint classes of earlier releases.
-    """
+    """Counts of points by class, in the database."""
 
     def __init__(self, engine: Compute, *, is_joint: bool = False) -> None:
         self._engine = engine

@@ -14,8 +14,7 @@ from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import scale_for
 from sqlanon.methods.noisy_node.ipa import thresholds
-from sqlanon.methods.noisy_node.shared import node_method
-from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, Selection
+from sqlanon.model.methods.noisy import CELLS, NODE, ROLLED_UP, NodeMethod, Selection
 from sqlanon.queries.noise import Domain
 
 Row = tuple[int, str, str]
@@ -128,7 +127,7 @@ class NodeChoice:
     def __init__(self, session: sa.Session, asked: sa.Policy, source: NotedChoices) -> None:
         self._source = source
         self._mechanism = sa.evaluation.repeatable(session, asked, source)
-        self.claimed = node_method(asked).budgets[NODE]
+        self.claimed = NodeMethod.of(asked).budgets[NODE]
 
     def distribution(self, table: str) -> Mapping[int, float]:
         self._mechanism.outcomes(table, 1)

@@ -26,9 +26,9 @@ from sqlanon.engines.frames import is_stream
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import method_of
-from sqlanon.methods.chance import bounded_source, private_method
+from sqlanon.methods.chance import bounded_source
 from sqlanon.methods.cuts.diffgen.diffgen_queries import SHOWN
-from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode, settings_of
+from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode
 from sqlanon.methods.cuts.diffgen.draws import (
     LEAVES,
     Chosen,
@@ -42,9 +42,11 @@ from sqlanon.methods.cuts.diffgen.draws import (
 from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
 from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.noisy_node import shared as noisy_node
-from sqlanon.methods.synthetic import domain, measuring
+from sqlanon.methods.synthetic import measuring
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import DiffGen
+from sqlanon.model.methods.noisy import NodeMethod, PrivateMethod
+from sqlanon.model.methods.synthetic import Synthetic
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.queries.noise import INDEX, NOISY, outcomes, runs_by_outcome
@@ -146,7 +148,7 @@ class AuditedPolicy:
     @property
     def claimed(self) -> Budget | None:
         """The budget that a release of the policy claims; None without a claim."""
-        wanted = private_method(self._policy)
+        wanted = PrivateMethod.of(self._policy)
         return wanted.budget if wanted.claims_privacy else None
 
     def refuse_strangers(self, table: Source, neighbour: Source) -> None:
@@ -180,7 +182,7 @@ class AuditedPolicy:
     def _drawn(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
         with own_taxonomies(engine, source, self._policy):
-            bound, wanted = self._prepared(source), private_method(self._policy)
+            bound, wanted = self._prepared(source), PrivateMethod.of(self._policy)
             individual, most = bound.policy.individual, wanted.rows_per_individual
             # All runs would share the random choice of the counted rows.
             if (
@@ -214,7 +216,7 @@ class AuditedPolicy:
         """Draw nodes, each with the cells and the settings of its counts."""
         method = method_of(bound.policy)
         assert issubclass(method, noisy_node.NoisyNodeRun)
-        wanted = noisy_node.node_method(bound.policy)
+        wanted = NodeMethod.of(bound.policy)
         draws = noisy_node.Draws(wanted, self._source, accountant.charge(wanted.budgets))
         rows = noisy_node.bounded(engine, bound, self._source)
         encoded = encode_table(engine, bound, rows, label_losses=method.label_losses, may_be_empty=True)
@@ -250,7 +252,7 @@ class AuditedDiffGen(AuditedPolicy):
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
         points = encode(engine, bound, bounded_source(engine, bound, self._source))
-        settings = settings_of(bound)
+        settings = DiffGen.of(bound.policy)
         evidence = CountedRows(engine, settings.utility)
         pay = partial(accountant.charge_in_portions, settings.name, settings.budget)
         for chosen, portions, count in branches(points, Remembered(engine, settings.utility), self._source, pay, runs):
@@ -332,7 +334,7 @@ def branches(
 
     Each branch pays for its portions anew.
     """
-    settings = settings_of(points.bound)
+    settings = DiffGen.of(points.bound.policy)
     open_branches: list[tuple[tuple[Any, ...], int]] = [((), runs)]
     while open_branches:
         known, count = open_branches.pop()
@@ -356,7 +358,7 @@ class AuditedSynthetic(AuditedPolicy):
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
-        settings, table = domain.settings_of(bound), measuring.counted(engine, bound, self._source)
+        settings, table = Synthetic.of(bound.policy), measuring.counted(engine, bound, self._source)
         for _ in range(runs):
             portions = accountant.charge_in_rho(settings.name, settings.budget)
             chosen, error = measuring.measured(table, settings, portions, self._source)

@@ -68,7 +68,7 @@ class Chance:
         is_query = source.dataset is None
         chosen = OpenDPSource() if request.random_source is None else request.random_source
         is_private = type(chosen) is OpenDPSource
-        if not is_private or not private_method(policy).claims_privacy:
+        if not is_private or not PrivateMethod.of(policy).claims_privacy:
             return cls(chosen, is_private, None, DataSet(""), is_query)
         opened = open_ledger(engine, request.ledger, must_be_capped=request.must_be_capped)
         found = charged(engine, opened, source, request.dataset, request.public)
@@ -98,11 +98,6 @@ def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, datase
     return origin.name
 
 
-def private_method(policy: Policy) -> PrivateMethod:
-    assert isinstance(policy.method, PrivateMethod)
-    return policy.method
-
-
 # guarded: tests/unit/test_guarded_settings.py::TestChance
 def unit_of(policy: Policy, individual: str | None) -> Unit:
     """Return the unit of privacy of a policy: a row, or an individual.
@@ -111,7 +106,7 @@ def unit_of(policy: Policy, individual: str | None) -> Unit:
     """
     if policy.individual is None:
         return ROW
-    return Unit(individual or policy.individual, private_method(policy).rows_per_individual)
+    return Unit(individual or policy.individual, PrivateMethod.of(policy).rows_per_individual)
 
 
 def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) -> exp.Table | exp.Subquery:
@@ -131,7 +126,7 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
         )
     # Values without an exact name have no text that is equal wherever the rows are.
     names = [found.name for found in bound.columns if found.traits.has_name]
-    most = private_method(bound.policy).rows_per_individual
+    most = PrivateMethod.of(bound.policy).rows_per_individual
     return bounded_rows(bound.source, individual, most, source.seed(), names)
 
 
@@ -139,7 +134,7 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
 def refuse_observed(bound: BoundPolicy) -> None:
     """Refuse labels that were read off the data: noise does not hide them."""
     observed = [name for name, domain in bound.domains.items() if domain == "observed"]
-    wanted = private_method(bound.policy)
+    wanted = PrivateMethod.of(bound.policy)
     if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
         raise TaxonomyError(
             "the values of these taxonomies were read off the data, which would be published with them; declare them "

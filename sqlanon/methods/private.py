@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import BudgetError, PolicyError, VerificationError, with_spent
 from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT
-from sqlanon.methods.chance import Chance, private_method, unit_of
+from sqlanon.methods.chance import Chance, unit_of
 from sqlanon.methods.run_reports import report_of
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.methods.noisy import PrivateMethod
@@ -71,7 +71,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         self.accountant = Accountant(
             self.chance.ledger,
             dataset=dataset.name,
-            method=private_method(bound_policy).name,
+            method=PrivateMethod.of(bound_policy).name,
             policy_sha256=bound_policy.sha256(),
             unit=unit_of(bound_policy, self.chance.individual),
             sources=dataset.sources,
@@ -119,7 +119,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         more_notes: Sequence[str] = (),
         **facts: Any,
     ) -> APrivateReport:
-        wanted = private_method(self.bound.policy)
+        wanted = PrivateMethod.of(self.bound.policy)
         notes = [*more_notes]
         if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
             notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
@@ -199,8 +199,7 @@ def private_guarantee(
 
     ``conditions`` are those of the method beside the common ones.
     """
-    policy, method = bound.policy, bound.policy.method
-    assert isinstance(method, PrivateMethod)
+    policy, method = bound.policy, PrivateMethod.of(bound.policy)
     void = why_void(method, chance.is_private)
     neighbours = "the presence of one row"
     if policy.individual is not None:
@@ -239,8 +238,7 @@ def _of_many(*, is_pure: bool) -> str:
 
 
 def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tuple[str, ...]:
-    conditions, method = [], bound.policy.method
-    assert isinstance(method, PrivateMethod)
+    conditions, method = [], PrivateMethod.of(bound.policy)
     if bound.policy.individual is None:
         of_many = _of_many(is_pure=method.is_pure)
         conditions.append(f"every individual owns one row; of n rows they are protected {of_many}")

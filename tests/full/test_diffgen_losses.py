@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.audits.mechanisms import Remembered
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode, settings_of
+from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode
 from tests.effort import examples
 from tests.engines import engine_of
 from tests.exact_diffgen import Path, path_probabilities
@@ -31,8 +31,8 @@ def probabilities(case: Case, **options: Any) -> Iterator[dict[Path, tuple[float
         bound = checked(prepare(engine, engine.resolve("given"), policy(case, **options)))
         with engine.transaction(), engine.scratch():
             points = encode(engine, bound, bound.source)
-            evidence = Remembered(engine, settings_of(bound).utility)
-            yield path_probabilities(points.axes, points.classes, settings_of(bound), evidence)
+            evidence = Remembered(engine, sa.DiffGen.of(bound.policy).utility)
+            yield path_probabilities(points.axes, points.classes, sa.DiffGen.of(bound.policy), evidence)
 
 
 def worst_loss(case: Case, row: dict[str, Any], **options: Any) -> tuple[float, float]:

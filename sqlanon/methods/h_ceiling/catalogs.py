@@ -40,10 +40,11 @@ from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling.ceiling_queries import catalog_error
 from sqlanon.methods.h_ceiling.ceiling_search import DIGITS
 from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions
-from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, settings_of
+from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again
 from sqlanon.methods.h_ceiling.links import Link, Links
 from sqlanon.methods.progress import Stopped
 from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import column, number
@@ -265,7 +266,7 @@ def best_with_catalog(
                 return candidate
             count = candidate.filled.added.count
             problems.append(f"{count:,} counterfeits at {tuple(candidate.filled.levels)}: {candidate.problem}")
-    kind = settings_of(table).catalog
+    kind = HCeiling.of(table.bound.policy).catalog
     raise UnsatisfiableError(
         f"no {kind} catalog was found for the {len(problems)} nodes that need the fewest counterfeits, "
         'by the values that were drawn; try again, or with another h, a smaller effective_k, or catalog "none":',

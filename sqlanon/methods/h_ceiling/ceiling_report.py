@@ -102,9 +102,8 @@ def guarantee(policy: Policy, report: Report, *, for_recipients: bool) -> Guaran
     For recipients it states the policy's minimum in place of attained values, which would reveal how many rows are
     true.
     """
-    settings = policy.method
+    settings = HCeiling.of(policy)
     assert isinstance(report, CeilingReport)
-    assert isinstance(settings, HCeiling)
     known = Known(report.fewest_true_rows, report.effective_k, is_attained=True)
     if for_recipients:
         known = Known(settings.fewest_true_rows, settings.least_effective_k, is_attained=False)

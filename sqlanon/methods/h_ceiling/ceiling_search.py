@@ -23,10 +23,10 @@ import numpy as np
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.h_ceiling.counterfeits import settings_of
 from sqlanon.methods.progress import Stopped
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.nodes.choice import Observer
 from sqlanon.nodes.counting import NodeCounter, node_summaries
@@ -235,7 +235,7 @@ class Needs:
         self._engine = engine
         self._table = table
         self._counter = NodeCounter(engine, table)
-        self._fewest = settings_of(table).fewest_true_rows
+        self._fewest = HCeiling.of(table.bound.policy).fewest_true_rows
         # Whatever the limit, never all rows: something must be left to publish.
         self._allowed = min(table.context.allowed_rows, table.context.row_count - 1) if self._fewest > 1 else 0
 

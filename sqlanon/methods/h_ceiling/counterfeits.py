@@ -56,12 +56,7 @@ class Filled:
 
     @property
     def settings(self) -> HCeiling:
-        return settings_of(self.table)
-
-
-def settings_of(table: EncodedTable) -> HCeiling:
-    assert isinstance(table.bound.policy.method, HCeiling)
-    return table.bound.policy.method
+        return HCeiling.of(self.table.bound.policy)
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
@@ -70,7 +65,7 @@ def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSou
     Raises:
         UnsatisfiableError: the policy leaves no value for the counterfeits of some classes.
     """
-    settings = settings_of(table)
+    settings = HCeiling.of(table.bound.policy)
     true = _true_rows(engine, table, levels)
     _find_lacking(engine, true, levels)
     totals = engine.fetch(queries.SQL.query("lacking_totals"), "classes that lack rows")[0]
@@ -93,7 +88,7 @@ def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
 
 
 def _true_rows(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedTable:
-    fewest = settings_of(table).fewest_true_rows
+    fewest = HCeiling.of(table.bound.policy).fewest_true_rows
     if fewest == 1:
         return table
     engine.run(queries.kept_cells(table.encoding, levels, fewest))
@@ -101,7 +96,7 @@ def _true_rows(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedT
 
 
 def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
-    settings, named = settings_of(table), queries.about(table.encoding, levels)
+    settings, named = HCeiling.of(table.bound.policy), queries.about(table.encoding, levels)
     engine.run(named.step(queries.KNOWN, "known_values"))
     cells = queries.cells_by_key(table.encoding, levels, ROW_COUNT)
     engine.run(named.step(queries.LACKING, "lacking", cells=cells, k=settings.k))
@@ -120,7 +115,7 @@ def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
 
 def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) -> None:
     engine.put(queries.DRAWN, pa.table({"anon_place": np.arange(len(drawn)), "anon_drawn_value": drawn}))
-    settings, named = settings_of(table), queries.about(table.encoding, levels)
+    settings, named = HCeiling.of(table.bound.policy), queries.about(table.encoding, levels)
     if settings.fill == "hidden":
         engine.run(named.step(queries.COUNTERFEITS, "hidden_counterfeits"))
     else:
@@ -132,7 +127,7 @@ def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) 
 def _drawn(
     engine: Compute, table: EncodedTable, levels: Levels, totals: Mapping[str, int], source: RandomSource
 ) -> Drawn:
-    settings = settings_of(table)
+    settings = HCeiling.of(table.bound.policy)
     if settings.fill == "hidden":
         if settings.impossible:
             query = queries.about(table.encoding, levels).query("classes_without_chances")
@@ -167,8 +162,7 @@ def _refuse_without_values(levels: Levels, classes: int) -> None:
 
 def put_entries(engine: Compute, policy: Policy) -> None:
     labels, sensitive = [], []
-    assert isinstance(policy.method, HCeiling)
-    for place, entry in enumerate(policy.method.impossible):
+    for place, entry in enumerate(HCeiling.of(policy).impossible):
         positions = [at for at, name in enumerate(policy.quasi_identifiers) if name in entry]
         labels += [(place, len(positions), at, entry[policy.quasi_identifiers[at]]) for at in positions]
         sensitive += [(place, entry[name]) for name in policy.sensitive]
@@ -179,7 +173,7 @@ def put_entries(engine: Compute, policy: Policy) -> None:
 
 def values_of_no_row(engine: Compute, table: EncodedTable) -> tuple[str, ...]:
     """Note the impossible combinations whose sensitive value occurs in no row; another table may have it."""
-    if not settings_of(table).impossible:
+    if not HCeiling.of(table.bound.policy).impossible:
         return ()
     found = engine.fetch(queries.about(table.encoding).query("values_of_no_row"), "values of impossible combinations")
     if not found:
@@ -203,7 +197,7 @@ def refuse_rows(engine: Compute, table: EncodedTable) -> None:
         problems.append(
             f'"{name}" is NULL in {nameless:,} rows: give them a value in a view or a query, or leave them out'
         )
-    if settings_of(table).impossible:
+    if HCeiling.of(table.bound.policy).impossible:
         unknown = queries.about(table.encoding).query("unknown_labels")
         names = table.bound.policy.quasi_identifiers
         problems += [

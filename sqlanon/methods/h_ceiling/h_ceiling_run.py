@@ -89,9 +89,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
 
     @property
     def settings(self) -> HCeiling:
-        settings = self.bound.policy.method
-        assert isinstance(settings, HCeiling)
-        return settings
+        return HCeiling.of(self.bound.policy)
 
     def refuse_request(self, policy: Policy) -> None:
         super().refuse_request(policy)

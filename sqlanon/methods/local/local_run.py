@@ -22,7 +22,7 @@ from sqlanon.methods.local.class_labels import (
 )
 from sqlanon.methods.local.least_loss import lower_bound
 from sqlanon.methods.local.local_classes import KeyedClasses, LocalClasses, covering_classes_of, found_classes
-from sqlanon.methods.local.local_table import LocalTable, judges_no_classes, settings_of
+from sqlanon.methods.local.local_table import LocalTable, judges_no_classes
 from sqlanon.methods.local.peeling import Watch
 from sqlanon.methods.run_reports import joint_facts, report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
@@ -107,7 +107,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
     custodian_fields = CUSTODIAN_FIELDS | {"minimality_rows", "minimality_cell_rows"}
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        method = settings_of(bound.policy)
+        method = LocalRecoding.of(bound.policy)
         refuse_wide(bound.lattice, str(method), most=MAX_NODES)
         if others := judges_no_classes(bound.policy.criteria.bounds):
             measures = ", ".join(other.measure.name for other in others)
@@ -138,7 +138,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
                     loss_alone = found_classes(self.engine, table.alone(), Watch(stopped=self.stopped)).loss
             watch = Watch(partial(stages.peeled, self.bound.lattice.size), self.stopped)
             classes = self.find(self.engine, table, watch)
-            is_bounded = settings_of(self.bound.policy).lower_bound
+            is_bounded = LocalRecoding.of(self.bound.policy).lower_bound
             if is_bounded is None:
                 is_bounded = classes.is_final and table.cell_count * self.bound.lattice.size <= BOUNDED_WORK
             if is_bounded and not self.request.earlier:
@@ -146,7 +146,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         return replace(classes, lower_bound=least_loss, loss_alone=loss_alone)
 
     def make(self, table: EncodedTable, choice: LocalClasses) -> LocalPublication:
-        engine, settings, left_out = self.engine, settings_of(self.bound.policy), choice.left_out
+        engine, settings, left_out = self.engine, LocalRecoding.of(self.bound.policy), choice.left_out
         numbered, table = table.encoding, without_numbers(table)
         encoding = replace(table.encoding, beside=settings.aggregates)
         table, recoding = replace(table, encoding=encoding), PerClass(encoding, numbered.spec.earlier)
@@ -225,7 +225,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         return Guarantee(
             claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
             conditions=plain.conditions,
-            not_covered=(*not_covered, *_not_covered(settings_of(made.bound.policy), report)),
+            not_covered=(*not_covered, *_not_covered(LocalRecoding.of(made.bound.policy), report)),
         )
 
 

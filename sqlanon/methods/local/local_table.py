@@ -45,7 +45,7 @@ class LocalTable:
         encoding = (source if looks_at_cells else source.without_values()).encoding
         encoding = replace(encoding, spec=replace(encoding.spec, row_weight=None))
         bounds = encoding.criteria.class_bounds
-        shares = settings_of(source.bound.policy).shares(source.bound.policy)
+        shares = LocalRecoding.of(source.bound.policy).shares(source.bound.policy)
         losses = zip(level_losses(source), (share * len(shares) * UNITS for share in shares), strict=True)
         self.engine, self.source = engine, source
         self.policy, self.lattice = source.bound.policy, source.bound.lattice
@@ -123,14 +123,9 @@ def key_roles(encoding: Encoding) -> dict[str, Role]:
 
 
 def loss_roles(policy: Policy) -> dict[str, Role]:
-    shares = enumerate(settings_of(policy).shares(policy))
+    shares = enumerate(LocalRecoding.of(policy).shares(policy))
     weighed = values("anon_shares", ("position", "share"), ([number(place), double(share)] for place, share in shares))
     return {"loss": column("ncp" if isinstance(policy.quality, NCP) else "lm"), "shares": weighed, "units": UNITS}
-
-
-def settings_of(policy: Policy) -> LocalRecoding:
-    assert isinstance(policy.method, LocalRecoding)
-    return policy.method
 
 
 def level_losses(source: EncodedTable) -> Table:

@@ -19,10 +19,11 @@ from functools import partial
 
 from sqlglot import exp
 
-from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty, settings_of
+from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty
 from sqlanon.methods.progress import Stopped, never
 from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.lattice import total
+from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.queries.encoding import INDIVIDUAL, ROW_COUNT, row_sum
 from sqlanon.queries.grouping import CLASS_ROWS, NODE, measure_column
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation, Step, column, count_distinct, given_lists, number
@@ -66,7 +67,7 @@ class Peeling:
         self._left, self._cell_count = table.cells, 0
         self._sql = table.sql.given(tried=TRIED, taken=TAKEN, failed=FAILED, since=0)
         self._looks_at_values = table.policy.criteria.looks_at_values
-        self._least_rows = max(settings_of(table.policy).min_share * table.source.context.row_count, 1)
+        self._least_rows = max(LocalRecoding.of(table.policy).min_share * table.source.context.row_count, 1)
 
     def take(self) -> tuple[int, int]:
         """Move passing classes into :data:`TAKEN`, and count the rows whose history their order reveals.

@@ -71,7 +71,6 @@ from sqlanon.model.budget import as_float
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.model.methods.sampled_methods import SAMPLE, EpsilonSafe, claimed_delta
-from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
@@ -106,7 +105,7 @@ class EpsilonSafeRun(NoisyNodeRun):
 
     @staticmethod
     def public_domains(engine: Compute, table: EncodedTable) -> None:
-        settings = epsilon_safe(table.bound.policy)
+        settings = EpsilonSafe.of(table.bound.policy)
         if not settings.chooses_node:
             return
         most = most_rows(settings.suppressed_weight)
@@ -124,12 +123,12 @@ class EpsilonSafeRun(NoisyNodeRun):
     def drawn_nodes(
         engine: Compute, table: EncodedTable, draws: Draws, domains: None, runs: int = 1
     ) -> Iterator[DrawnNode]:
-        drawn = drawn_on_sample if epsilon_safe(table.bound.policy).select_on == "sample" else drawn_on_table
+        drawn = drawn_on_sample if EpsilonSafe.of(table.bound.policy).select_on == "sample" else drawn_on_table
         yield from drawn(engine, table, draws, runs)
 
     @property
     def theorem(self) -> str:
-        method = epsilon_safe(self.bound.policy)
+        method = EpsilonSafe.of(self.bound.policy)
         if not method.chooses_node:
             return CLASSES
         theorem = ON_SAMPLE if method.select_on == "sample" else ON_TABLE
@@ -155,13 +154,8 @@ Choice = Callable[[Compute, EncodedTable, Draws, int, int], list[tuple[Levels, i
 """Draws nodes on a table in some runs; classes of fewer rows than a threshold are not shown."""
 
 
-def epsilon_safe(policy: Policy) -> EpsilonSafe:
-    assert isinstance(policy.method, EpsilonSafe)
-    return policy.method
-
-
 def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int) -> Iterator[DrawnNode]:
-    settings = epsilon_safe(table.bound.policy)
+    settings = EpsilonSafe.of(table.bound.policy)
     k, beta = settings.sampling.k, settings.sampling.beta
     if (node := public_node(table.bound)) is not None:
         found = [(node, runs)]
@@ -177,7 +171,7 @@ def drawn_on_sample(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int, choose: Choice | None = None
 ) -> Iterator[DrawnNode]:
     """Draw nodes on samples, by their scores unless ``choose`` is given; equal samples share them."""
-    sampling = epsilon_safe(table.bound.policy).sampling
+    sampling = EpsilonSafe.of(table.bound.policy).sampling
     k = sampling.k
     for sample, times in samples(engine, table, draws.source, sampling.beta, runs):
         with engine.scratch():
@@ -213,7 +207,7 @@ def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
     lattice, charge = table.bound.lattice, draws.charges[NODE]
-    settings = epsilon_safe(table.bound.policy)
+    settings = EpsilonSafe.of(table.bound.policy)
     weight = settings.suppressed_weight
     sensitivity = weight * WHOLE
     far = reach(charge, sensitivity, lattice.size)
@@ -225,7 +219,7 @@ def _draw_classes(
     engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, runs: int, sample: Integers | None = None
 ) -> list[Relation]:
     """Draw the sampled rows of each class of a node, unless the sample is given; k or more are shown."""
-    sampling = epsilon_safe(table.bound.policy).sampling
+    sampling = EpsilonSafe.of(table.bound.policy).sampling
     shown = table if sample is None else sampled_table(engine, table, sample)
     engine.run(private.combinations(AtNode(shown.encoding, levels)))
     found = engine.fetch(SQL.query("class_sizes", k=sampling.k), "classes", "class")

@@ -53,7 +53,6 @@ from sqlanon.methods.noisy_node.shared import (
 from sqlanon.methods.private import refusing_small_budgets
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import CELLS, IPA, NODE, ROLLED_UP, NoisyCounts
-from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries import noise as private
@@ -70,7 +69,7 @@ class NoisyCountsRun(NoisyNodeRun):
     @staticmethod
     def public_domains(engine: Compute, table: EncodedTable) -> Domains:
         bound = table.bound
-        domains, wanted = public_domains(engine, table), noisy_counts(bound.policy)
+        domains, wanted = public_domains(engine, table), NoisyCounts.of(bound.policy)
         if wanted.chooses_node and table.context.row_count > MAX_ROWS:
             most = f"{MAX_ROWS:,}"
             raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
@@ -89,12 +88,12 @@ class NoisyCountsRun(NoisyNodeRun):
             domain = domains.at(levels)
             recoding = AtNode(table.encoding, levels)
             drawing = partial(draw_counts, engine, table, recoding, draws, domain, count)
-            shown_from = thresholds(noisy_counts(table.bound.policy), domain)
+            shown_from = thresholds(NoisyCounts.of(table.bound.policy), domain)
             yield DrawnNode(levels, count, drawing, ROLLED_UP in draws.charges, shown_from)
 
     @property
     def theorem(self) -> str:
-        method = noisy_counts(self.bound.policy)
+        method = NoisyCounts.of(self.bound.policy)
         theorem = THEOREMS[method.name, method.is_pure]
         return theorem.format(SELECTIONS[method.selection]) if isinstance(method, IPA) else theorem
 
@@ -102,7 +101,7 @@ class NoisyCountsRun(NoisyNodeRun):
         self, made: NoisyPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Measured:
         measured, bound = super().verify(made, written, companions), made.bound
-        if not noisy_counts(bound.policy).reveal_diagnostics:
+        if not NoisyCounts.of(bound.policy).reveal_diagnostics:
             return measured
         query = private.diagnostics(bound.cells, bound.lattice.named(made.drawn.levels), written.relation)
         return replace(measured, diagnostics=self.engine.fetch(query, "diagnostics")[0])
@@ -137,13 +136,8 @@ class Domains:
         return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
 
 
-def noisy_counts(policy: Policy) -> NoisyCounts:
-    assert isinstance(policy.method, NoisyCounts)
-    return policy.method
-
-
 def public_domains(engine: Compute, table: EncodedTable) -> Domains:
-    method, encoding = noisy_counts(table.bound.policy), table.encoding
+    method, encoding = NoisyCounts.of(table.bound.policy), table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)
     engine.run(private.domain_values(encoding))
@@ -199,7 +193,7 @@ def draw_counts(
 
     Returns the relations of combinations; values are in :data:`private.NOISY_LEFT_OVER`.
     """
-    method = noisy_counts(table.bound.policy)
+    method = NoisyCounts.of(table.bound.policy)
     least = thresholds(method, domain)
     engine.run(private.combinations(recoding))
     count = row_count(engine, private.COMBINATIONS)

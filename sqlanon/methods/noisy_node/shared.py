@@ -31,7 +31,7 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.chance import bounded_source, private_method, refuse_observed
+from sqlanon.methods.chance import bounded_source, refuse_observed
 from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category
 from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import LabelsRecord, NodeRecord
@@ -49,13 +49,8 @@ from sqlanon.search.arrays import Mask, most_informative, spread_downwards
 from sqlanon.search.problem import batches
 
 
-def node_method(policy: Policy) -> NodeMethod:
-    assert isinstance(policy.method, NodeMethod)
-    return policy.method
-
-
 def public_node(bound: BoundPolicy) -> Levels | None:
-    given = node_method(bound.policy).node
+    given = NodeMethod.of(bound.policy).node
     return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
 
 
@@ -94,7 +89,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
     if problems:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
     refuse_observed(bound)
-    wanted, columns = private_method(bound.policy), {found.name: found for found in bound.columns}
+    wanted, columns = NodeMethod.of(bound.policy), {found.name: found for found in bound.columns}
     for name in bound.policy.sensitive:
         found = columns[name]
         if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
@@ -149,7 +144,7 @@ class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublicati
 
     def charge(self, table: EncodedTable) -> PaidNodes:
         domains = self.public_domains(self.engine, table)
-        wanted = node_method(self.bound.policy)
+        wanted = NodeMethod.of(self.bound.policy)
         return PaidNodes(table, domains, Draws(wanted, self.chance.source, self.accountant.charge(wanted.budgets)))
 
     def search(self, table: PaidNodes, stages: Stages) -> DrawnNode:

@@ -93,9 +93,7 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
 
     @property
     def settings(self) -> Relocation:
-        settings = self.bound.policy.method
-        assert isinstance(settings, Relocation)
-        return settings
+        return Relocation.of(self.bound.policy)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         refuse_inexact(bound)
@@ -188,8 +186,7 @@ def unsatisfiable(engine: Compute, table: EncodedTable, outcome: SearchOutcome) 
 
     The most general node has the fewest rows in small classes, whatever k is: if it fails, every node does.
     """
-    settings, context = table.bound.policy.method, table.context
-    assert isinstance(settings, Relocation)
+    settings, context = Relocation.of(table.bound.policy), table.context
     if not outcome.unsatisfiable:
         return UnsatisfiableError(
             f"no node with few enough rows in classes of fewer than {settings.k:,} was found yet:",

@@ -72,17 +72,12 @@ class ModelledColumn:
         return len(self.labels) + self.has_null
 
 
-def settings_of(bound: BoundPolicy) -> Synthetic:
-    assert isinstance(bound.policy.method, Synthetic)
-    return bound.policy.method
-
-
 def modelled_columns(engine: Compute, bound: BoundPolicy, problems: list[str]) -> tuple[ModelledColumn, ...]:
     """Make :data:`CODES`, and return the model's columns with their public domains; no row is read.
 
     ``problems`` gets a line, with advice, for each column with too many labels or single values, or none.
     """
-    settings = settings_of(bound)
+    settings = Synthetic.of(bound.policy)
     names = settings.columns(bound.policy)
     attributes = [(position, name) for position, name in enumerate(names) if name not in settings.numeric]
     make_leaves(engine, bound.taxonomy, attributes)
@@ -132,7 +127,7 @@ def impossible_combinations(
     """
     positions = {each.name: position for position, each in enumerate(columns)}
     found: list[Combination] = []
-    for combination in settings_of(bound).impossible:
+    for combination in Synthetic.of(bound.policy).impossible:
         codes: Combination = {}
         for position, name, labels in sorted((positions[name], name, labels) for name, labels in combination.items()):
             places = {label: place for place, label in enumerate(columns[position].labels)}
@@ -151,7 +146,7 @@ def impossible_sets(
     ``problems`` gets a line for each column with labels outside its domain, and for sets of too many cells.
     """
     found: dict[Columns, NDArray[np.bool_]] = {}
-    most = settings_of(bound).max_cells
+    most = Synthetic.of(bound.policy).max_cells
     for codes in impossible_combinations(bound, columns, problems):
         shape = [columns[position].size for position in codes]
         if (cells := prod(shape)) > most:
@@ -311,7 +306,7 @@ def _refuse_outside(
     }
     if unknown:
         raise unknown_values(engine, bound.description, unknown, bound.taxonomy, bound.known, max(outside.values()))
-    if settings_of(bound).outside == "drop":
+    if Synthetic.of(bound.policy).outside == "drop":
         return
     problems = [
         f'"{each.name}": {numbers:,} numbers out of its bins; widen them'

@@ -40,7 +40,6 @@ from sqlanon.methods.synthetic.domain import (
     modelled_columns,
     published_type,
     read_cells,
-    settings_of,
     whole_edges,
 )
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
@@ -84,7 +83,7 @@ def _misfits_of_step(found: SourceColumn, bins: Bins, unit: Fraction) -> Iterato
 
 def fractions_to_declare(bound: BoundPolicy) -> list[str]:
     """Note each fractional column with integral edges: its numbers may all be integers."""
-    settings, types = settings_of(bound), {found.name: found for found in bound.columns}
+    settings, types = Synthetic.of(bound.policy), {found.name: found for found in bound.columns}
     return [
         f'numbers of "{name}" ({types[name].type}) are drawn as fractions; if it is public that all are whole, give '
         f"the method step = {{ {name} = 1 }}"
@@ -190,7 +189,7 @@ class Counted:
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
     refuse_observed(bound)
-    settings, shapes = settings_of(bound), bound.all_shapes
+    settings, shapes = Synthetic.of(bound.policy), bound.all_shapes
     problems: list[str] = []
     for found in bound.columns:
         if (bins := settings.numeric.get(found.name)) is not None:
@@ -208,7 +207,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def counted(engine: Compute, bound: BoundPolicy, source: RandomSource) -> Counted:
-    settings = settings_of(bound)
+    settings = Synthetic.of(bound.policy)
     problems: list[str] = []
     columns = modelled_columns(engine, bound, problems)
     sizes = tuple(each.size for each in columns)

@@ -101,7 +101,7 @@ class SyntheticRun(PrivateRun[Counted, PaidTable, FittedModel, SyntheticPublicat
 
     @property
     def settings(self) -> Synthetic:
-        return domain.settings_of(self.bound)
+        return Synthetic.of(self.bound.policy)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         return checked(bound)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, Self
 
 from sqlanon.model.policy_value import PolicyValue
 from sqlanon.model.privacy import PrivacyModel
@@ -27,6 +27,9 @@ class Requirements(Protocol):
     def taxonomies(self) -> Mapping[str, object]:
         """By column, the rule that makes its taxonomy."""
 
+    @property
+    def method(self) -> MethodSettings: ...
+
 
 class MethodSettings(PolicyValue):
     """The settings of a method in a policy; :mod:`sqlanon.methods` has the rest.
@@ -34,6 +37,12 @@ class MethodSettings(PolicyValue):
     A class of its own has a field ``model``, a literal with its name, and is registered with
     :func:`sqlanon.model.policy_value.kind_of`. A module of this folder needs no other place to be known.
     """
+
+    @classmethod
+    def of(cls, policy: Requirements) -> Self:
+        """Return the method of a policy, which has to be of this class."""
+        assert isinstance(policy.method, cls)
+        return policy.method
 
     @property
     def name(self) -> str:

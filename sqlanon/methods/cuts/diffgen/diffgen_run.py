@@ -84,7 +84,7 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
 
     @property
     def settings(self) -> DiffGen:
-        return settings_of(self.bound)
+        return DiffGen.of(self.bound.policy)
 
     @property
     def companions(self) -> Sequence[str]:
@@ -181,11 +181,6 @@ class DiffGenRun(PrivateRun[Points, PaidPoints, Chosen, DiffGenPublication]):
         return [WITHIN] if self.settings.outside == "refuse" else ()
 
 
-def settings_of(bound: BoundPolicy) -> DiffGen:
-    assert isinstance(bound.policy.method, DiffGen)
-    return bound.policy.method
-
-
 def target_of(bound: BoundPolicy) -> tuple[int, str]:
     """Return the position of the taxonomy of classes, behind all predictors, and their column."""
     (target,) = bound.policy.sensitive
@@ -193,7 +188,7 @@ def target_of(bound: BoundPolicy) -> tuple[int, str]:
 
 
 def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
-    settings, target = settings_of(bound), target_of(bound)
+    settings, target = DiffGen.of(bound.policy), target_of(bound)
     found = points.found_axes(engine, bound, settings.numeric, settings.sets, [target])
     problems = [
         f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MAX_CHILDREN}: '
@@ -236,7 +231,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
     refuse_observed(bound)
     if problems := list(_misfits(bound)):
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)
-    settings = settings_of(bound)
+    settings = DiffGen.of(bound.policy)
     with refusing_small_budgets(settings):
         change, monotonic = draws.sensitivity(settings), draws.is_monotonic(settings)
         scale_for(settings.step, difference_sensitivity(change, monotonic=monotonic))
@@ -244,7 +239,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
 
 
 def _misfits(bound: BoundPolicy) -> Iterator[str]:
-    settings = settings_of(bound)
+    settings = DiffGen.of(bound.policy)
     (target,) = bound.policy.sensitive
     for found in bound.columns:
         if found.name in settings.numeric and not found.traits.is_number:

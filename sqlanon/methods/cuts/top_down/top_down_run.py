@@ -78,10 +78,10 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
 
     @property
     def settings(self) -> TopDownSpecialization:
-        return _settings_of(self.bound)
+        return TopDownSpecialization.of(self.bound.policy)
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        numeric, problems = _settings_of(bound).numeric, list[str]()
+        numeric, problems = TopDownSpecialization.of(bound.policy).numeric, list[str]()
         for found in bound.columns:
             if found.name in numeric and not found.traits.is_number:
                 problems.append(f"{points.no_number(found)}, or give it a taxonomy")
@@ -223,11 +223,6 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         )
 
 
-def _settings_of(bound: BoundPolicy) -> TopDownSpecialization:
-    assert isinstance(bound.policy.method, TopDownSpecialization)
-    return bound.policy.method
-
-
 def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:
     names = [*bound.policy.quasi_identifiers, target]
     nulls = [
@@ -236,7 +231,7 @@ def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty
     ]
     query = select([aliased(count_rows(), "rows"), *nulls], bound.source.copy())
     counts = engine.fetch(query, "rows, and NULL among them")[0]
-    rows, k = int(counts["rows"]), _settings_of(bound).k
+    rows, k = int(counts["rows"]), TopDownSpecialization.of(bound.policy).k
     if may_be_empty:
         return rows
     if rows == 0:
@@ -264,7 +259,7 @@ def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:
 
     Refuses too small a class, and joint classes of earlier releases with too few persons without a row.
     """
-    k = _settings_of(bound).k
+    k = TopDownSpecialization.of(bound.policy).k
     counts = engine.fetch(SQL.query("joint_parts", absent=ABSENT, k=k), "joint classes")[0]
     problems = []
     if counts["short_classes"]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.methods.progress import silent
+from sqlanon.methods.stages import silent
 
 if TYPE_CHECKING:
     from sqlanon.binding.loading import TaxonomyLoad

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
-from sqlanon.methods.progress import Progress, never, silent, stopping
+from sqlanon.methods.stages import Progress, never, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:

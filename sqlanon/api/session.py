@@ -16,7 +16,7 @@ from sqlanon.api.session_releases import ReleaseRegister, Releases
 from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.progress import Progress, silent, stopping
+from sqlanon.methods.stages import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from sqlanon.cli.interrupt import keeping
 from sqlanon.cli.options import Spelled
 from sqlanon.cli.output import ExitCode, progress, put, say, show, write, write_event, write_file, write_json
 from sqlanon.errors import VerificationError
-from sqlanon.methods.progress import never
+from sqlanon.methods.stages import never
 from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:

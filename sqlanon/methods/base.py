@@ -24,8 +24,7 @@ from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.progress import Stopped, never
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Stages, Stopped, never
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record

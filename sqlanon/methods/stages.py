@@ -1,4 +1,4 @@
-"""The stages of a run: their durations and their progress events."""
+"""The stages of a run: their durations, their progress events, and the question whether to stop searching."""
 
 from __future__ import annotations
 
@@ -7,16 +7,46 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.progress import Progress, silent
+from sqlanon.errors import PolicyError
 from sqlanon.model.events import Event, Stage, State
-from sqlanon.search import Inquiry, SearchOutcome
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb import Compute
+    from sqlanon.search import Inquiry, SearchOutcome
+
+Progress = Callable[[Event], None]  # called with each event, in the thread of the run
+Stopped = Callable[[], bool]  # returns True to end the search with the best node so far
 
 PERIOD = 0.2  # seconds between two events of a stage, at least
 BOUND_PERIOD = 0.5  # seconds between two lower bounds, at least
 BOUND_SHARE = 0.05  # the share of search time to spend on lower bounds that are only shown
+
+
+def silent(_event: Event) -> None: ...
+
+
+def never() -> bool:
+    return False
+
+
+def stopping(
+    time_limit: float | None, stop: Stopped | None, clock: Callable[[], float] = time.monotonic
+) -> Stopped | None:
+    """Return a callback that stops after a time limit or when ``stop`` says so; None if neither is given.
+
+    Raises:
+        PolicyError: the limit is not a positive number.
+    """
+    if time_limit is None:
+        return stop
+    if isinstance(time_limit, bool) or not isinstance(time_limit, int | float):
+        raise PolicyError(f"the time limit is a {type(time_limit).__name__}, not a number of seconds")
+    if not time_limit > 0:
+        raise PolicyError(f"the time limit, {time_limit:g} seconds, is not a positive number")
+    end = clock() + time_limit
+    return lambda: clock() >= end or (stop is not None and stop())
 
 
 class Pace:

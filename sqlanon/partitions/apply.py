@@ -10,8 +10,7 @@ from sqlanon.binding.prepare import read_by, with_present_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
-from sqlanon.methods.progress import Progress, silent
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fitted import PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord

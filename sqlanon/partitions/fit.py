@@ -23,9 +23,8 @@ from sqlanon.methods.base import AnyRun, Request
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.methods.local.class_labels import PerClass
 from sqlanon.methods.local.local_run import LocalFitRun, LocalPublication
-from sqlanon.methods.progress import Progress, Stopped, never, silent
 from sqlanon.methods.run_reports import NodePublication, found_by
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Progress, Stages, Stopped, never, silent
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fitted import Fit, refuse_unfit

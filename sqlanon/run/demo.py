@@ -16,8 +16,7 @@ from sqlglot import exp
 from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.engines.duckdb import Engine
 from sqlanon.methods.base import Request
-from sqlanon.methods.progress import Progress
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Progress, Stages
 from sqlanon.model.destination import destination
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Release, Result, Verification

@@ -17,8 +17,7 @@ from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Request, method_of
-from sqlanon.methods.progress import silent
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Stages, silent
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.targets import Target

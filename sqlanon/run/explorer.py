@@ -18,8 +18,7 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.progress import Progress, Stopped
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Progress, Stages, Stopped
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec
 from sqlanon.model.release import Result

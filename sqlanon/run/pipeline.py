@@ -17,8 +17,7 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
 from sqlanon.methods.local.least_loss import estimated_loss
-from sqlanon.methods.progress import Progress, silent
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
 from sqlanon.model.policy.policy import Policy

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.binding import stored_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.progress import silent
+from sqlanon.methods.stages import silent
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded

@@ -11,8 +11,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.progress import stopping
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Stages, stopping
 from sqlanon.nodes import counting
 from tests.commands import document, sqlanon
 

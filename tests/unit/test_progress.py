@@ -9,8 +9,7 @@ import pytest
 
 from sqlanon.cli.output import MAYBE_PUBLISHED, NOTHING_PUBLISHED, PUBLISHED, progress
 from sqlanon.engines.duckdb.statements import Watcher
-from sqlanon.methods.progress import silent
-from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages
+from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages, silent
 from sqlanon.model.events import Event
 from sqlanon.search import Inquiry
 

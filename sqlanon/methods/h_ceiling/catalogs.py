@@ -42,7 +42,7 @@ from sqlanon.methods.h_ceiling.ceiling_search import DIGITS
 from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again
 from sqlanon.methods.h_ceiling.links import Link, Links
-from sqlanon.methods.progress import Stopped
+from sqlanon.methods.stages import Stopped
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.nodes.table import EncodedTable

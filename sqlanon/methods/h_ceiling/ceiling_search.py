@@ -23,7 +23,7 @@ import numpy as np
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.progress import Stopped
+from sqlanon.methods.stages import Stopped
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.counterfeiting import HCeiling

@@ -20,7 +20,7 @@ from functools import partial
 from sqlglot import exp
 
 from sqlanon.methods.local.local_table import CLASS, KEY, LocalTable, make_empty
-from sqlanon.methods.progress import Stopped, never
+from sqlanon.methods.stages import Stopped, never
 from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.lattice import total
 from sqlanon.model.methods.full_domain import LocalRecoding

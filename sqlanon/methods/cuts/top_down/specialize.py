@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlanon.engines.duckdb import Compute
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, NumericAxis, Piece, Specialization
-from sqlanon.methods.progress import Stopped, never
+from sqlanon.methods.stages import Stopped, never
 from sqlanon.queries.encoding import EARLIER
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries

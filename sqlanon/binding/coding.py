@@ -90,7 +90,7 @@ def _misfits(engine: Compute, columns: Iterable[SourceColumn], bounds: Mapping[s
         if each.traits.is_number:
             numbers[each.name] = each
         else:
-            yield f'"{each.name}" is of type {each.type}, not of numbers: cast it in a view or a query'
+            yield f'"{each.name}" has type {each.type}, which is not numeric: cast it in a view or a query'
     # A floating-point type holds every bound closely enough.
     exact = {name: each.type for name, each in numbers.items() if not each.traits.is_float}
     if not exact:
@@ -171,8 +171,8 @@ def refuse_texts(engine: Compute, source: ResolvedSource, names: Sequence[str]) 
     others = {name: others for name, (_, others) in _counted(engine, source, names).items() if others}
     if others:
         raise PolicyError(
-            f"{source.description} has texts that are no numbers, where the policy has numbers; make them NULL or "
-            "numbers in a query:",
+            f"{source.description} has texts where the policy needs numbers; convert them to numbers or NULL in a "
+            "query:",
             [f'"{name}": {count:,} {"text" if count == 1 else "texts"}' for name, count in others.items()],
         )
 

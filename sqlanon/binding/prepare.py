@@ -42,8 +42,8 @@ from sqlanon.queries.taxonomies import leaves_of
 PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")  # names that DuckDB does not encode in names of folders; it never decodes any
 
 FORM = (
-    "private methods read CSV in one form, since another would be guessed from its rows: commas (tabs in .tsv) between "
-    'cells, double quotes around them, and names in the first line; say by [csv] what is otherwise, such as delim = ";"'
+    "private methods read CSV in a fixed form, since guessing another would depend on its rows: commas (tabs in .tsv) "
+    'between cells, double quotes, and names in the first line; set what differs in [csv], such as delim = ";"'
 )
 
 
@@ -58,8 +58,8 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy, *, has_earli
     """
     if policy.held_with and not has_earlier:
         raise PolicyError(
-            "earlier releases are looked at by anonymize and explain alone: leave earlier out of the policy for this, "
-            "and what is found holds for the present release by itself"
+            "only anonymize and explain look at earlier releases: remove earlier from the policy here; the results "
+            "then hold for this release by itself"
         )
     engine.refuse_collation()  # before the taxonomies are checked, which look malformed under a collation
     source, columns = unguessed(engine, source, policy)
@@ -187,13 +187,13 @@ def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by
         if name in nested and name not in policy.quasi_identifiers and name in policy.released_columns
     ]
     problems += [
-        f'column "{name}" has a name that readers of folders misread; rename it in a view, with letters of ASCII, '
-        "digits and _ - . ~ alone"
+        f'column "{name}" has a name that readers of folders misread; rename it in a view, using only ASCII '
+        "letters, digits and _ - . ~"
         for name in partition_by
         if name in policy.released_columns and not PLAIN.fullmatch(name)
     ]
     if partition_by and policy.released_columns <= set(partition_by):
-        problems.append("no column would be left to stand in the files")
+        problems.append("no column would be left in the files")
     if problems:
         raise PolicyError("the release cannot be partitioned:", problems)
 

@@ -101,8 +101,8 @@ def read_note(path: Path) -> Entries:
         return {digest: _entry(entry) for digest, entry in document.get(RELEASES, {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise EngineError(
-            f"{place} is not what sqlanon writes beside a CSV, so the types of its columns are not known; bring it "
-            "back, or remove it to have the CSV read as any other",
+            f"{place} was not written by sqlanon, or was changed since, so the types of its CSV are unknown; restore "
+            "it, or remove it to read the CSV like any other",
             step="source",
         ) from None
 

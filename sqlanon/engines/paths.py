@@ -83,8 +83,8 @@ def marked(folder: str | Path) -> FolderRecord | None:
         return FolderRecord.model_validate(facts_of(text).get("folder"))
     except (ValidationError, RecursionError):
         raise EngineError(
-            f"{marker} is not what sqlanon writes beside a release, so the types of its columns are not known; bring "
-            "it back, or remove it to have the files read as any others",
+            f"{marker} was not written by sqlanon, or was changed since, so the types of its columns are unknown; "
+            "restore it, or remove it to read the files like any others",
             step="source",
         ) from None
 

@@ -125,7 +125,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         self.request = request
         self.refuse_request(policy)
         if engine.is_far(source.relation) and not self.takes_far_rows:
-            reason = f"{policy.method} reads rows of the database alone: copy those of {source.description} there"
+            reason = f"{policy.method} can only read rows in the database: copy {source.description} into it"
             raise PolicyError(reason)
         bound = prepare(engine, source, policy, has_earlier=len(policy.held_with) == len(request.earlier))
         refuse_far(engine, bound)
@@ -141,10 +141,10 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         draws = self.is_private or self.is_random
         if (request.names_account and not self.is_private) or (request.random_source is not None and not draws):
             names = "dataset and public" if self.is_random else "dataset, public and random_source"
-            raise PolicyError(f"{names} are for private methods, and this one is not private")
+            raise PolicyError(f"{names} apply only to private methods, and {policy.method} is not private")
         if request.max_loss is not None and (self.is_private or not request.max_loss >= 0):
-            why = "a private method measures none" if self.is_private else "it is 0 or more"
-            raise PolicyError(f"max_loss is the loss that a release may have: {why}")
+            why = "a private method measures none" if self.is_private else "it must be 0 or more"
+            raise PolicyError(f"max_loss limits the loss of a release: {why}")
         if request.node is not None and not self.takes_node:
             raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
 

@@ -92,8 +92,8 @@ def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, datase
     is_public = origin is not None and (origin.tables & tables or (not origin.tables and has_files))
     if origin is None or is_public:
         raise PolicyError(
-            f'"{policy.individual}" of {source.description} is not known to be a plain column of what is charged, so '
-            "nobody can say whose rows are counted: name it, or rename it with AS, and make it of nothing else"
+            f'"{policy.individual}" of {source.description} cannot be traced to a plain column of a charged table or '
+            "file, so it is unknown whose rows are counted: select the column itself, renamed with AS if need be"
         )
     return origin.name
 

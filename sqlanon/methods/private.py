@@ -106,7 +106,8 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
     def verify(self, made: DrawnT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
         if problems := self.compare(made, written, companions).differences:
             raise VerificationError(
-                "what was written is not what was drawn; it was withdrawn, and what was spent is spent:", problems
+                "the written release differs from the drawn one and was withdrawn; what was spent stays spent:",
+                problems,
             )
         return Measured()
 
@@ -124,9 +125,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
             notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
         if made.row_count == 0:
-            notes.append(
-                "no count reached its threshold, so that the release has no rows: spend more, or generalize more"
-            )
+            notes.append("no count reached its threshold, so the release has no rows: spend more, or generalize more")
         return report_of(
             kind,
             self.bound,
@@ -180,15 +179,15 @@ def refusing_small_budgets(method: PrivateMethod) -> Iterator[None]:
 def no_category(found: SourceColumn) -> str:
     """Explain why a column whose equal values differ in spelling cannot be rebuilt from counts."""
     return (
-        f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
-        "spelled in several ways; cast it to VARCHAR in a view"
+        f'"{found.name}" is published as a category, but equal values of its type, {found.type}, can be spelled in '
+        "several ways: cast it to VARCHAR in a view"
     )
 
 
 def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
     """Return the reason why a release promises nothing; None if it promises privacy."""
     if method.void is None and not source_is_private:
-        return "its noise is from a seeded source: whoever knows the seed can take it away"
+        return "its noise is from a seeded source: whoever knows the seed can subtract it"
     return method.void
 
 

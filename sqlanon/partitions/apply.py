@@ -201,7 +201,7 @@ def _verified(partition: Partition, written: ResolvedSource, entry: Entry) -> Me
     found = queries.SQL.query("counts_of_rows", rows=written.relation, columns=queries.counted_columns(policy))
     differences = engine.fetch(queries.SQL.query("count_differences", counts=found, others=own), "counts")[0]
     if differences["differences"]:
-        shortfalls.append("its rows are not those that were counted")
+        shortfalls.append("its rows differ from the counted ones")
     if shortfalls:
         raise VerificationError(
             f"{written.description} does not meet its policy together with what was published; did a source or a "

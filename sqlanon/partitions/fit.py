@@ -68,9 +68,9 @@ def fit(
     refuse_unfit(policy)
     refuse_method(policy, "fit")
     if policy.method.name not in FITTED:
-        raise PolicyError(
-            f"a fit is of full domains or of local recoding: partitions cannot be published by the {policy.method}"
-        ).with_guide("partition-after-partition")
+        raise PolicyError(f"partitions need full domains or local recoding, not the {policy.method}").with_guide(
+            "partition-after-partition"
+        )
     stages = Stages(progress)
     columns = [found.name for found in engine.describe(source.relation)]
     present = policy.without_missing_identifiers(columns)

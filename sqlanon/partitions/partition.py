@@ -127,8 +127,8 @@ def is_published(partition: Partition, entry: Entry, replace: Replace) -> bool:
         return has_same and release_at(partition.engine, entry.place) == entry.release
     if release_at(partition.engine, entry.place) != entry.release:
         raise EngineError(
-            f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
-            "bring it back, or publish it anew with replace=True",
+            f'the partition "{name}" of this fit is missing, but its rows count: restore it, or publish it again with '
+            "replace=True",
             step="target",
         )
     if not partition.has_rows_of(entry):

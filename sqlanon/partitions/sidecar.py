@@ -60,7 +60,7 @@ class Place(BaseModel):
 def place_of(engine: Engine, into: Destination) -> Place:
     """Find the place of a target; refuse lakes and stores."""
     if into.kind in ("lake", "store"):
-        reason = f"a sidecar counts no partition in the {into.described}: publish it to a table, a file or a folder"
+        reason = f"partitions cannot be published to the {into.described}: use a table, a file or a folder"
         raise EngineError(reason, step="target")
     if into.kind != "table":
         return Place(name=into.name, file=str(into.path.resolve()))
@@ -254,7 +254,7 @@ def attached(engine: Engine, path: Path, name: str = CATALOG, *, new: bool = Fal
                 reason = f"{path} is in use by another run{error.held_by}: partitions are published one after another"
                 reason += ", so wait for it"
             elif error.refusal is Refusal.UNWRITABLE:
-                reason = f"{path} cannot be written, which publishing a partition does"
+                reason = f"{path} is not writable, and publishing a partition writes to it"
             raise error.reworded(reason, "sidecar") from None
         yield
 
@@ -263,7 +263,7 @@ def refuse_other_parts(engine: Compute, path: Path, catalog: str = CATALOG) -> N
     """Refuse a file with anything that reading or writing its tables would execute."""
     query = SQL.query("other_parts", catalog=string(catalog))
     if engine.fetch(query, "the parts of the sidecar")[0]["part_count"]:
-        reason = f"{path} is not what `sqlanon fit` makes: it has more than plain tables, and none of it was read"
+        reason = f"{path} was not made by `sqlanon fit`: it has more than plain tables, and nothing in it was read"
         raise EngineError(reason, step="sidecar")
 
 
@@ -277,11 +277,11 @@ def _read_fit(engine: Engine, path: Path) -> Fit:
         raise _not_a_fit(path) from None
     except EngineError as error:
         raise (error if error.step == "sidecar" or error.refusal is not None else _not_a_fit(path)) from None
-    raise EngineError(f"{path} was made by another version of sqlanon: take that one", step="sidecar")
+    raise EngineError(f"{path} was made by another version of sqlanon: use that one", step="sidecar")
 
 
 def _not_a_fit(path: Path) -> EngineError:
-    return EngineError(f"{path} is not what `sqlanon fit` makes", step="sidecar")
+    return EngineError(f"{path} was not made by `sqlanon fit`, or is damaged", step="sidecar")
 
 
 def _unchanged_fit(engine: Engine, path: Path, fit: Fit) -> Fit:

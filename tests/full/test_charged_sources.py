@@ -188,10 +188,10 @@ class TestOneAccount:
             "CREATE MACRO file_of(name) AS TABLE (FROM read_parquet(name))"
         )
         for source, reason in (
-            ("FROM read_parquet('a.par' || 'quet')", "puts names of files together"),
-            ("FROM read_parquet(getvariable('file'))", "puts names of files together"),
-            ("FROM query('FROM ''a.parquet''')", "puts names of files together"),
-            ("FROM file_of('a.parquet')", "puts names of files together"),
+            ("FROM read_parquet('a.par' || 'quet')", "computes file names"),
+            ("FROM read_parquet(getvariable('file'))", "computes file names"),
+            ("FROM query('FROM ''a.parquet''')", "computes file names"),
+            ("FROM file_of('a.parquet')", "computes file names"),
             ("SELECT p.* FROM people AS p SEMI JOIN duckdb_tables() AS t ON t.estimated_size > p.age", "duckdb_tables"),
             ("SELECT p.* FROM people AS p, sniff_csv('a.csv')", "sniff_csv"),
         ):
@@ -360,7 +360,7 @@ class TestIndividuals:
 
     def test_a_query_that_redefines_it_is_refused(self, session: sa.Session) -> None:
         by_person = sa.Policy(**ROLES, individual="person", method=METHOD)
-        with pytest.raises(sa.PolicyError, match=r'"person" of the query is not known to be a plain column'):
+        with pytest.raises(sa.PolicyError, match=r'"person" of the query cannot be traced to a plain column'):
             session.anonymize(
                 "SELECT * REPLACE (person * 10 + age AS person) FROM people", by_person, "r", dataset="people"
             )
@@ -379,7 +379,7 @@ class TestIndividuals:
     def test_individuals_are_not_those_of_a_public_table(self, session: sa.Session) -> None:
         by_person = sa.Policy(**ROLES, individual="person", method=METHOD)
         query = "SELECT c.person, p.* EXCLUDE (person) FROM people AS p JOIN codes AS c ON p.person = c.person"
-        with pytest.raises(sa.PolicyError, match="not known to be a plain column of what is charged"):
+        with pytest.raises(sa.PolicyError, match="cannot be traced to a plain column"):
             session.anonymize(query, by_person, "r", dataset="people", public=["codes"])
 
 

@@ -73,7 +73,7 @@ def test_a_chosen_node_is_published(clinic: Path) -> None:
     assert "the node was given" in shown.stdout
     refused = sqlanon(*published("run", "--node", "age=0,sex=0", "--into", "raw"), folder=clinic)
     assert (refused.returncode, refused.stdout) == (3, "")
-    assert "the node that was given does not meet the policy" in refused.stderr
+    assert "the given node does not meet the policy" in refused.stderr
     wrong = sqlanon(*published("run", "--node", "age=7,six=0", "--into", "raw"), folder=clinic)
     assert wrong.returncode == 2
     assert '"six" is not a quasi-identifier; did you mean "sex"?' in wrong.stderr

@@ -57,15 +57,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "ragged.csv": (lines("age,sex,zip,disease", PERSONS, 10, ["30,m,5", *PERSONS]), f"line 22 of ragged.csv {FEW}"),
     "no_header_text.csv": (
         lines("Bonn,nurse", ["Trier,cook", "Bonn,cook", "Trier,nurse"]),
-        "its fields stand in other rows, too; write one, or give the names, [csv] header",
+        "its fields also occur in other rows; add one, or give the names, [csv] header",
     ),
     "latin1.csv": (GERMAN.encode("latin-1"), "line 2 of latin1.csv is not UTF-8; say what it is by [csv] encoding"),
     "utf16.csv": (GERMAN.encode("utf-16"), "line 1 of utf16.csv is not UTF-8; say what it is by [csv] encoding"),
     "long.csv": (lines("a,b", ["1," + "x" * 2_100_000], 1), "line 2 of long.csv is longer than 2 MB"),
-    "plain.txt": (lines("a,b", PERSONS), "plain.txt is not read: if it is a CSV file, give it a name that ends in"),
-    "packed.csv.bz2": (b"BZh9", "packed.csv.bz2 is not read: unpack it, or pack it as .gz or .zst"),
-    "packed.zip": (b"PK", "packed.zip is not read: unpack it, or pack it as .gz or .zst"),
-    "survey.sav": (b"$FL2", "survey.sav is not read: save it as CSV or Parquet"),
+    "plain.txt": (lines("a,b", PERSONS), "plain.txt cannot be read: if it is a CSV file, give it a name that ends in"),
+    "packed.csv.bz2": (b"BZh9", "packed.csv.bz2 cannot be read: unpack it, or pack it as .gz or .zst"),
+    "packed.zip": (b"PK", "packed.zip cannot be read: unpack it, or pack it as .gz or .zst"),
+    "survey.sav": (b"$FL2", "survey.sav cannot be read: save it as CSV or Parquet"),
 }
 """Those that are refused, and why."""
 

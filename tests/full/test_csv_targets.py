@@ -32,7 +32,7 @@ KEPT = (
     "DATE '0044-03-15 (BC)'", "'null'::JSON", """'{"a": ""}'::JSON""", "CAST(NULL AS INTEGER)",
 )  # fmt: skip
 REFUSED = {
-    "[1]": r'CSV has no form for the values of the columns "value" \(INTEGER\[\]\)',
+    "[1]": r'CSV cannot hold the columns "value" \(INTEGER\[\]\)',
     "'a'::BLOB": r'"value" \(BLOB\)',
     "repeat('x', 3000000)": "more than 2,000,000 bytes",
 }
@@ -238,7 +238,7 @@ class TestNote:
             assert (names(tmp_path), Path(NOTE).read_text(encoding="utf-8")) == ([NOTE], text)
             write(session, "FROM given", replace="anything")
             Path(NOTE).write_text(text, encoding="utf-8")
-            with pytest.raises(sa.EngineError, match="is not what sqlanon writes beside a CSV"):
+            with pytest.raises(sa.EngineError, match="was not written by sqlanon"):
                 session.verify(INTO, POLICY)
             Path(INTO).unlink()
 

@@ -241,7 +241,7 @@ class TestNumbersAndDays:
         roles = {"quasi_identifiers": ["age"], "rest": "identifier", "privacy": [sa.KAnonymity(2)], "taxonomies": age}
         with pytest.raises(sa.TaxonomyError, match='"age": 1 distinct value in 4 rows'):
             session.anonymize("spelled.csv", sa.Policy(**roles), "released")
-        with pytest.raises(sa.PolicyError, match="texts that are no numbers") as refused:
+        with pytest.raises(sa.PolicyError, match="texts where the policy needs numbers") as refused:
             session.anonymize("spelled.csv", sa.Policy(**roles, row_weight="weight"), "released")
         assert refused.value.problems == ('"weight": 4 texts',)
         roles |= {"quasi_identifiers": ["seen"], "taxonomies": {"seen": "dates"}}
@@ -259,10 +259,10 @@ REFUSED = {
     "a,b\n1,2\n40 rows\n": "line 3 of odd.csv has 1 field where the first line has 2",
     "a,b,\n1,2\n3,4\n": "line 2 of odd.csv has 2 fields where the first line has 3",
     "Report of 2024\n\na,b\n1,2\n": "line 3 of odd.csv has more where the first line has 1",
-    "1,2\n3,4\n": "the first line of odd.csv is not a line of names: it has no letter",
-    "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "its fields stand in other rows, too",
-    "\na, b\n1,2\n": "is not a line of names: nothing stands in it",
-    "sep=;\na;b\n1;2\n": "it says for Excel what stands between fields",
+    "1,2\n3,4\n": "the first line of odd.csv is not a header: it has no letters",
+    "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "its fields also occur in other rows",
+    "\na, b\n1,2\n": "is not a header: it is empty",
+    "sep=;\na;b\n1;2\n": "it gives the delimiter for Excel",
     'q,"a\nb"\nx,1\n': "a name in it has a line break",
     "Jane Roe,34\nJohn Doe,35\nAnn Poe,36\n": "it has numbers or days where other lines have them",
     'a,b\n1,"x"y\n': "line 2 of odd.csv has a quote that nothing closes",

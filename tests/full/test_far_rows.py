@@ -141,7 +141,7 @@ def test_nothing_but_counts_comes_near(
 
 def test_a_method_that_has_not_been_checked_is_refused(sides: Sides) -> None:
     unchecked = mock.patch.object(FullDomainRun, "takes_far_rows", new=False)
-    with unchecked, pytest.raises(sa.PolicyError, match="reads rows of the database alone"):
+    with unchecked, pytest.raises(sa.PolicyError, match="can only read rows in the database"):
         sides.released(POLICIES["k"])
 
 

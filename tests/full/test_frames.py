@@ -299,7 +299,10 @@ class TestWhatIsNoSource:
             (twice, 'Arrow table have equal names: "x" and "X", "y" and "y"; rename them'),
             (pd.DataFrame([[1, 2]], columns=[0, "0"]), 'equal names: "0" and "0"; rename them'),
             (pl.DataFrame({"x": [1], "X": [1]}), 'equal names: "x" and "X"; rename them'),
-            (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])), "have several levels: join them"),
+            (
+                pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])),
+                "several levels: join them",
+            ),
             (pd.DataFrame({"x": [1, object()], "y": [1, 2]}), 'without a text in "x": convert'),
             (pd.Series([1]), "pandas Series is one column of a table: give its to_frame()"),
             (pl.Series([1]), "polars Series is one column of a table: give its to_frame()"),

@@ -74,7 +74,7 @@ def test_sources_and_requests_that_do_not_fit(tmp_path: Path) -> None:
         for asked, words in requests:
             with pytest.raises(sa.PolicyError, match=words):
                 session.anonymize("people", people_policy(), "released", replace="anything", **asked)
-        with pytest.raises(sa.PolicyError, match="a fit is of full domains"):
+        with pytest.raises(sa.PolicyError, match="partitions need full domains"):
             session.partitions.fit("people", people_policy(), tmp_path / "fit.json")
         with pytest.raises(sa.EngineError, match="give the names of tables"):
             session.anonymize("people", people_policy(), tmp_path / "x.parquet", tables={"counterfeits": "invented"})
@@ -91,7 +91,7 @@ def test_what_no_node_can_be() -> None:
         (people_policy(h=0.2).model_copy(update={"minimum_levels": {"sex": 1}}), r"h = 0.2.*\n.*degree of 0.5"),
         (
             people_policy(fewest_true_rows=2, suppression_limit=0.1),
-            r"suppresses 4 rows or fewer.*\n.*leaves out 6 of 40 rows",
+            r"suppresses more than the 4 rows allowed.*\n.*leaves out 6 of 40 rows",
         ),
     ]
     with session_of_people() as session:

@@ -371,7 +371,7 @@ FILES: dict[str, dict[str, Change]] = {
 SAID = {
     **dict.fromkeys(["copied", "hidden", "beside", "below", "linked"], "more files"), "gone": "fewer files",
     "renamed": "other names or sizes", "exchanged": "other names or sizes", "no marker": "no provenance",
-    "an empty marker": "_sqlanon.json is not what sqlanon writes", "no data": "cannot be read",
+    "an empty marker": "_sqlanon.json was not written by sqlanon", "no data": "cannot be read",
 }  # fmt: skip
 """What is said of some changes of a folder, whose names, as those of its files, are not quoted."""
 

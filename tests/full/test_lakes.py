@@ -216,7 +216,7 @@ class TestMarkers:
         changes += [{"columns": each} for each in ({"age": 1}, {}, ["age"])]
         for layout in (*({**note["folder"], **change} for change in changes), None, []):
             (release / "_sqlanon.json").write_text(json.dumps({"sqlanon": {**note, "folder": layout}}))
-            with pytest.raises(sa.EngineError, match=r"_sqlanon.json is not what sqlanon writes"):
+            with pytest.raises(sa.EngineError, match=r"_sqlanon.json was not written by sqlanon"):
                 session.measure("release", POLICY)
         with pytest.raises(sa.EngineError, match="not replaced"):
             session.anonymize("people", POLICY, into="release/", replace=True)

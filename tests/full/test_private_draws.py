@@ -182,7 +182,7 @@ def test_a_release_that_is_not_what_was_drawn_is_withdrawn(
     honest = Run.released_rows
     monkeypatch.setattr(Run, "released_rows", lambda *given: honest(*given).limit(1, copy=False))
     method = sa.Histogram(budget=sa.Budget(1, "0.01"), node={"age": 2, "sex": 1})
-    with pytest.raises(sa.VerificationError, match="what was written is not what was drawn"):
+    with pytest.raises(sa.VerificationError, match="the written release differs from the drawn one"):
         session.anonymize("people", policy(method), "released", random_source=AllUnseen(100, 0))
     assert session.connection.execute(
         "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'released'"

@@ -156,7 +156,7 @@ class TestGuessedTypes:
             f"FROM read_json('{place}')": "read_json",
         }
         for query, named in guessed.items():
-            with pytest.raises(sa.PolicyError, match="that single rows decide; write read_csv") as error:
+            with pytest.raises(sa.PolicyError, match="which a private method would publish; write read_csv") as error:
                 engine.unguessed(engine.resolve(query))
             assert error.value.problems == (f"{named} guesses types",), query
         follows_rows = {
@@ -182,8 +182,8 @@ class TestGuessedTypes:
             found = engine.unguessed(engine.resolve(str(place))).relation.sql("duckdb")
             assert session.connection.execute(f"FROM {found}").fetchall() == rows
         odd = {
-            "person;age;sex;illness\n1;20;f;flu\n": ("private methods read CSV in one form", sa.PolicyError),
-            "1,20,f,flu\n2,20,f,flu\n": ("is not a line of names", sa.EngineError),
+            "person;age;sex;illness\n1;20;f;flu\n": ("private methods read CSV in a fixed form", sa.PolicyError),
+            "1,20,f,flu\n2,20,f,flu\n": ("is not a header", sa.EngineError),
             "person,age,sex,illness\n1,20,f,flu\n2,20\n": ("line 3 of .* has 2 fields where", sa.EngineError),
         }
         for text, (message, kind) in odd.items():
@@ -213,7 +213,7 @@ class TestGuessedTypes:
         method = sa.Synthetic(numeric={"age": (0, 100, 10)})
         rules = {"sex": {"kind": "flat", "values": ["f", "m"]}, "illness": {"kind": "flat", "values": ["flu"]}}
         policy = sa.Policy(**ROLES | {"identifiers": []}, method=method, taxonomies=rules)
-        with pytest.raises(sa.PolicyError, match="texts that are no numbers") as error:
+        with pytest.raises(sa.PolicyError, match="texts where the policy needs numbers") as error:
             session.anonymize(tmp_path / "people.csv", policy, "released")
         assert error.value.problems == ('"age": 1 text',)
 
@@ -244,7 +244,7 @@ class TestTargetsThatCannotHaveIt:
             ("moment", METHOD, delta, {}, "takes no times without a zone"),
             ("sex", METHOD, "x.csv", {"csv_formulas": "refuse"}, 'take "quote" or "keep"'),
             ("code", diffgen, "released", {}, "not all values of its taxonomy are"),
-            ("flag", sets, "x.csv", {}, "CSV has no form"),
+            ("flag", sets, "x.csv", {}, "CSV cannot hold"),
         ]
         made = sa.Policy(quasi_identifiers=["age", "sex"], rest="identifier", privacy=[sa.KAnonymity(2)])
         session.anonymize("odd", made, delta)

@@ -75,7 +75,7 @@ class TestFits:
                 session.partitions.fit(HISTORY, POLICY, file, replace=True)
         assert text.read_text().startswith("not a database")
         assert sorted(tmp_path.iterdir()) == [other, text]
-        for file, reason in ((tmp_path / "none.fit", "does not exist"), (text, "not a DuckDB"), (other, "not what")):
+        for file, reason in ((tmp_path / "none.fit", "does not exist"), (text, "not a DuckDB"), (other, "not made by")):
             with pytest.raises(sa.EngineError, match=reason):
                 session.partitions.apply(NOVEMBER, file, "november")
 
@@ -101,7 +101,7 @@ class TestFits:
             shutil.copy(sidecar, path)
             with duckdb.connect(path) as connection:
                 connection.execute(statement)
-            with pytest.raises(sa.EngineError, match="more than plain tables, and none of it was read"):
+            with pytest.raises(sa.EngineError, match="more than plain tables, and nothing in it was read"):
                 session.partitions.apply(NOVEMBER, path, f"{tmp_path}/november.parquet")
         assert [*log.iterdir()] == []
         assert not (tmp_path / "november.parquet").exists()
@@ -117,12 +117,12 @@ class TestFits:
             ("ALTER TABLE reference RENAME anon_row_count TO other", "in reference"),
             ("UPDATE fit SET document = replace(document, '0.', '0.9')", "in fit"),
             ("UPDATE hashes SET rows_sha256 = NULL", "in fit, releases, counts, reference, taxonomy, taxonomy_domain"),
-            ("UPDATE fit SET document = NULL", "not what"),
+            ("UPDATE fit SET document = NULL", "not made by"),
             ("UPDATE fit SET format = NULL", "another version"),
             ("UPDATE fit SET format = 2; DROP TABLE hashes", "another version"),
-            ("INSERT INTO fit FROM fit", "not what"),
-            ("DROP TABLE hashes", "not what"),
-            ("DROP TABLE counts", "not what"),
+            ("INSERT INTO fit FROM fit", "not made by"),
+            ("DROP TABLE hashes", "not made by"),
+            ("DROP TABLE counts", "not made by"),
         ):
             path = tmp_path / "tampered.fit"
             shutil.copy(sidecar, path)
@@ -184,6 +184,6 @@ def test_a_source_that_changes_during_the_run_is_noticed(session: sa.Session, si
         if (event.stage, event.state) == ("join", "finished"):
             connection.cursor().execute(f"INSERT INTO november {visits(('a1', 1, 'yy'))}")
 
-    with pytest.raises(sa.VerificationError, match="not those that were counted"):
+    with pytest.raises(sa.VerificationError, match="differ from the counted ones"):
         session.partitions.apply("november", sidecar, "published", progress=change)
     assert sum(row[-1] for row in counted(sidecar)) == 8

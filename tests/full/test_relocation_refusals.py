@@ -66,7 +66,7 @@ def test_sources_and_requests_that_do_not_fit(session: sa.Session, tmp_path: Pat
     for asked, words in REQUESTS:
         with pytest.raises(sa.PolicyError, match=words):
             session.anonymize("people", people_policy(), "released", replace="anything", **asked)
-    with pytest.raises(sa.PolicyError, match="a fit is of full domains"):
+    with pytest.raises(sa.PolicyError, match="partitions need full domains"):
         session.partitions.fit("people", people_policy(), tmp_path / "fit.json")
 
 

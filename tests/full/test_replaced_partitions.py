@@ -60,7 +60,7 @@ class TestReplacing:
         assert counted(own_sidecar) == published(tmp_path)
         counts = counted(own_sidecar)
         into.unlink()
-        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
+        with pytest.raises(sa.EngineError, match="is missing, but its rows count"):
             session.partitions.apply(more, own_sidecar, into)
         assert counted(own_sidecar) == counts
 

@@ -237,7 +237,7 @@ class TestChance:
         policy = private(individual="id")
         assert individual_of(engine, source, private(), dataset) is None
         if name is None:
-            with pytest.raises(sa.PolicyError, match="is not known to be a plain column"):
+            with pytest.raises(sa.PolicyError, match="cannot be traced to a plain column"):
                 individual_of(engine, source, policy, dataset)
         else:
             assert individual_of(engine, source, policy, dataset) == name

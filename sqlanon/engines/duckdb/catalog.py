@@ -137,9 +137,7 @@ def parse_query(text: str) -> ResolvedSource:
     try:
         query = sqlglot.parse_one(text, read=DIALECT)
     except (SqlglotError, RecursionError) as error:  # such as for parentheses that are nested too deep
-        raise EngineError(
-            "the source is not a SELECT query that can be parsed", step="source", original=error
-        ) from None
+        raise EngineError("the source cannot be parsed as a SELECT query", step="source", original=error) from None
     if not isinstance(query, exp.Query):
         raise EngineError("the source is not a SELECT query", step="source")
     bare = query.this if isinstance(query, exp.Subquery) and not query.alias else query

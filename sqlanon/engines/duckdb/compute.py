@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TOO_MANY = (
-    "the method needs the cells of the source here, and they are more than max_cells: give coarser minimum_levels, "
-    "raise max_cells, or take full-domain generalization, whose cells can stay where the rows are"
+    "the method needs the cells of the source in this database, but there are more than max_cells: set coarser "
+    "minimum_levels, raise max_cells, or use full-domain generalization, whose cells can stay where the rows are"
 )
 
 
@@ -231,7 +231,7 @@ class Compute(Statements):
 
 
 def _rows_stay(purpose: str) -> EngineError:
-    reason = "the rows are not in this database, and only counts of them come here: name a target where they are"
+    reason = "the rows are outside this database, and only their counts can be fetched: name a target where they are"
     return EngineError(reason, step=purpose)
 
 

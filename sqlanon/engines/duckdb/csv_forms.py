@@ -136,7 +136,7 @@ class CsvForms:
             raise _unread(files, form, given, found.unreadable)
         types = {**dict.fromkeys(columns, TEXT), **found.types, **found.plain, **given}
         if settings.header is None and found.is_named_by_a_row:
-            raise _no_header(files[0], "its fields stand in other rows, too")
+            raise _no_header(files[0], "its fields also occur in other rows")
         if settings.header is None and self._have_values(types, names):
             raise _no_header(files[0], "it has numbers or days where other lines have them")
         of_lines = {name: types.pop(name) for name in names}
@@ -191,7 +191,7 @@ class CsvForms:
         line = self._first_line(file)
         delim = self.settings.delim or self._delimiter(file, line)
         if self.settings.header is None and not any(map(str.isalpha, line)):
-            raise _no_header(file, "it has no letter")
+            raise _no_header(file, "it has no letters")
         return Dialect(delim, self._names(file, line, delim))
 
     def _names(self, file: str, line: str, delim: str) -> tuple[str, ...]:
@@ -224,9 +224,9 @@ class CsvForms:
         ((line,),) = found
         without_it = f"[csv] skip = {settings.skip + 1} leaves it out"
         if line is None:
-            raise _no_header(file, "nothing stands in it", without_it)
+            raise _no_header(file, "it is empty", without_it)
         if SEPARATOR.fullmatch(line):
-            raise _no_header(file, "it says for Excel what stands between fields", without_it)
+            raise _no_header(file, "it gives the delimiter for Excel", without_it)
         if settings.quote != "" and line.count(settings.quote or '"') % 2:
             help_ = '[csv] quote = "" reads quotes as any other character, or write the name in one line'
             raise _no_header(file, "a name in it has a line break", help_)
@@ -314,8 +314,8 @@ def _refuse_unlike(dialects: Mapping[str, Dialect]) -> None:
             )
 
 
-NAMES = 'write one, or give the names, [csv] header = ["age", …]; [csv] header = true takes it as it is'
+NAMES = 'add one, or give the names, [csv] header = ["age", …]; [csv] header = true takes it as it is'
 
 
 def _no_header(file: str, reason: str, what_helps: str = NAMES) -> EngineError:
-    return EngineError(f"the first line of {file} is not a line of names: {reason}; {what_helps}", step="source")
+    return EngineError(f"the first line of {file} is not a header: {reason}; {what_helps}", step="source")

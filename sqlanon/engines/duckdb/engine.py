@@ -236,7 +236,7 @@ class Engine(Writer):
         """Return a query's unoptimized plan in JSON, by a temporary setting of EXPLAIN."""
         ((shown, locked),) = self.rows(query_text("engines", "plan_settings"), purpose="the settings")
         if locked and shown.lower() != "all":
-            raise EngineError("lock_configuration is set, so that EXPLAIN shows no whole plan", step="the plan")
+            raise EngineError("lock_configuration is set, so EXPLAIN cannot show the whole plan", step="the plan")
         if not locked:
             set_(self.connection, explain_output="all")
         try:

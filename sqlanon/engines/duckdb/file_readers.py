@@ -47,8 +47,8 @@ def format_of(source: str, files: Sequence[str]) -> Format:
     others = [file for file in files if not CSV.has(file)]
     if tables and others:
         raise EngineError(
-            f"{source} stands for files of several kinds, such as {others[0]} and {tables[0]}; give a path or a glob "
-            "of Parquet files alone, or of CSV files alone",
+            f"{source} matches files of several formats, such as {others[0]} and {tables[0]}; name only Parquet files, "
+            "or only CSV files",
             step="format",
         )
     return CSV if tables or (not files and CSV.has(source)) else PARQUET
@@ -63,10 +63,10 @@ def refuse_other_formats(source: str) -> None:
     for ending, function in QUERIED.items():
         if name.endswith(ending):
             query = f"FROM {function}({string(source).sql(DIALECT)})"
-            raise EngineError(f'{source} is read by a query: "{query}"', step="format")
+            raise EngineError(f'{source} can only be read by a query: "{query}"', step="format")
     with suppress(OSError, ValueError):  # not a valid file name
         if not name.endswith(FILE_SUFFIXES) and (Path(source).is_file() or (is_glob(source) and name.endswith(PLAIN))):
-            raise EngineError(f"{source} is not read: {_what_reads(name)}", step="format")
+            raise EngineError(f"{source} cannot be read: {_what_reads(name)}", step="format")
 
 
 def _what_reads(name: str) -> str:

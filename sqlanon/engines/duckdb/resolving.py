@@ -113,7 +113,7 @@ class Sources:
         if scans.others:
             return f"it calls {', '.join(scans.others)}, whose rows have an unknown origin"
         if scans.files and not spelled.is_whole:
-            return "it puts names of files together, or has them in what cannot be read"
+            return "it computes file names, or has them where they cannot be read"
         missing = [path for path in spelled.paths if not self._matched([path])]
         return f"it reads {missing[0]}, whose files cannot be listed" if scans.files and missing else None
 
@@ -128,7 +128,7 @@ class Sources:
         found = origins_of(source)
         if guessed := (*source.found_by_rows, *found.guessed):
             raise PolicyError(
-                f"a private method would publish types of {source.description} that single rows decide; {STATED}:",
+                f"single rows decide types of {source.description}, which a private method would publish; {STATED}:",
                 [f"{name} guesses types" for name in guessed],
             )
         return replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))

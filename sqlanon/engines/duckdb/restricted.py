@@ -56,7 +56,7 @@ def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
     sql = select([exp.Star()], relation.copy()).sql(DIALECT)
     tree = json.loads(rows(query_text("engines", "parsed_query"), (sql,))[0][0])
     if tree["error"] or len(tree["statements"]) != 1:
-        raise _refused(["what DuckDB does not read as one SELECT query; a PIVOT has its values in IN (...)"])
+        raise _refused(["text that DuckDB does not parse as one SELECT query; a PIVOT needs its values in IN (...)"])
     problems = list(dict.fromkeys(_problems(tree["statements"][0], rows)))
     if problems:
         raise _refused(problems)
@@ -76,8 +76,8 @@ def allowed_functions() -> frozenset[str]:
 
 def _refused(problems: list[str]) -> PolicyError:
     return PolicyError(
-        "a query of a policy or a taxonomy uses what it may not; the owner of the warehouse can make a view of it, and "
-        "name that:",
+        "queries of policies and taxonomies may not use the following; the owner of the warehouse can create a view of "
+        "the query, to be named instead:",
         problems,
     )
 

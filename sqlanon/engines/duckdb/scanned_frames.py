@@ -175,7 +175,7 @@ def readable(frame: Any) -> Any:
     """
     if frame.columns.nlevels > 1:
         help_ = 'join them, such as with frame.columns = frame.columns.map("_".join)'
-        raise EngineError(f"the names of columns of the pandas DataFrame have several levels: {help_}", step="source")
+        raise EngineError(f"the pandas DataFrame has column names of several levels: {help_}", step="source")
     found, nameless = frame.copy(deep=False), []
     for name, column in frame.items():
         try:

@@ -86,7 +86,7 @@ class Writer(Compute):
         lines = [f'"{name}" ({", ".join(types)})' for name, types in altered.items() if types]
         if lines:
             raise EngineError(
-                f"Parquet has no types for the values of the columns {', '.join(lines)}; cast them in a view (HUGEINT "
+                f"Parquet has no types for the columns {', '.join(lines)}; cast them in a view (HUGEINT "
                 "to BIGINT or DECIMAL(38, 0), others to VARCHAR), or write to a table",
                 step="target",
             )
@@ -102,7 +102,7 @@ class Writer(Compute):
             if found.type.endswith("]") or not types_in(found.type) <= plain
         ]
         if lines:
-            reason = f"CSV has no form for the values of the columns {', '.join(lines)}; {INSTEAD_OF_CSV}"
+            reason = f"CSV cannot hold the columns {', '.join(lines)}; {INSTEAD_OF_CSV}"
             raise EngineError(reason, step="target")
         return columns
 

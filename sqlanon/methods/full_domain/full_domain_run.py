@@ -165,9 +165,9 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
         if not is_whole or not least <= level <= most:
             problems.append(f'"{name}" has levels {least} to {most}, so not {level}')
     if bound.policy.objective == "privacy":
-        problems.append('objective "privacy" finds how private a release can be by searching: give no node')
+        problems.append('objective "privacy" needs a search: give no node')
     if problems:
-        raise PolicyError("the node that was given does not fit the policy:", problems)
+        raise PolicyError("the given node does not fit the policy:", problems)
     return tuple(node[name] for name in names)
 
 
@@ -190,5 +190,5 @@ def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchO
             for model, rows in zip(policy.privacy, blocked, strict=True)
             if rows
         ]
-        raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
+        raise UnsatisfiableError("the given node does not meet the policy:", problems)
     return only_checked(node, policy.quality.loss(node, context))

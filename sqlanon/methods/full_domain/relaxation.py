@@ -82,7 +82,7 @@ def _lines(policy: Policy, explanation: Explanation) -> list[str]:
     ]
 
 
-_NOTHING_ELSE = "no change of a single value was found that would do: ask for less, or for a more general taxonomy"
+_NOTHING_ELSE = "no change of a single setting helps: ask for less, or use a more general taxonomy"
 
 
 @dataclass(frozen=True)

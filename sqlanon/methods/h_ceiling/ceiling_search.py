@@ -87,7 +87,7 @@ def choose_node(
     if found[search.best].cost == OUT_OF_LIMIT:
         fewest = min(need.suppressed for index, need in found.items() if search.keeps_to_ceiling(index))
         raise UnsatisfiableError(
-            f"no node below the ceiling suppresses {table.context.allowed_rows:,} rows or fewer, as many as may be:",
+            f"every node below the ceiling suppresses more than the {table.context.allowed_rows:,} rows allowed:",
             [
                 f"the one that suppresses the fewest leaves out {fewest:,} of {table.context.row_count:,} rows, in "
                 "classes of fewer than fewest_true_rows; raise suppression_limit or h, or lower fewest_true_rows"

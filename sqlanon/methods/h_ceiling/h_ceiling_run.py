@@ -95,8 +95,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         super().refuse_request(policy)
         for name in policy.columns:
             if INVENTED in self.request.tables and folded(name) == COUNTERFEITS:
-                need = f'the table of counterfeits needs the name of column "{name}"'
-                raise PolicyError(f"{need}; rename it in a view")
+                raise PolicyError(f'the table of counterfeits has its own column "{name}"; rename yours in a view')
 
     @property
     def companions(self) -> Sequence[str]:

@@ -111,12 +111,12 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         refuse_wide(bound.lattice, str(method), most=MAX_NODES)
         if others := judges_no_classes(bound.policy.criteria.bounds):
             measures = ", ".join(other.measure.name for other in others)
-            raise PolicyError(f"{method} judges classes by their rows and values alone, not by {measures}")
+            raise PolicyError(f"{method} judges classes only by their rows and values, not by {measures}")
         types, problems = {found.name: found for found in bound.columns}, []
         there = {*map(folded, types)}
         for name, columns in method.aggregates.items():
             if not types[name].traits.is_number:
-                problems.append(f'"{name}" is of type {types[name].type}, not of numbers')
+                problems.append(f'"{name}" has type {types[name].type}, which is not numeric')
             taken = (added for added in columns if folded(added) in there)
             problems += [f'the source has a column "{added}" already: rename it in a view' for added in taken]
         if problems:

@@ -166,7 +166,7 @@ def refuse_small_budgets(
         noise = sigma / math.sqrt(sum(1 / size for size in sizes))
         if settings.rows is None and noise > MAX_ROW_NOISE:
             raise BudgetError(
-                "how many rows there are is lost in noise",
+                "the number of rows is lost in noise",
                 [f"the noise on the number of rows would have a scale of {noise:.3g}; spend more, or give rows"],
             )
 

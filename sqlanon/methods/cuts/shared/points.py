@@ -200,8 +200,8 @@ def _refuse_outside(engine: Compute, found: Points, source: exp.Table | exp.Subq
     counts = engine.fetch(select(outside, source.copy()), "numbers out of their ranges")[0]
     if problems := [f'"{axis.name}": {counts[name]:,} rows' for name, axis in names.items() if counts[name]]:
         raise PolicyError(
-            f"numbers of {found.bound.description} are out of their range, which the policy says to refuse; widen it, "
-            'or take outside "clamp":',
+            f"numbers of {found.bound.description} are outside their range, and the policy refuses these; widen the "
+            'range, or set outside = "clamp":',
             problems,
         )
 

@@ -14,15 +14,17 @@ import socket
 import sys
 import traceback
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from select import select
 from tempfile import TemporaryDirectory
 from typing import NoReturn
+from unittest import mock
 
 import opendp.measurements  # noqa: F401 - imported and not practised: forks are not to share the state of its chance
 
-from sqlanon.cli import main
+from sqlanon.cli import app, main
 from sqlanon.cli.interrupt import INTERRUPTS
 
 LONGEST = 60
@@ -56,6 +58,7 @@ def serve(path: str) -> NoReturn:
     listener.listen()
     sys.stdout.write("listens\n")
     sys.stdout.flush()
+    mock.patch.object(app, "command_line", cache(app.command_line)).start()
     practise()
     gc.collect()
     gc.freeze()  # or every fork would copy the memory of all that is imported

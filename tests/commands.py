@@ -18,12 +18,14 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 from unittest import mock
 
-from sqlanon.cli import main
+from sqlanon.cli import app, main
 from sqlanon.cli.interrupt import INTERRUPTS
 
 ROOT = Path(__file__).parents[1]
 DBT = Path(sys.executable).with_name("dbt")
 """The command of dbt, which the extra of that name installs."""
+COMMAND_LINE = cache(app.command_line)
+"""Commands that are made once: to make their parameters takes a tenth of the time of a command."""
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -81,6 +83,7 @@ def _surroundings(command: list[str], folder: Path, settings: Mapping[str, str])
     try:
         with ExitStack() as stack:
             stack.enter_context(mock.patch.object(sys, "argv", command))
+            stack.enter_context(mock.patch.object(app, "command_line", COMMAND_LINE))
             stack.enter_context(mock.patch.object(sys, "stdin", stack.enter_context(Path(os.devnull).open())))
             stack.enter_context(mock.patch.dict(os.environ, settings, clear=True))
             stack.enter_context(warnings.catch_warnings())

@@ -1,6 +1,7 @@
 """``python -m tests.deep [PART...]``: tier 3, which takes hours and is not in CI. PART is one of:
 
-- ``tests``: the tests in this folder: kills, statistics, audits, Adult and ARX, papers, newcomers who install with pip
+- ``tests``: the tests in this folder: kills, statistics, audits, Adult and ARX, papers, newcomers who install with pip;
+  and those of tier 2 that are marked ``deep``
 - ``examples``: the tests of Hypothesis and those that repeat themselves in all tiers, as often as they ask for
 - ``mutants``: does a test notice if what privacy rests on is broken?
 - ``spark``: rows on a server and a cluster of Apache Spark, whose workers are killed; needs Java 17
@@ -19,7 +20,7 @@ from tests.conftest import ROOT
 PYTEST = ("pytest", "--durations=10")
 OF_HYPOTHESIS = ("tests/unit", "tests/property", "tests/sql", "tests/stories", "tests/full")
 PARTS = {
-    "tests": (*PYTEST, "tests/deep"),
+    "tests": (*PYTEST, "-m", "deep", "tests/deep", "tests/full"),
     "examples": (*PYTEST, "-m", "hypothesis or repeated", *OF_HYPOTHESIS),
     "mutants": ("tests.mutation",),
     "spark": ("tests.spark",),

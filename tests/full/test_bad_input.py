@@ -580,6 +580,7 @@ class TestTaxonomies:
 
 
 class TestInterruption:
+    @pytest.mark.deep
     def test_an_error_at_any_stage_leaves_the_old_state(self, own: Clinic) -> None:
         """A stage before the rows are written leaves nothing that depends on the target."""
         table, new, file, new_file = own.targets("published", "new")

@@ -67,6 +67,7 @@ def test_a_run_and_all_that_follows(session: sa.Session) -> None:
     assert nodes[0].drop_columns("blocking_model") == nodes[1].drop_columns("blocking_model")
 
 
+@pytest.mark.deep
 def test_folders_of_partitions(session: sa.Session, tmp_path: Path) -> None:
     policy = sa.Policy(**OTHER, privacy=MODELS)
     session.anonymize("people", policy, into="release/", partition_by=["seX"])
@@ -79,6 +80,7 @@ def test_folders_of_partitions(session: sa.Session, tmp_path: Path) -> None:
     assert session.anonymize("people.parquet", policy, into="kept.parquet").unchanged
 
 
+@pytest.mark.deep
 def test_weights_and_individuals(session: sa.Session) -> None:
     options = {"row_weight": "WEIGHT", "individual": "Id", "quality": sa.Prec(weights={"age": 2, "SEX": 1})}
     exact, other = (sa.Policy(**each, privacy=[sa.KAnonymity(3)], **options) for each in (EXACT, OTHER))
@@ -89,6 +91,7 @@ def test_weights_and_individuals(session: sa.Session) -> None:
     assert rows(session, "exact") == rows(session, "other")
 
 
+@pytest.mark.deep
 def test_secrets(session: sa.Session) -> None:
     """And quasi-identifiers that the policy spells as the taxonomies do."""
     spelled = {**OTHER, "quasi_identifiers": ["aGE", "SEX"]}
@@ -97,6 +100,7 @@ def test_secrets(session: sa.Session) -> None:
     assert columns(session, "release") == ["aGE", "SEX", "Illness", "Weight"]
 
 
+@pytest.mark.deep
 def test_private_methods(session: sa.Session) -> None:
     roles = {"quasi_identifiers": ["AGE", "sex"], "sensitive": ["Illness"], "identifiers": ["ID", "Weight"]}
     for method in (
@@ -110,6 +114,7 @@ def test_private_methods(session: sa.Session) -> None:
         assert columns(session, "release") == ["aGE", "SEX", "Illness"]
 
 
+@pytest.mark.deep
 def test_partitions_of_a_fit(session: sa.Session) -> None:
     policy = sa.Policy(**OTHER, privacy=MODELS)
     fitted = session.partitions.fit("people", policy, "side.fit", node={"Age": 1, "seX": 0})

@@ -110,6 +110,7 @@ def test_one_that_does_not_fit_any_longer(session: sa.Session, before_transactio
     assert session.ledger.spent("people").epsilon == 0
 
 
+@pytest.mark.deep
 def test_a_fit(session: sa.Session, before_transaction: list[Callable[[], None]]) -> None:
     before_transaction.append(lambda: change(session))
     fitted = session.partitions.fit("people", POLICY, "side.fit")

@@ -126,6 +126,7 @@ class TestResults:
         found = asked(session, "people", spelled, target="LABEL", weight="Number")
         assert found == asked(session, weight="number")
 
+    @pytest.mark.deep
     def test_hostile_names(self, session: sa.Session) -> None:
         plain = "SELECT age, label, number FROM people"
         wanted = asked(session, plain, plain, weight="number", models="tree")

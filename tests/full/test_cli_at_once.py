@@ -19,6 +19,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.lakes import store
 from tests.commands import document, environment, sqlanon
+from tests.effort import some
 from tests.stories import test_cli
 from tests.stories.test_cli import POLICY, published, tables
 from tests.stories.test_kept_taxonomies import ROWS, TOML
@@ -82,6 +83,7 @@ def test_a_chosen_node_is_published(clinic: Path) -> None:
         assert sqlanon(*published("run", "--node", text, "--into", "raw"), folder=clinic).returncode == 2
 
 
+@pytest.mark.deep
 def test_a_lake_is_released_once(folder: Path) -> None:
     """A folder of files, in bounds that the command line tells; a second run finds it, with --replace it does not."""
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
@@ -223,6 +225,7 @@ def test_a_locked_file_is_named_with_its_holder(clinic: Path) -> None:
     assert f"process {holder.pid}" in document(refused)["error"]["message"]
 
 
+@pytest.mark.deep
 def test_two_readers_at_once(clinic: Path) -> None:
     with held(clinic, ", read_only=True"):
         run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
@@ -264,7 +267,8 @@ def changed(name):
 }
 
 
-@pytest.mark.parametrize("how", INTERRUPTIONS)
+@pytest.mark.repeated
+@pytest.mark.parametrize("how", some(INTERRUPTIONS, "a library turns it into an error"))
 def test_interruptions_that_do_not_reach_the_command(clinic: Path, how: str) -> None:
     # Ctrl-C is pressed again every 0.05 s: not just when the import ends, where what is raised is swallowed, too.
     (clinic / "interrupted.py").write_text(
@@ -285,9 +289,9 @@ def test_a_store_that_cannot_be_reached_is_no_wrong_usage(folder: Path, monkeypa
 @pytest.mark.parametrize(
     ("happens", "code", "said"),
     [
-        ("os.kill(os.getpid(), signal.SIGHUP)", 130, "interrupted"),
+        pytest.param("os.kill(os.getpid(), signal.SIGHUP)", 130, "interrupted", marks=pytest.mark.deep),
         ("os.kill(os.getpid(), signal.SIGINT)", 130, "interrupted"),
-        ("raise MemoryError", 1, "out of memory"),
+        pytest.param("raise MemoryError", 1, "out of memory", marks=pytest.mark.deep),
         ("raise OSError(errno.EMFILE, 'Too many open files')", 1, "Too many open files"),
     ],
 )

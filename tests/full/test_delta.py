@@ -287,6 +287,7 @@ class TestReplacing:
         assert state() == before
         assert not [*Path().glob(".*")]
 
+    @pytest.mark.deep
     def test_a_kill_before_the_commit_leaves_the_table(self, released: sa.Session) -> None:
         kill_before_the_commit(released, kills=1)
 

@@ -104,6 +104,7 @@ def test_the_release_meets_the_policy_and_the_raw_table_does_not(
         assert connection.execute(version).fetchall() == [("v1.5.0+",)], "which today's DuckDB CLI can open"
 
 
+@pytest.mark.deep
 def test_without_a_warehouse_nothing_is_kept(tmp_path: Path) -> None:
     shown = sqlanon("demo", "--rows", "1000", folder=tmp_path)
     assert (shown.returncode, [*tmp_path.iterdir()]) == (0, []), shown.stderr

@@ -96,6 +96,7 @@ def test_every_label_has_rows_under_several_finer_ones(session: sa.Session) -> N
     assert [round(each.last, 2) for each in found.values()] == [0.58, 0.08, 0.01, 0]
 
 
+@pytest.mark.deep
 def test_min_share_changes_little(session: sa.Session) -> None:
     before, after = shares(session, 2), shares(session, 2, min_share=0.01)
     assert abs(before.last - after.last) < 0.05

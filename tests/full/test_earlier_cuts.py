@@ -65,6 +65,7 @@ def test_no_row_is_left_out_for_others(session: sa.Session) -> None:
     )
 
 
+@pytest.mark.deep
 def test_one_unchanged_source(session: sa.Session) -> None:
     assert joint(session.anonymize("spring", policy(earlier=["first"]), "second", **at(1)))[0] == 5
     assert joint(session.anonymize("spring", cut(earlier=["first", "second"]), "third"))[0] == 5

@@ -13,6 +13,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.run import demo
+from tests.effort import some
 from tests.far_rows import FarRows
 from tests.far_stays import FEW, POLICIES, SEARCHED, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
 from tests.reports import alone
@@ -75,7 +76,12 @@ def test_a_report_beside_far_rows_has_no_row_of_them(sides: Sides, monkeypatch: 
     assert "No rows beside their labels" not in near.to_html()
 
 
-@pytest.mark.parametrize("name", [*STAY, *NEAR])
+FAR = "kept columns, coded and masked", "closeness", "local with kept columns, masks and means", "epsilon-safe"
+"""Tier 2 has the statements of all others in test_golden.py, and their rows in test_spark_rows.py."""
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", some({**STAY, **NEAR}, *FAR))
 def test_far_rows_are_released_as_near_ones(sides: Sides, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """So are cells that stay there, as they are more than may come near."""
     wanted, table = {**STAY, **NEAR}[name], TABLES.get(name, "visits")

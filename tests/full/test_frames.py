@@ -234,7 +234,9 @@ class TestColumnsWithoutValues:
 
     FRAME = pd.DataFrame({"age": [1, 2, 3, 4] * 40, "gone": [None] * 160, "illness": ["flu", "cold"] * 80})
 
-    @pytest.mark.parametrize("into", ["released", "released.csv", "released.parquet"])
+    @pytest.mark.parametrize(
+        "into", ["released", *(pytest.param(f"released.{kind}", marks=pytest.mark.deep) for kind in ("csv", "parquet"))]
+    )
     def test_published_as_they_are(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str) -> None:
         monkeypatch.chdir(tmp_path)
         roles: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["gone"], "rest": "identifier"}

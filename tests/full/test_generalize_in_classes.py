@@ -98,6 +98,7 @@ def test_masked_rows_are_not_a_class(session: sa.Session) -> None:
     assert done.rows >= 600 - release.report.rows.masked
 
 
+@pytest.mark.deep
 def test_hostile_names(session: sa.Session) -> None:
     source, policy = with_hostile_names(session)
     session.anonymize(source, policy, "hostile")

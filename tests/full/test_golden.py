@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.effort import EFFORT
-from tests.golden.files import FOLDER, HASHED, HASHES, heading, run_of, statements_of
+from tests.effort import some
+from tests.golden.files import FOLDER, HASHED, HASHES, NEAR, heading, run_of, statements_of
 from tests.golden.sent import SENT, golden_name, sent_by
 from tests.golden.statements import STATEMENTS
 from tests.golden.test_golden import CHANGED, other_parts
@@ -20,7 +20,14 @@ def test_statements_and_what_they_make_are_as_reviewed(room: str) -> None:
     assert before == now, CHANGED
 
 
-@pytest.mark.parametrize("name", HASHED)
+SPELLED = some(SENT, *map(golden_name, (
+    "k, l and t", "coded", "unknown values", "local of individuals", "h-ceiling", "ipa", "diffgen of sets", "top-down",
+)))  # fmt: skip
+"""Runs that spell values in all ways, unless tier 3 wants all of them."""
+
+
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", [*NEAR, *SPELLED])
 def test_a_run_has_the_hashes_that_were_reviewed(name: str) -> None:
     show = f"the SQL or the rows are others: `python -m tests.golden --show '{name}'`; {CHANGED}"
     assert heading(name, [text for _, text in run_of(name)]) in HASHES.read_text().splitlines(), show
@@ -29,13 +36,6 @@ def test_a_run_has_the_hashes_that_were_reviewed(name: str) -> None:
 def test_each_run_is_listed() -> None:
     names = [line.partition(": ")[0] for line in HASHES.read_text().splitlines() if ": " in line and line[0] != "#"]
     assert names == HASHED, CHANGED
-
-
-SPELLED = [*SENT] if EFFORT >= 1 else [
-    golden_name(name) for name in ("k, l and t", "coded", "unknown values", "local of individuals", "h-ceiling", "ipa",
-                                   "diffgen of sets", "top-down")
-]  # fmt: skip
-"""Runs that spell values in all ways, unless tier 3 wants all of them."""
 
 
 @pytest.mark.repeated

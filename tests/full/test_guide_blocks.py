@@ -17,7 +17,13 @@ def after_the_readme(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+LATER = ("classification", "hospital", "l-diversity", "several-tables")
+"""Guides of commands and calls that the blocks of others have, too: they run in tier 3."""
+
+
+@pytest.mark.parametrize(
+    "guide", [pytest.param(name, marks=[pytest.mark.deep] * (Path(name).stem in LATER)) for name in GUIDES]
+)
 def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path, tmp_path: Path) -> None:
     if guide == "sqlanon/guides/dbt.md" and not DBT.exists():
         pytest.skip("dbt is not installed here: pip install -e '.[dbt]'")

@@ -19,14 +19,14 @@ BOUNDS = {"suppression_limit": 0.5, "minimum_levels": LEVELS, "maximum_levels": 
 
 MODELS = [
     (sa.KAnonymity(2),),
-    (sa.AlphaKAnonymity("diagnosis", 0.9, 2),),
-    (sa.DistinctLDiversity("diagnosis", 2),),
-    (sa.EntropyLDiversity("diagnosis", 1.5),),
+    pytest.param((sa.AlphaKAnonymity("diagnosis", 0.9, 2),), marks=pytest.mark.deep),
+    pytest.param((sa.DistinctLDiversity("diagnosis", 2),), marks=pytest.mark.deep),
+    pytest.param((sa.EntropyLDiversity("diagnosis", 1.5),), marks=pytest.mark.deep),
     (sa.RecursiveCLDiversity("diagnosis", 3, 2),),
     (sa.TCloseness("diagnosis", 0.42), sa.KAnonymity(2)),
-    (sa.BetaLikeness("diagnosis", 2), sa.KAnonymity(2)),
+    pytest.param((sa.BetaLikeness("diagnosis", 2), sa.KAnonymity(2)), marks=pytest.mark.deep),
     (sa.DeltaDisclosure("diagnosis", 1.6), sa.KAnonymity(2)),
-    (sa.KMap(4, "town"), sa.KAnonymity(2)),
+    pytest.param((sa.KMap(4, "town"), sa.KAnonymity(2)), marks=pytest.mark.deep),
     (sa.DeltaPresence(0.1, 0.5, "town"), sa.KAnonymity(2)),
     (sa.MConcealing(0.9, {"diagnosis": 0.5}), sa.KAnonymity(2)),
 ]

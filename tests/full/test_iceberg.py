@@ -112,6 +112,7 @@ class TestReleases:
                 far.anonymize(TABLE, FINE, "other/")
 
 
+@pytest.mark.deep
 def test_tampering(session: sa.Session) -> None:
     """A commit of another program meanwhile is kept; and so are properties."""
     session.anonymize("people.parquet", FINE, TABLE)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -127,6 +128,7 @@ def ill_sequences(draw: st.DrawFn) -> list[tuple[Snapshot, dict[int, str]]]:
     return found
 
 
+@pytest.mark.deep
 @settings(max_examples=examples(32), deadline=None)
 @given(ill_sequences(), st.integers(2, 3), st.sampled_from([*MODELS]))
 def test_values_that_change_meet_the_models(

@@ -86,6 +86,7 @@ class TestOneSource:
         session.anonymize("spring", held("first"), "second", **at(1))
         assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
 
+    @pytest.mark.deep
     def test_classes_that_the_second_release_does_not_show_at_all(self, session: sa.Session) -> None:
         """Of the twenties it hides three of one sex, two of another, and one whose sex it shows of the thirties."""
         load_sexes(session, "fmxy")
@@ -100,6 +101,7 @@ class TestOneSource:
         third = session.anonymize("spring", held("first", "second"), "third", **at(2))
         assert third.report.suppressed_rows == 0
 
+    @pytest.mark.deep
     def test_the_smallest_class_is_hidden_with_others(self, session: sa.Session) -> None:
         has_a_cold(session, "spring", "age IN (27, 28)")
         load_sexes(session, "fmx")
@@ -149,6 +151,7 @@ class TestChangedValues:
         compared = "compared with all rows of the source of that release"
         assert [line for line in second.guarantee.claims if compared in line]
 
+    @pytest.mark.deep
     def test_labels_are_compared_with_the_source_that_had_them(self, session: sa.Session) -> None:
         """In both seasons half of each age group had a cold, and the others from 20 to 24 had the plague in spring.
 
@@ -167,6 +170,7 @@ class TestChangedValues:
         assert ages(session, "second") == {"20-24": 4, "25-29": 4, "30-34": 4}
         assert session.verify("second", held(SPRING, **loose), source="summer").met
 
+    @pytest.mark.deep
     def test_values_of_a_source_that_the_taxonomy_lacks(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE spring SET illness = 'gout' WHERE age IN (21, 26, 31)")
         session.anonymize("spring", held(), "first", replace=True, **at(2))
@@ -176,6 +180,7 @@ class TestChangedValues:
         assert raised.value.problems == ('"illness": 1 distinct value',)
         session.anonymize("summer", held(SPRING), "second", **at(2))
 
+    @pytest.mark.deep
     def test_shares_of_whoever_left(self, session: sa.Session) -> None:
         """Three of four persons from 25 to 29 have left, and the fourth is hidden; all four are close to spring.
 
@@ -187,6 +192,7 @@ class TestChangedValues:
         session.anonymize("summer", held(SPRING, **close), "second", **at(1))
         assert ages(session, "second") == {"20-24": 4, "30-34": 4, "40-44": 4}
 
+    @pytest.mark.deep
     def test_shares_without_whoever_came(self, session: sa.Session) -> None:
         """Of the persons in spring one of four had a cold; there were none of those who are in the forties."""
         close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.3)]}
@@ -210,6 +216,7 @@ class TestChangedValues:
         session.anonymize("summer", held(SPRING, **models, **LOCAL), "second")
         assert ages(session, "second") == {"30-34": 4}
 
+    @pytest.mark.deep
     def test_whoever_left_has_several_illnesses_too(self, session: sa.Session) -> None:
         """Five of eight have left, all with the flu: the others, who fall short, are hidden with them."""
         session.connection.execute("DELETE FROM summer WHERE id IN (1, 5, 6, 7, 8)")
@@ -223,6 +230,7 @@ class TestChangedValues:
         session.anonymize("summer", held(SPRING, privacy=by_two), "second", **at(2))
         assert ages(session, "second") == {"30s": 4, "40s": 4}
 
+    @pytest.mark.deep
     def test_columns_that_are_spelled_or_typed_otherwise(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE codes AS SELECT * REPLACE (len(illness) AS illness) FROM summer")
         session.connection.execute('ALTER TABLE codes RENAME illness TO "Illness"')

@@ -18,6 +18,7 @@ from sqlanon.model.record import ContentRecord, Record, RecordError
 from sqlanon.publish.parquet import content_of_parquet, replace_note
 from sqlanon.publish.warehouse_tables import content_of_table
 from tests.conftest import clinic_policy
+from tests.effort import some
 from tests.engines import engine_of
 
 LEVELS = {"age": 2, "sex": 0, "zip": 3}
@@ -376,7 +377,8 @@ SAID = {
 """What is said of some changes of a folder, whose names, as those of its files, are not quoted."""
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.repeated
+@pytest.mark.parametrize("name", some(FILES, "it.parquet"))
 def test_files(session: sa.Session, made: Path, tmp_path: Path, name: str) -> None:
     unseen = []
     for number, (kind, change) in enumerate(FILES[name].items()):

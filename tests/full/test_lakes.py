@@ -395,7 +395,9 @@ class TestLayouts:
 
 
 class TestReplacing:
-    @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
+    @pytest.mark.parametrize(
+        "swapped", [True, pytest.param(False, marks=pytest.mark.deep)], ids=["exchange", "two renames"]
+    )
     def test_a_folder_of_ours(
         self, session: sa.Session, lake: Path, release: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
     ) -> None:
@@ -406,7 +408,9 @@ class TestReplacing:
         assert not list(release.glob("*.parquet"))
         assert not list(lake.glob(".*"))
 
-    @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
+    @pytest.mark.parametrize(
+        "swapped", [True, pytest.param(False, marks=pytest.mark.deep)], ids=["exchange", "two renames"]
+    )
     def test_a_file_that_appears_at_the_last_moment(
         self, session: sa.Session, lake: Path, release: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
     ) -> None:
@@ -490,7 +494,11 @@ def as_published(release: sa.Release) -> Any:
 
 class TestUnchanged:
     @pytest.mark.parametrize(
-        ("into", "layout"), [("release.parquet", {}), ("release/", {"partition_by": ["zip"], "rows_per_file": 50})]
+        ("into", "layout"),
+        [
+            pytest.param("release.parquet", {}, marks=pytest.mark.deep),
+            ("release/", {"partition_by": ["zip"], "rows_per_file": 50}),
+        ],
     )
     def test_a_second_run_does_nothing(
         self, session: sa.Session, lake: Path, into: str, layout: dict[str, Any]
@@ -542,6 +550,7 @@ class TestUnchanged:
         with pytest.raises(sa.EngineError, match="altered since it was made; give another name"):
             session.anonymize("people", POLICY, into="release.parquet")
 
+    @pytest.mark.deep
     def test_a_population_is_read_too(self, session: sa.Session, lake: Path) -> None:
         shutil.copytree(lake / "people", lake / "everyone")
         policy = POLICY.model_copy(update={"privacy": (sa.KMap(5, population="everyone/"),)})

@@ -20,7 +20,7 @@ ROWS = """
 """
 CASES = [
     ("people", {"privacy": [sa.KAnonymity(2), sa.TCloseness("s", 0.4)], "quality": sa.NCP(), "suppression": "mask"}),
-    ("floats", {"privacy": [sa.KAnonymity(4), sa.KMap(5, population="town")]}),
+    pytest.param("floats", {"privacy": [sa.KAnonymity(4), sa.KMap(5, population="town")]}, marks=pytest.mark.deep),
 ]
 """The last one sees how values are spelled: in the source, and in another table beside it."""
 
@@ -132,6 +132,7 @@ def test_values_out_of_the_range_and_columns_of_nothing(session: sa.Session, tmp
         session.anonymize(text, asked, "out")
 
 
+@pytest.mark.deep
 def test_a_fit_lists_the_range_for_parts_with_other_values(session: sa.Session, tmp_path: Path) -> None:
     rule = {"kind": "intervals", "widths": [1000], "minimum": 0, "maximum": 19_999}
     asked = policy(quasi_identifiers=["n"], sensitive=[], taxonomies={"n": rule}, privacy=[sa.KAnonymity(2)])

@@ -135,6 +135,7 @@ def with_hostile_names(session: sa.Session) -> tuple[str, sa.Policy]:
 
 
 class TestHardTables:
+    @pytest.mark.deep
     def test_hostile_names_and_nulls(self, session: sa.Session, tmp_path: Path) -> None:
         source, policy = with_hostile_names(session)
         session.partitions.fit(source, policy, tmp_path / "named.fit", accept_observed_domain=True)
@@ -146,6 +147,7 @@ class TestHardTables:
 WAREHOUSE = ["--db", "people.duckdb", "--fit", "people.fit"]
 
 
+@pytest.mark.deep
 def test_the_command_line(tmp_path: Path) -> None:
     with sa.connect(tmp_path / "people.duckdb", threads=1) as session:
         session.connection.execute(PEOPLE)

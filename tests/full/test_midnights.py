@@ -32,7 +32,7 @@ def policy(**more: Any) -> sa.Policy:
     )
 
 
-@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("level", [pytest.param(0, marks=pytest.mark.deep), 1])
 def test_labels_of_midnights_are_those_of_days(session: sa.Session, level: int) -> None:
     asked = policy(quasi_identifiers=KINDS, taxonomies=dict.fromkeys(KINDS, RULE))
     report = session.anonymize(source(*KINDS), asked, "released", node=dict.fromkeys(KINDS, level)).report

@@ -4,6 +4,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import sqlanon as sa
 from tests.stories import test_other_releases
 from tests.stories.test_other_releases import BY_AGE, BY_NEITHER, BY_SEX, TOO_FEW, forget, policy
@@ -60,6 +62,7 @@ class TestReports:
             'earlier = ["first"] holds both together; earlier = "none" says that nobody has both'
         )
 
+    @pytest.mark.deep
     def test_few_persons_are_not_counted(self, session: sa.Session) -> None:
         """One of the two young men is missing, so that the other is alone."""
         session.connection.execute("CREATE TABLE autumn AS FROM spring WHERE id <> 4")
@@ -68,6 +71,7 @@ class TestReports:
         (found,) = session.report("by_sex", source="autumn").other_releases
         assert "fewer than 2 of 7 persons stand in joint classes of fewer than 2, the fewest 1" in found.sentence
 
+    @pytest.mark.deep
     def test_local_recoding(self, session: sa.Session) -> None:
         """A run compares the nodes of full domains alone."""
         session.anonymize("spring", policy(method=sa.LocalRecoding()), "local")
@@ -75,6 +79,7 @@ class TestReports:
         assert found.keys() == {"first", "second"}
         assert all(found is not None and found.person_count == 8 for found in found.values())
 
+    @pytest.mark.deep
     def test_a_release_that_was_held_together_with_it(self, session: sa.Session) -> None:
         forget(session, "second")
         session.anonymize("spring", policy(earlier=["first"]), "third")

@@ -92,6 +92,7 @@ class TestSources:
                 session.anonymize(source, policy(earlier=earlier), "third")
             assert [line[: len(problem)] for line in raised.value.problems] == [problem]
 
+    @pytest.mark.deep
     def test_keys_that_are_written_otherwise(self, session: sa.Session) -> None:
         """They match nobody, and those that match few may be written otherwise, too."""
         for key in ("id::DOUBLE", "id::DECIMAL(10, 2)", "printf('%04d', id)", "id || ' '", "id + 100"):
@@ -262,6 +263,7 @@ class TestRarerSources:
         assert second.report.joint is not None
         assert second.report.joint.person_count == 10
 
+    @pytest.mark.deep
     def test_sources_that_are_read_in_pieces(self, session: sa.Session, tmp_path: Path) -> None:
         """What persons have been shown is looked up piece by piece."""
         load(session, "winter", [*range(20, 40)] * 2)

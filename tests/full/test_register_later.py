@@ -110,6 +110,7 @@ class TestWaiting:
 
 
 class TestLater:
+    @pytest.mark.deep
     def test_the_tables_of_a_long_list_are_looked_up_by_one_query(
         self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -130,6 +131,7 @@ class TestLater:
         assert max(map(len, looked_up)) == 301
         assert len(looked_up) < 30
 
+    @pytest.mark.deep
     def test_a_release_that_was_brought_back_is_there_again(self, session: sa.Session, tmp_path: Path) -> None:
         into = tmp_path / "out.parquet"
         session.anonymize("visits", POLICY, into)
@@ -198,6 +200,7 @@ class TestWhatIsListed:
         assert entries(session) == ()
         assert session.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
 
+    @pytest.mark.deep
     def test_whatever_the_source_target_and_method(self, session: sa.Session, tmp_path: Path) -> None:
         """A frame is of no data set, a private method has no class, and local recoding no node."""
         session.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")

@@ -28,7 +28,9 @@ class StopError(RuntimeError):
 class TestCutShort:
     """A run that ends between what it writes to the warehouse and what it publishes."""
 
-    @pytest.fixture(params=["out.parquet", "out.csv", "out/"])
+    @pytest.fixture(
+        params=["out/", *(pytest.param(file, marks=pytest.mark.deep) for file in ("out.parquet", "out.csv"))]
+    )
     def into(self, request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"{tmp_path}/{request.param}"
 
@@ -248,6 +250,7 @@ class TestFits:
         session.partitions.apply("second", sidecar, f"{tmp_path}/second.parquet")
         assert states(session) == {str(sidecar): ["replaced", "there"]}
 
+    @pytest.mark.deep
     def test_a_session_that_is_read_only_has_them_wait(self, warehouse: Path, tmp_path: Path) -> None:
         with sa.connect(warehouse, read_only=True) as session:
             session.partitions.fit("visits", POLICY, tmp_path / "clinic.fit", accept_observed_domain=True)

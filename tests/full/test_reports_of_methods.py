@@ -125,6 +125,7 @@ def test_what_a_method_adds_is_shown(session: sa.Session) -> None:
     assert "shows counts from" in found.to_html()
 
 
+@pytest.mark.deep
 def test_a_page_of_ten_columns_has_under_half_a_megabyte(session: sa.Session) -> None:
     names = [f"age_{number}" for number in range(10)]
     columns = ", ".join(f"(i * {number + 1}) % 100 AS {name}" for number, name in enumerate(names))

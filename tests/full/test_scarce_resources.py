@@ -59,6 +59,7 @@ class TestFilesThatMayNotGrow:
                     assert here() == ["clinic.duckdb"]
             session.anonymize("visits", POLICY, target)
 
+    @pytest.mark.deep
     def test_a_table(self, warehouse: Path) -> None:
         with (
             sa.connect(warehouse) as session,
@@ -75,6 +76,7 @@ class TestFilesThatMayNotGrow:
             sa.connect(tmp_path / "new.duckdb")
         assert not list(tmp_path.iterdir())
 
+    @pytest.mark.deep
     def test_a_fit(self, warehouse: Path) -> None:
         """Its file has no write-ahead log beside it, not even where it cannot be written."""
         with sa.connect(warehouse, read_only=True) as session:

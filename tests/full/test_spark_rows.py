@@ -38,7 +38,7 @@ from tests.reports import alone
 IS_SPARK = "SQLANON_SPARK" in os.environ
 """Whether the server is Apache Spark."""
 
-SOME = ["k, l and t", "coded", "individuals", "local of individuals", "h-ceiling", "ipa"]
+SOME = ["k, l and t", "coded", "local of individuals", "h-ceiling"]
 RELEASED = [*POLICIES] if IS_SPARK else [*SOME, "diffgen of sets"]
 """Of each kind of method; kept columns are those of a Delta table, and tests/deep has the others."""
 

@@ -19,6 +19,7 @@ from sqlanon.suggestion.column_words import read_codebook
 from tests import oracle
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
+from tests.effort import some
 from tests.engines import engine_of
 
 PEOPLE = """
@@ -240,7 +241,16 @@ class TestMeasures:
             assert each.separation == pytest.approx(oracle.separation(SMALL, each.columns))
         assert found.quasi_identifiers.columns == tuple(names)
 
-    @pytest.mark.parametrize(("columns", "values"), [(1, 5), (2, 60), (3, 2), (6, 5), (6, 60)])
+    @pytest.mark.parametrize(
+        ("columns", "values"),
+        [
+            (1, 5),
+            pytest.param(2, 60, marks=pytest.mark.deep),
+            (3, 2),
+            pytest.param(6, 5, marks=pytest.mark.deep),
+            (6, 60),
+        ],
+    )
     def test_agree_with_the_oracle_whether_halves_repeat_or_not(
         self, columns: int, values: int, session: sa.Session
     ) -> None:
@@ -297,11 +307,13 @@ FINE_COLUMNS = {
     "many columns": ", ".join(f"hash(i, {n}) % {n + 2} AS x{n}" for n in range(60)) + ", i % 9 AS age",
     "many quasi-identifiers": ", ".join(f"hash(i, {n}) % 500 AS age{'_' * n}{n}" for n in range(12)),
 }
+NUMBERS = "no numbers, negative ones and enums", "numbers and dates as texts"
 FINE_TABLES = {name: NUMBER.format(columns, 150) for name, columns in FINE_COLUMNS.items()}
 
 
 class TestTables:
-    @pytest.mark.parametrize("name", FINE_TABLES)
+    @pytest.mark.repeated
+    @pytest.mark.parametrize("name", some(FINE_TABLES, "hostile names", *NUMBERS, "persons with several rows"))
     def test_a_suggestion_runs_as_it_is(self, name: str, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute(FINE_TABLES[name])
         found = session.suggest("t")

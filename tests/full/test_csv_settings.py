@@ -13,6 +13,7 @@ import pytest
 
 import sqlanon as sa
 from tests.commands import sqlanon
+from tests.effort import EFFORT
 from tests.engines import engine_of
 
 D = datetime.date
@@ -173,10 +174,9 @@ def test_every_command_reads_a_file_alike(tmp_path: Path) -> None:
         ]
     assert found[0] == found[1]
     assert {row[2] for row in found[0]} == {Decimal(f"{number}000.50") for number in range(1, 5)}
-    for policy in ("said", "silent"):
-        for release in ("a", "b"):
-            said = run("verify", f"{release}.parquet", "--policy", f"{policy}.toml", "--source", "messy.csv")
-            assert "another policy" not in said
+    for policy, release in (("said", "b"), ("silent", "a")):
+        said = run("verify", f"{release}.parquet", "--policy", f"{policy}.toml", "--source", "messy.csv")
+        assert "another policy" not in said
     run("report", "b.parquet", "--source", "messy.csv", "--out", "b.html")
     run("compare-releases", "a.parquet", "b.parquet", "--source", "messy.csv", "--json")
     run("lattice", "messy.csv", "--policy", "said.toml")
@@ -212,7 +212,11 @@ PROPOSED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Files, and what init proposes for them."""
 
+RUN = ("NA", "thousands", "days")
+"""The files that tier 2 releases as is proposed: by codes, numbers and dates."""
 
+
+@pytest.mark.repeated
 def test_init_proposes_settings_that_run(tmp_path: Path) -> None:
     """Of the very file; years of two digits get the century that is not in the future."""
     with sa.connect() as session:
@@ -221,7 +225,7 @@ def test_init_proposes_settings_that_run(tmp_path: Path) -> None:
             (tmp_path / f"{title}.csv").write_text(head + "".join(rows) * 6)
             policy = tomllib.loads(session.suggest(tmp_path / f"{title}.csv", k=2).to_toml())
             assert policy.get("csv", {}) == expected, title
-            if policy["quasi_identifiers"] and expected:
+            if policy["quasi_identifiers"] and expected and (title in RUN or EFFORT >= 1):
                 session.anonymize(tmp_path / f"{title}.csv", policy, "t", replace=True)
     (tmp_path / "born.csv").write_text("born,sex\n" + "01.01.35,m\n14.02.48,f\n31.12.07,m\n" * 9)
     done = sqlanon("init", "born.csv", folder=tmp_path)

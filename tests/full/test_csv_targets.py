@@ -286,6 +286,7 @@ class TestRuns:
         assert (entries(), names(tmp_path)) == (1, [INTO, NOTE, "raw.parquet"])
         assert not session.anonymize("raw.parquet", other, INTO, replace=True).unchanged
 
+    @pytest.mark.deep
     def test_partitions(self, session: sa.Session) -> None:
         session.partitions.fit("given", POLICY, "given.fit")
         session.partitions.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv")

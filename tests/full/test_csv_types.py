@@ -167,6 +167,7 @@ class TestWrittenValues:
         described = session.connection.execute("DESCRIBE kept").fetchall()
         assert {name: kind for name, kind, *_ in described if kind != "VARCHAR"} == TYPES
 
+    @pytest.mark.deep
     def test_types_that_a_query_declares(self, session: sa.Session) -> None:
         published(session, "materialized", [*DECLARED], DECLARED, "of_table")
         published(session, "declared", [*DECLARED], DECLARED, "of_csv")
@@ -333,6 +334,7 @@ TOGETHER = ("yes_no", "mixed_numbers", "short_date", "leading_space")
 
 
 class TestMacros:
+    @pytest.mark.deep
     def test_they_answer_as_on_the_table(self, session: sa.Session) -> None:
         for name in (*TOGETHER, "two_decimals", "true_false", "short_time", "timestamp"):
             session.taxonomies.load(name, sa.Taxonomy.flat(), source="folk")

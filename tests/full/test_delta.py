@@ -235,6 +235,7 @@ def seen_while_replaced(
 
 
 class TestReplacing:
+    @pytest.mark.deep
     def test_readers_see_one_release_whole(self, released: sa.Session) -> None:
         see_one_release_whole(released, 20)
 

@@ -147,6 +147,7 @@ def without_hashes(page: str) -> str:
     return re.sub(r"[0-9a-f]{64}|(?<=date of this report</th><td>)[\d-]+", "", page)
 
 
+@pytest.mark.deep
 def test_a_report_is_printed_on_two_sheets(kept: Kept) -> None:
     policy = ("--policy", "the hospital.policy.toml", "--source", "visits", "--out", "printed.html")
     made = sqlanon("report", "visits_k5", "--db", "the hospital.duckdb", *policy, folder=kept.folder)

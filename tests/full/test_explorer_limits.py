@@ -77,6 +77,7 @@ def prepare(
         opened.connection.execute(PEOPLE)
 
 
+@pytest.mark.deep
 def test_another_k_takes_the_place_of_that_of_the_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(tmp_path, monkeypatch)
     command = ["run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--k", "30", "--into", "released"]

@@ -127,7 +127,9 @@ class TestFullDisk:
         assert [(path.name, path.read_bytes()) for path in small_disk.iterdir()] == [("published.parquet", b"old")]
         session.anonymize("SELECT * FROM people LIMIT 100", PEOPLE, into=small_disk / "small.parquet")
 
-    @pytest.mark.parametrize("layout", [{"rows_per_file": 25_000}, {"partition_by": "age"}])
+    @pytest.mark.parametrize(
+        "layout", [{"rows_per_file": 25_000}, pytest.param({"partition_by": "age"}, marks=pytest.mark.deep)]
+    )
     def test_of_a_folder(self, session: sa.Session, small_disk: Path, layout: dict[str, Any]) -> None:
         into = f"{small_disk}/published/"
         session.anonymize("SELECT * FROM people LIMIT 100", PEOPLE, into=into)

@@ -367,6 +367,7 @@ def test_the_command_line_shows_how_suppression_falls(tmp_path: Path, town: sa.S
     assert "of the nodes that were checked, the cheapest with a finer column has" in shown[60]
 
 
+@pytest.mark.deep
 def test_a_fit_finds_what_a_run_finds(town: sa.Session, tmp_path: Path) -> None:
     wanted = of_town(sensitive=["grade"], identifiers=[], suppression_limit=0.2)
     expected = found_by(town, wanted, "people")

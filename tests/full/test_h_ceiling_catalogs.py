@@ -201,6 +201,7 @@ def more_counterfeits_than_rows_are_seen(session: sa.Session, policy: sa.Policy)
     assert seen("more") == session.connection.sql("SELECT count(*) FROM listed").fetchall()[0][0] > 0
 
 
+@pytest.mark.deep
 def test_the_command_names_both(session: sa.Session, tmp_path: Path) -> None:
     session.connection.execute(f"ATTACH '{tmp_path}/w.duckdb' AS stored")
     session.connection.execute("COPY FROM DATABASE memory TO stored; DROP TABLE IF EXISTS stored.released")

@@ -145,7 +145,7 @@ def test_values_that_change_meet_the_models(
             named.append(sa.Earlier(target, source=f"snapshot_{place}", key="id"))
 
 
-@settings(max_examples=examples(32), deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(
     ill_sequences(),
     st.integers(2, 3),

@@ -92,7 +92,6 @@ class TestSources:
                 session.anonymize(source, policy(earlier=earlier), "third")
             assert [line[: len(problem)] for line in raised.value.problems] == [problem]
 
-    @pytest.mark.deep
     def test_keys_that_are_written_otherwise(self, session: sa.Session) -> None:
         """They match nobody, and those that match few may be written otherwise, too."""
         for key in ("id::DOUBLE", "id::DECIMAL(10, 2)", "printf('%04d', id)", "id || ' '", "id + 100"):

@@ -131,7 +131,6 @@ class TestLater:
         assert max(map(len, looked_up)) == 301
         assert len(looked_up) < 30
 
-    @pytest.mark.deep
     def test_a_release_that_was_brought_back_is_there_again(self, session: sa.Session, tmp_path: Path) -> None:
         into = tmp_path / "out.parquet"
         session.anonymize("visits", POLICY, into)

@@ -239,6 +239,7 @@ class TestFits:
         assert len(session.releases.forget("clinic.fit", reason="a test").releases) == 1
         assert entries(session) == ()
 
+    @pytest.mark.deep
     def test_the_same_rows_again_add_nothing_and_another_fit_is_another_release(
         self, session: sa.Session, sidecar: Path, tmp_path: Path
     ) -> None:

@@ -80,6 +80,7 @@ class TestTaxonomies:
             load_taxonomies(other)
             assert other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet").report.rows.source == 4
 
+    @pytest.mark.deep
     def test_taxonomies_that_the_policy_carries_are_kept(self, session: sa.Session, tmp_path: Path) -> None:
         """They hold for partitions, too, whatever the session stores under their names."""
         values = ["a1", "a2", "b1", "b2"]

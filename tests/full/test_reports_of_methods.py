@@ -29,6 +29,7 @@ from tests.stories.test_release_reports import (
 session = test_release_reports.session
 
 
+@pytest.mark.deep
 def test_nor_by_local_recoding(session: sa.Session) -> None:
     asked = policy(method=sa.LocalRecoding(suppression_limit=0.05), maximum_levels=FINE["maximum_levels"])
     few = "SELECT * FROM people WHERE visits < 4"

@@ -360,6 +360,7 @@ def test_items_without_a_text_are_refused(sides: Sides) -> None:
             session.anonymize(path, wanted, f"{sides.folder}/refused/", random_source=FixedNoise(1))
 
 
+@pytest.mark.deep
 def test_the_order_of_the_source_does_not_show(sides: Sides) -> None:
     found = []
     duckdb.execute(f"COPY (FROM '{sides.folder}/visits.parquet' ORDER BY id DESC) TO '{sides.folder}/reversed.parquet'")

@@ -106,6 +106,7 @@ def test_a_server_writes_the_rows_that_are_written_here(lake: Lake) -> None:
     assert lake.near.verify(INTO, COARSE).met
 
 
+@pytest.mark.deep
 def test_a_release_is_a_source_without_the_files_of_earlier_ones(lake: Lake) -> None:
     for wanted in (COARSE, FINE):
         lake.far.anonymize(LAKE, wanted, INTO, replace=True)
@@ -116,6 +117,7 @@ def test_a_release_is_a_source_without_the_files_of_earlier_ones(lake: Lake) -> 
         lake.far.anonymize("s3://bucket/clinic", again, "again/", replace=True)
 
 
+@pytest.mark.deep
 def test_a_source_that_changes_is_not_released(lake: Lake) -> None:
     lake.far.anonymize(LAKE, FINE, INTO)
     before = files()
@@ -134,6 +136,7 @@ def test_a_source_that_changes_is_not_released(lake: Lake) -> None:
     assert files() == before
 
 
+@pytest.mark.deep
 def test_a_target_among_the_files_of_the_source_is_refused(lake: Lake) -> None:
     for source, into in [(LAKE, f"{LAKE}/released/"), (f"{LAKE}/", f"{LAKE.replace('s3:', 's3a:')}/released/")]:
         with pytest.raises(sa.EngineError, match="lies among the files of the source"):
@@ -142,6 +145,7 @@ def test_a_target_among_the_files_of_the_source_is_refused(lake: Lake) -> None:
     assert rows(f"{LAKE}_released/") == near_rows(lake.near, FINE)
 
 
+@pytest.mark.deep
 def test_a_server_of_another_store_is_refused(lake: Lake) -> None:
     lake.far.anonymize(LAKE, FINE, INTO)
     before = files()

@@ -44,7 +44,7 @@ def five_anonymous(columns: Sequence[str], limit: float) -> sa.Policy:
     )
 
 
-@pytest.mark.parametrize("limit", [0.0, 0.05])
+@pytest.mark.parametrize("limit", [pytest.param(0.0, marks=pytest.mark.deep), 0.05])
 def test_hospital(alone: duckdb.DuckDBPyConnection, hospital: Path, limit: float, tmp_path: Path) -> None:
     alone.execute(f"ATTACH '{hospital}' AS clinic (READ_ONLY)")
     alone.execute("INSERT INTO anon.taxonomy FROM clinic.anon.taxonomy")
@@ -127,6 +127,7 @@ def test_csv_file(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     assert alone.execute(f"SELECT DISTINCT age, sex FROM {release.format(0)}").fetchall() == [("*", "*")]
 
 
+@pytest.mark.deep
 @pytest.mark.adult
 def test_adult_with_seven_quasi_identifiers(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     columns, folder = list(ARX_COLUMNS[:7]), DATA / "adult_arx"

@@ -15,7 +15,10 @@ CONFIDENCE = 0.9999
 DECIDING = "what decides between two columns"
 
 
-@pytest.mark.parametrize(("share", "name"), [("the choices", DECIDING), ("all draws", "a combination that nobody has")])
+@pytest.mark.parametrize(
+    ("share", "name"),
+    [("the choices", DECIDING), pytest.param("all draws", "a combination that nobody has", marks=pytest.mark.deep)],
+)
 def test_no_violation_is_found(share: str, name: str) -> None:
     """Each share alone, for each pair: tests/deep/test_synthetic_audits_of_all_pairs.py, and exactly, draw by draw, in
     tests/full/test_synthetic_exactly.py."""
@@ -23,6 +26,7 @@ def test_no_violation_is_found(share: str, name: str) -> None:
     assert not audit.violates, audit
 
 
+@pytest.mark.deep
 def test_nor_by_individual() -> None:
     """Of two rows, which both are counted."""
     rows = [(number, "x", "v") for number in range(6)]

@@ -134,7 +134,11 @@ session = test_own_taxonomies.session
 
 
 @pytest.mark.parametrize(
-    ("into", "spelled"), [("released", "{folder}/everyone.parquet"), ("released/", "FROM '{folder}/everyone.parquet'")]
+    ("into", "spelled"),
+    [
+        pytest.param("released", "{folder}/everyone.parquet", marks=pytest.mark.deep),
+        ("released/", "FROM '{folder}/everyone.parquet'"),
+    ],
 )
 def test_a_release_does_not_tell_where_files_lie(
     session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, spelled: str

@@ -176,8 +176,8 @@ class TestLattices:
     @pytest.mark.parametrize(
         "wanted",
         [
-            {"quality": sa.LM()},
-            {"quality": sa.DMStar(), "search": "samarati"},
+            pytest.param({"quality": sa.LM()}, marks=pytest.mark.deep),
+            pytest.param({"quality": sa.DMStar(), "search": "samarati"}, marks=pytest.mark.deep),
             {"quality": sa.Prec(), "minimum_levels": {"b": 1}, "objective": "privacy", "max_loss": 0.9},
             {"quality": sa.LM(), "k": 401},
         ],

@@ -190,7 +190,7 @@ class TestWhichAreCompared:
         assert session.anonymize(source, policy(), into, node=BY_SEX).report.findings is None
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", pytest.param(".parquet", marks=pytest.mark.deep)])
 def test_those_beside_a_file_without_a_list(suffix: str, tmp_path: Path) -> None:
     """Each release of a file is judged with those in its folder, though no warehouse knows them."""
     lines = [f"{number},{['f', 'm'][number % 2]},{20 + number // 4}" for number in range(40)]

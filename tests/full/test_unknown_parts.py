@@ -44,6 +44,7 @@ class TestParts:
         second = applied("FROM trips WHERE ill = 'cold'", "2.parquet")
         assert second.union == RowCounts(source=16, released=10, masked=0, dropped=1, unknown=5)
 
+    @pytest.mark.deep
     def test_new_values_at_the_top_join_those_of_other_parts(self, session: sa.Session, tmp_path: Path) -> None:
         """The class of unknown towns has two rows, then none in a part, then one more that is published with them."""
         session.partitions.fit(self.KNOWN, policy("top"), tmp_path / "top", node=self.NODE)

@@ -60,6 +60,7 @@ def test_taxonomies_that_are_stored(session: sa.Session, tmp_path: Path) -> None
     assert session.anonymize(rows, asked, "out").report.rows.released == 10
 
 
+@pytest.mark.deep
 def test_fits_and_private_methods(session: sa.Session, tmp_path: Path) -> None:
     session.partitions.fit(source("DOUBLE"), policy(), tmp_path / "a.fit")
     applied = session.partitions.apply(source("DOUBLE"), tmp_path / "a.fit", into=tmp_path / "1.parquet")

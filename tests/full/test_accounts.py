@@ -222,7 +222,6 @@ class TestAccounts:
         with sa.connect(warehouse) as session, pytest.raises(sa.EngineError, match="moved"):
             session.ledger.spent("people")
 
-    @pytest.mark.deep
     @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_its_ledger_by_runs_into_files(self, tmp_path: Path) -> None:
         """On the command line they open the warehouse read-only, so that several can run at the same time."""

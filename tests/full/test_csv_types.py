@@ -269,7 +269,7 @@ REFUSED = {
     "a,b,\n1,2\n3,4\n": "line 2 of odd.csv has 2 fields where the first line has 3",
     "Report of 2024\n\na,b\n1,2\n": "line 3 of odd.csv has more where the first line has 1",
     "1,2\n3,4\n": "the first line of odd.csv is not a header: it has no letters",
-    "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "its fields also occur in other rows; add one, or give the names",
+    "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "fields also occur in other rows; add one, or give the names",
     "\na, b\n1,2\n": "is not a header: it is empty",
     "sep=;\na;b\n1;2\n": "it gives the delimiter for Excel",
     'q,"a\nb"\nx,1\n': "a name in it has a line break",

@@ -1,4 +1,4 @@
-"""Privacy budgets, in exact numbers and never floats, and their units: whose privacy is spent."""
+"""Privacy budgets in exact numbers, never floats, and their units: whose privacy is spent."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy_value import PolicyValue
 
 Exact = Fraction | Decimal | int | str
-"""How an exact number may be written: ``1``, ``"0.1"``, ``"1e-6"``, ``"1/3"``, a Decimal or a Fraction."""
+"""An exact number: ``1``, ``"0.1"``, ``"1e-6"``, ``"1/3"``, a Decimal or a Fraction."""
 
 
 FAR_EXPONENT = re.compile(r"e[+-]?0*\d{4}", re.IGNORECASE)
 
 
 class WrittenFloat(float):
-    """A float of a file that remembers how it was written there, so that a budget can take it exactly."""
+    """A float of a file with its original text, so that a budget can take it exactly."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -32,10 +32,10 @@ class WrittenFloat(float):
 
 # guarded: tests/unit/test_budget.py
 def exact(value: object) -> Fraction:
-    """Return the number that was written.
+    """Return the exact number.
 
-    Refused is a float, whose digits are not those that were written, what is negative, and an exponent beyond any use,
-    with which the number alone would fill the memory.
+    Floats are refused, since their digits aren't the written ones, and so are negative numbers, and exponents so large
+    that the number would fill the memory.
     """
     if isinstance(value, WrittenFloat):
         value = value.text
@@ -55,7 +55,7 @@ def exact(value: object) -> Fraction:
 
 
 def spelled(number: Fraction) -> str:
-    """Return an exact number as text that :func:`exact` reads back: a decimal if it has one, else ``"p/q"``."""
+    """Format an exact number so that :func:`exact` can read it: as a decimal if possible, otherwise as ``"p/q"``."""
     rest, times = number.denominator, {2: 0, 5: 0}
     for factor in times:
         while rest % factor == 0:
@@ -68,7 +68,7 @@ def spelled(number: Fraction) -> str:
 
 
 def as_float(number: Fraction) -> float:
-    """Return an exact number as the nearest float; infinite if it is beyond all of them."""
+    """Return the nearest float; infinity if it is too large."""
     try:
         return float(number)
     except OverflowError:
@@ -81,11 +81,11 @@ ExactNumber = Annotated[
     PlainSerializer(spelled, return_type=str),
     WithJsonSchema({"type": "string", "description": "an exact number, such as 0.1 or 1/3"}),
 ]
-"""A Fraction that may be given as :data:`Exact` lists."""
+"""A Fraction that accepts any :data:`Exact`."""
 
 if TYPE_CHECKING:
     ExactSetting = Any
-    """The same for type checkers, which let it be given so where a constructor is made of the fields."""
+    """The same for type checkers, where a constructor is generated from fields."""
 else:
     ExactSetting = ExactNumber
 
@@ -93,16 +93,16 @@ else:
 # guarded: tests/unit/test_budget.py
 def _below_one(delta: Fraction) -> Fraction:
     if delta >= 1:
-        raise PydanticCustomError("too_large", "must be below 1, at which nothing is promised")
+        raise PydanticCustomError("too_large", "must be below 1, which would guarantee nothing")
     return delta
 
 
 class Budget(PolicyValue):
-    """A privacy loss in the sense of (ε, δ)-differential privacy: what may be spent, or what was.
+    """A privacy loss (ε, δ) in the sense of differential privacy.
 
     Args:
         epsilon: ε, exact: ``1``, ``"0.1"``, ``"1/3"``, a Decimal or a Fraction; no float.
-        delta: δ in [0, 1), likewise; 0 is pure differential privacy. Budgets that are added up stay below 1, too.
+        delta: δ in [0, 1), likewise; 0 is pure differential privacy. Sums of budgets must stay below 1, too.
 
     Raises:
         PolicyError: a number is a float, negative, or δ is not below 1.
@@ -124,12 +124,12 @@ class Budget(PolicyValue):
 
     # guarded: tests/unit/test_budget.py
     def covers(self, other: Budget) -> bool:
-        """Whether no more is asked for of either."""
+        """Return whether the other budget asks for at most this ε and this δ."""
         return other.epsilon <= self.epsilon and other.delta <= self.delta
 
 
 def sequential_composition(budgets: Iterable[Budget]) -> Budget:
-    """Sequential composition: what mechanisms on the same rows spend together, each free to look at those before.
+    """Return the total of mechanisms on the same rows, where each may depend on the results of earlier ones.
 
     Source: Dwork & Roth 2014, theorem 3.16 and appendix B; spec/ipa.md B2, proof (4).
     """
@@ -143,24 +143,24 @@ UnitName = Literal["row", "individual"]
 class Unit:
     """The unit of privacy: one row, or all rows of one individual.
 
-    Losses of both cannot be added up. Somebody with n rows loses up to n times ε by a release that promises ε per row,
-    and the ledger does not know n. A row can lose up to twice ε by a release that promises ε per individual: to change
-    one row of an individual is to take all of them away, and to put others in their place.
+    Losses per row and per individual can't be added up. A person with n rows loses up to n times ε by a release that
+    guarantees ε per row, and the ledger doesn't know n. A row can lose up to twice ε by a release that guarantees ε per
+    individual: changing one row of an individual means removing all its rows, and adding others.
     """
 
-    individual: str | None = None  # the column that identifies the owner of a row; None if the unit is a row
-    # How many rows of an individual a mechanism counts at most. All of them are protected whatever it is, so releases
-    # with different numbers do add up.
+    individual: str | None = None  # the column with the owner of a row; None if the unit is a row
+    # The maximum rows of an individual that a mechanism counts. All its rows are protected anyway, so releases with
+    # different numbers do add up.
     rows: int | None = None
 
     @property
     def name(self) -> UnitName:
-        """The unit as the ledger names it."""
+        """The name of the unit in the ledger."""
         return "row" if self.individual is None else "individual"
 
     # guarded: tests/unit/test_budget.py
     def adds_up_with(self, other: Unit) -> bool:
-        """Return whether losses of both can be added up. Columns are compared as DuckDB compares their names."""
+        """Return whether losses per both units can be added up; columns are compared like names in DuckDB."""
         if self.individual is None or other.individual is None:
             return self.name == other.name
         return folded(self.individual) == folded(other.individual)
@@ -173,19 +173,19 @@ ROW = Unit()
 
 
 def why_not_added(before: Unit, spent: Budget, after: Unit, asked: Budget) -> str:
-    """Why losses of two units have no sum that is known, with the arithmetic, and what to do about it.
+    """Explain why losses per two units have no known sum, with the arithmetic, and how to proceed.
 
-    What n rows lose follows from going row by row: Vadhan 2017, lemma 2.2.
+    The loss of n rows follows row by row: Vadhan 2017, lemma 2.2.
     """
     if after.individual is None:
         return (
-            f"somebody with n rows would have lost {_loss(spent, of_n_rows=asked)}, and n is not known; let the policy "
+            f"a person with n rows would have lost {_loss(spent, of_n_rows=asked)}, and n is not known; let the policy "
             f'name individual = "{before.individual}"'
         )
     if before.individual is None:
         return (
-            f"somebody with n rows would have lost {_loss(asked, of_n_rows=spent)}, and n is not known; let the policy "
-            "name no individual, and promise something about rows alone"
+            f"a person with n rows would have lost {_loss(asked, of_n_rows=spent)}, and n is not known; let the policy "
+            "name no individual, which guarantees privacy per row only"
         )
     return (
         f'how many of "{after.individual}" belong to one of "{before.individual}" is not known; let the policy name '
@@ -194,7 +194,7 @@ def why_not_added(before: Unit, spent: Budget, after: Unit, asked: Budget) -> st
 
 
 def _loss(once: Budget, *, of_n_rows: Budget) -> str:
-    """Return the loss of an individual with n rows by a release per individual and one per row."""
+    """Return the loss of an individual with n rows by one release per individual and one per row."""
     each = spelled(of_n_rows.epsilon)
     epsilon = f"ε = {spelled(once.epsilon)} + n · {each}"
     if not of_n_rows.delta:

@@ -1,4 +1,4 @@
-"""Criteria by which classes are judged: bounds on measures, which privacy models are made of, and a loss."""
+"""Criteria for classes: the bounds on measures that privacy models consist of, and a loss."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ if TYPE_CHECKING:
     from sqlanon.model.privacy import PrivacyModel
 
 TOLERANCE = 1e-9
-"""Relative slack of bounds on sums of floats: a class that meets a bound exactly must pass whatever the rounding."""
+"""Relative slack of bounds on sums of floats: a class that meets a bound exactly must pass despite rounding."""
 
 Comparison = Literal[">=", "<=", "<"]
 Grain = Literal["class", "node"]
 
 View = Literal["size", "values", "shares", "sized shares", "ordered", "hierarchical", "attacker", "population"]
-"""What a measure looks at in a class:
+"""The view of a class that a measure takes:
 
 - ``size``: its rows, or its individuals;
-- ``values``: the rows of each value of a sensitive column; ``shares``: the same with the share of the value in the
-  whole table; ``sized shares``: the same with the rows of the class;
+- ``values``: the rows of each value of a sensitive column; ``shares``: with the share of the value in the whole table;
+  ``sized shares``: also with the rows of the class;
 - ``ordered``, ``hierarchical``: the values in their order, and the labels above them;
-- ``attacker``: what an attacker may know of each row;
+- ``attacker``: the possible knowledge of an attacker about each row;
 - ``population``: the people that the class matches there.
 """
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that each equivalence class has: a macro makes it of a class, another one measures a whole table."""
+    """A number of each equivalence class: one macro computes it for a class, another one for a whole table."""
 
     name: str
-    column: str | None = None  # the sensitive column that it looks at, None if it looks at none or at several
+    column: str | None = None  # its sensitive column; None for none or several
     argument: int | tuple[tuple[str, float], ...] | None = None  # the l of a ratio, the prior of an attacker
     view: View = "values"
     of_class: str | None = None  # the scalar macro of the view's columns and the argument; None if the view has a query
-    of_table: tuple[str, str] = ("", "")  # the table macro, and the column of its one row with the worst class
+    of_table: tuple[str, str] = ("", "")  # the table macro, and the result column with the worst class
     field: str | None = None  # of the model that bounds it, which can be relaxed
-    # The scalar macro that makes of the same, and of a threshold, the share of the rows of a class that is suppressed
-    # at every less general node (``sql/macros/57_certain_rows.sql``): what a class proves that is out of a bound which
-    # is not monotonic. None if it is not known to prove anything.
+    # The scalar macro of the same arguments and a threshold: the share of the rows of a class that every less general
+    # node suppresses (``sql/macros/57_certain_rows.sql``), proven by a class that violates a bound which isn't
+    # monotonic. None if there is no known proof.
     certainty: str | None = None
 
 
-# More than six parameters: they are fields of a measure.
+# More than six parameters: the fields of a measure.
 def of_values(
     name: str,
     column: str,
@@ -60,7 +60,7 @@ def of_values(
     argument: int | None = None,
     of_class: str | None = None,
 ) -> Measure:
-    """Make a measure of the values of a column, by the macros that have its name."""
+    """Make a measure of the values of a column, by the macros named after it."""
     of_class = f"{of_class or name}_of"
     return Measure(name, column, argument, view, of_class, of_table, field, certainty=f"{name}_certainty_of")
 
@@ -70,17 +70,16 @@ class Bound:
     """A bound on a measure that every published class keeps."""
 
     measure: Measure
-    comparison: Comparison  # of a measure with the threshold where it passes
+    comparison: Comparison  # a passing measure with the threshold
     required: int | float  # by the user
-    threshold: int | float  # the same, with the slack that rounding needs
-    # Whether the rows of classes out of bounds can only become fewer when a node is generalized, whatever is
-    # suppressed; of a node that is rejected, whether every less general one is rejected too.
+    threshold: int | float  # with the slack that rounding needs
+    # Whether generalizing a node never adds rows in violating classes, with any suppression; for grain node, whether
+    # all nodes below a rejected one are rejected.
     monotonic: bool = False
-    grain: Grain = "class"  # what is given up: a class out of bounds, or the node that publishes one
+    grain: Grain = "class"  # whether to suppress a violating class, or to reject a node that publishes one
 
     @property
     def at_least(self) -> bool:
-        """Whether large values pass."""
         return self.comparison == ">="
 
     @overload
@@ -89,7 +88,7 @@ class Bound:
     def met_by(self, value: NDArray[Any]) -> NDArray[np.bool_]: ...
     # guarded: tests/unit/test_bounds.py
     def met_by(self, value: Any) -> Any:
-        """Return whether a measure passes; of an array of measures, whether each does."""
+        """Return whether a measure passes, or which measures of an array do."""
         if self.comparison == ">=":
             return value >= self.threshold
         return value < self.threshold if self.comparison == "<" else value <= self.threshold
@@ -120,41 +119,39 @@ DISTINCT_DIVERSITY = "distinct_diversity"  # the name of the measure that counts
 
 @dataclass(frozen=True)
 class Criteria:
-    """The criteria by which the classes of a node are judged; without models every class is kept."""
+    """The criteria for the classes of a node; without models every class is kept."""
 
-    models: tuple[PrivacyModel, ...] = ()  # a class is kept if it meets all of them
-    # Where a node violates these beyond the suppression limit, every less general node violates them beyond it, too.
+    models: tuple[PrivacyModel, ...] = ()  # a kept class meets all of them
+    # If a node violates these beyond the suppression limit, so does every less general node.
     certain_bounds: tuple[Bound, ...] = ()
-    quality: QualityModel = field(default_factory=Entropy)  # the loss that is minimized
-    counts_individuals: bool = False  # whether classes count individuals, who may stand in several, in place of rows
+    quality: QualityModel = field(default_factory=Entropy)  # the loss to minimize
+    counts_individuals: bool = False  # whether classes count individuals, who may be in several, instead of rows
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """The bounds of the models on every class that is kept, in their order."""
         return tuple(bound for model in self.models for bound in model.bounds)
 
     @property
     def class_bounds(self) -> tuple[Bound, ...]:
-        """The bounds on classes, not on whole nodes."""
         return tuple(bound for bound in self.bounds if bound.grain == "class")
 
     @property
     def looks_at_values(self) -> bool:
-        """Whether classes are judged by more than their sizes."""
+        """Whether criteria depend on more than class sizes."""
         return any(bound.measure != CLASS_SIZE for bound in self.bounds)
 
     @property
     def bounded_columns(self) -> tuple[str, ...]:
-        """The sensitive columns whose values in a class are bounded, each once."""
+        """The sensitive columns with bounds on their values in a class."""
         columns = dict.fromkeys(bound.measure.column for bound in self.class_bounds)
         return tuple(name for name in columns if name is not None)
 
     # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def partly_certain_bounds(self) -> tuple[Bound, ...]:
-        """The other bounds: a class that exceeds one proves that some of its rows are suppressed further down.
+        """Bounds where a violating class proves that some of its rows are suppressed at all less general nodes.
 
-        Those of individuals prove nothing: one may stand in several parts of a class. See :attr:`Measure.certainty`.
+        Counts of individuals prove nothing: one may be in several parts of a class. See :attr:`Measure.certainty`.
         """
         if self.counts_individuals:
             return ()
@@ -167,10 +164,10 @@ class Criteria:
     # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def k(self) -> int:
-        """The largest k asked for, 1 without k-anonymity."""
+        """The largest required k, 1 without k-anonymity."""
         return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
 
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:
-        """The losses that are reported of the classes of a chosen node: some always, and the one that is minimized."""
+        """The reported losses of classes: a few standard ones, and the loss to minimize."""
         return tuple(dict.fromkeys((*ALWAYS_REPORTED, *self.quality.class_losses)))

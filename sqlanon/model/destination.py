@@ -1,4 +1,4 @@
-"""Targets as users spell them: a table, a Parquet or CSV file, a folder of these, or a table of a lake."""
+"""Targets as users spell them: a table, a Parquet or CSV file, a folder of files, or a table of a lake."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from typing import Literal, cast, get_args
 from sqlanon.errors import PolicyError, TargetError
 from sqlanon.model.names import folded, possible, spelled_like
 
-FILE_SUFFIX = ".parquet"  # what the name of a target ends in that is a Parquet file
-CSV_SUFFIX = ".csv"  # what the name of a target ends in that is a CSV file
+FILE_SUFFIX = ".parquet"
+CSV_SUFFIX = ".csv"
 
 FORMATS = {FILE_SUFFIX: "sqlanon.publish.parquet:ParquetFile", CSV_SUFFIX: "sqlanon.publish.csv:CsvFile"}
-"""The endings of the names of files that are targets, and the class that writes each."""
-
-COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")  # what the name of a compressed file ends in
+"""The endings of target files, and the class that writes each."""
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")
 
 TEXTS = (".tsv", ".psv", ".txt")
 
@@ -27,57 +26,54 @@ OTHER_FORMATS = (
     *(*TEXTS, ".json", ".jsonl", ".ndjson", ".xlsx", ".xls", ".ods", ".parq", ".pq"),
     *(".arrow", ".arrows", ".feather", ".ipc", ".avro", ".orc", ".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
 )
-"""Endings of names of files that cannot be targets."""
+"""Endings of files that can't be targets."""
 
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 
-DELTA, ICEBERG = "delta:", "iceberg:"  # what the names of tables of lakes begin with
+DELTA, ICEBERG = "delta:", "iceberg:"  # prefixes of tables of lakes
 
 STORE = re.compile(r"(s3a?|gs|gcs|abfss?)://")
-"""What the address of an object store begins with, where an object is there whole or not at all."""
-
-HADOOP = re.compile(r"^s3a://")  # how Apache Spark has the addresses of S3 begin
-NOTE_KEY = "sqlanon"  # the key of our records, wherever they are
-MARKER = "_sqlanon.json"  # the file with the record of a release folder; no reader of Parquet folders takes it for data
+"""Prefixes of object stores, where an object exists as a whole or not at all."""
+HADOOP = re.compile(r"^s3a://")  # S3 addresses in Apache Spark
+NOTE_KEY = "sqlanon"  # the key of our records in any format
+MARKER = "_sqlanon.json"  # the file with the record of a release folder; readers of Parquet folders ignore it
 
 
 Replace = bool | Literal["changed", "anything"]
-"""Whether what has the name of a target may be replaced.
+"""Whether an existing target may be replaced.
 
-Not at all; if it is ours, a table or file with our note; the same, but not if it is what would be made again; or
-whatever it is. A folder is only ever replaced if all that is in it is a release.
+False never replaces it; True replaces a release, a table or file with our note; ``"changed"`` keeps a release that
+would be made again; ``"anything"`` replaces anything. A folder is only replaced if it contains nothing but a release.
 """
 
 
-Kind = Literal["table", "file", "folder", "lake", "store"]  # what the name of a target is the name of
+Kind = Literal["table", "file", "folder", "lake", "store"]
 
 CsvFormulas = Literal["keep", "quote", "refuse"]
-"""What becomes of cells of a CSV that a spreadsheet would compute: they stay, get an apostrophe, or are refused."""
+"""Whether CSV cells that a spreadsheet would compute are kept, quoted with an apostrophe, or refused."""
 
 
 @dataclass(frozen=True)
 class Destination:
-    """A target that nobody has looked at yet."""
+    """A target by its name, before anybody looks whether it exists."""
 
-    name: str  # what the user gave
+    name: str  # given by the user
     kind: Kind
-    rows_per_file: int | None = None  # the most rows of a file of a folder; None for any number
-    partition_by: tuple[str, ...] = ()  # the columns whose values are the names of nested folders (``column=value``)
+    rows_per_file: int | None = None  # the maximum for a file of a folder; None for no limit
+    partition_by: tuple[str, ...] = ()  # the columns whose values name nested folders (``column=value``)
     csv_formulas: CsvFormulas = "keep"
 
     def spelled_like(self, names: Iterable[str]) -> Destination:
-        """Return the target with the columns that it is partitioned by spelled as they are among some names."""
         known = list(names)
         return replace(self, partition_by=tuple(spelled_like(name, known) for name in self.partition_by))
 
     @property
     def is_csv(self) -> bool:
-        """Whether it is a CSV file, which has its note beside it."""
+        """Whether it is a CSV file, with its note beside it."""
         return self.kind == "file" and self.name.lower().endswith(CSV_SUFFIX)
 
     @property
     def described(self) -> str:
-        """Describe the target in words."""
         if self.kind == "lake":
             return in_words(self.name)
         if self.kind == "store":
@@ -86,21 +82,22 @@ class Destination:
 
     @property
     def path(self) -> Path:
-        """The path of a file or a folder, absolute."""
+        """The absolute path of a file or a folder."""
         return Path(os.path.abspath(self.name))  # noqa: PTH100 (a link is not followed)
 
 
 def destination(
     into: str | Path, *, rows_per_file: int | None = None, partition_by: str | Sequence[str] = ()
 ) -> Destination:
-    """Return the target of a name: in a lake or a store if it begins as those do, a folder, a file or a table.
+    """Return the target of a name: in a lake or a store by its prefix, a folder, a file or a table.
 
-    It is a folder if the name ends in a slash, if it is one of ours, or if files are to be many. Else it is a file if
-    the name ends in ``.parquet`` or ``.csv``, and a table if not: see :func:`refuse_file_like` for names with a dot.
+    It is a folder if the name ends in a slash, if it is a release folder, or if a layout in files is given. Otherwise
+    it is a file if the name ends in ``.parquet`` or ``.csv``, and a table if not; :func:`refuse_file_like` refuses
+    other endings.
 
     Raises:
-        PolicyError: the number of rows or the columns cannot be; lists every problem.
-        TargetError: the name is empty, or a path that neither a file nor a folder can have.
+        PolicyError: the layout is impossible; lists every problem.
+        TargetError: the name is empty, or the path of neither a file nor a folder.
     """
     columns = _names(partition_by)
     _refuse_layout(rows_per_file, columns)
@@ -143,28 +140,24 @@ def _elsewhere(name: str, kind: Kind, rows_per_file: int | None, columns: tuple[
 
 
 def kind_elsewhere(name: str) -> Kind | None:
-    """The kind of a place that is not of this machine's files: a table of a lake, or the address of an object store.
-
-    An address ends in a slash. Other names have None.
-    """
+    """Return the kind of a table of a lake, or of an address in an object store, which ends in a slash; or None."""
     if name.startswith((DELTA, ICEBERG)):
         return "lake"
     return "store" if name.endswith("/") and STORE.match(name) else None
 
 
 def in_arrow(url: str) -> str:
-    """Return an address in a store as Arrow has it."""
+    """Return an address in a store in Arrow's form."""
     return HADOOP.sub("s3://", url)
 
 
 def in_words(lake_table: str) -> str:
-    """Return the name of a table of a lake, with its kind in words."""
     kind, _, name = lake_table.partition(":")
     return f"{kind.capitalize()} table {name}"
 
 
 def with_csv_formulas(into: Destination, given: str | None) -> Destination:
-    """A target with what becomes of formulas, if that is given; it is refused if the target is not a CSV file."""
+    """Set the treatment of formulas, if given; only a CSV file can have one."""
     if given is None:
         return into
     if given not in get_args(CsvFormulas):
@@ -175,7 +168,7 @@ def with_csv_formulas(into: Destination, given: str | None) -> Destination:
 
 
 def replacing(given: object, *, detects_changes: bool = True) -> Replace:
-    """Read the argument ``replace``, which is "changed" only where an unchanged release can be recognized."""
+    """Read the argument ``replace``; "changed" needs a source whose changes can be detected."""
     if isinstance(given, bool):
         return given
     if given == "anything":
@@ -188,10 +181,10 @@ def replacing(given: object, *, detects_changes: bool = True) -> Replace:
 
 
 def refuse_file_like(name: str) -> None:
-    """Refuse a name with the ending of a file that cannot be a target, and say what to write instead.
+    """Refuse a name with the ending of a file that can't be a target, and suggest another one.
 
-    It would become a table or a folder. A name that is known to be one of a table, as ``schema.json`` is where the
-    schema is there, is not looked at.
+    It would become a table or a folder. Don't call this for names known to be tables, such as ``schema.json`` with an
+    existing schema.
     """
     bare = _without(name, COMPRESSIONS)
     stem = _without(bare, (FILE_SUFFIX, CSV_SUFFIX, *OTHER_FORMATS))
@@ -213,13 +206,13 @@ def refuse_file_like(name: str) -> None:
 
 
 def _without(name: str, endings: Sequence[str]) -> str:
-    """Return a name without the ending that it has of these, in whatever case."""
+    """Strip the first of these endings, in any case."""
     found = next((ending for ending in endings if name.lower().endswith(ending)), "")
     return name[: len(name) - len(found)]
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns that were given as one, or as several; refused if they are not texts."""
+    """Return names of columns as a tuple, and refuse other types."""
     names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
     odd = [type(name).__name__ for name in names if not isinstance(name, str)]
     if odd or isinstance(given, bytes):
@@ -247,4 +240,4 @@ def _is_folder(name: str) -> bool:
     try:
         return Path(name, MARKER).is_file()
     except (OSError, ValueError):
-        return False  # no name that a file can have
+        return False  # not a possible file name

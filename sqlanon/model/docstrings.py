@@ -1,4 +1,4 @@
-"""Docstrings taken apart: the text, and what it says of each argument, for schemas and reference pages."""
+"""Parsed docstrings: the text, and the description of each argument, for schemas and reference pages."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ ROLE = re.compile(r":(?:class|meth|func|attr|mod|data):`~?(?:sqlanon\.)?([^`]+)`
 class Docstring:
     """A docstring in Markdown."""
 
-    text: str = ""  # all but the sections below
-    members: dict[str, str] = field(default_factory=dict)  # what is said of each argument, attribute or field
-    returns: str = ""  # what a call returns; empty if nothing is said
-    errors: dict[str, str] = field(default_factory=dict)  # when each error is raised
+    text: str = ""  # without the sections below
+    members: dict[str, str] = field(default_factory=dict)  # descriptions of arguments, attributes or fields
+    returns: str = ""
+    errors: dict[str, str] = field(default_factory=dict)  # conditions by error
 
     @property
     def summary(self) -> str:
-        """The first paragraph in a line."""
+        """The first paragraph on one line."""
         return " ".join(self.text.partition("\n\n")[0].split())
 
 
 def docstring_of(described: object) -> Docstring:
-    """The docstring of a class, function or property; an empty one if there is none, as without docstrings at all."""
+    """Parse the docstring of a class, function or property; it is empty under ``python -OO``, too."""
     written = inspect.cleandoc(getattr(described, "__doc__", None) or "")
     sections = {heading: dedent(body) for heading, body in HEADING.findall(f"{written}\n")}
     return Docstring(
@@ -48,6 +48,6 @@ def _entries(section: str) -> dict[str, str]:
 
 
 def _markdown(text: str) -> str:
-    """Markup of docstrings as Markdown: code in single backticks, and a reference as its name."""
+    """Convert markup to Markdown: code in single backticks, and references as names."""
     coded = re.sub(r"``(.+?)``", r"`\1`", ROLE.sub(r"`\1`", text), flags=re.DOTALL)
     return re.sub(r"\n{3,}", "\n\n", coded).strip()

@@ -1,4 +1,4 @@
-"""Events that a run reports while it is under way."""
+"""Events that a run reports."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ class Event:
     """A moment of a run: counts, shares and losses, never data.
 
     Attributes:
-        stage: ``encode`` (the one scan of the rows), ``search``, ``release`` (the write), ``verify`` and ``publish``;
-            ``explain`` where the search found no node; ``invent`` in the demonstration; ``fingerprint``, ``join`` and
-            ``count`` where a partition joins others; ``count`` also where a lattice is counted after a search;
-            ``read``, ``suggest`` and ``try`` where a policy is suggested, and tried on some rows. Nothing is published
-            before ``publish`` starts, and all is when it has finished.
-        state: ``started``, ``progress`` or ``finished``. A stage that fails does not finish.
-        seconds: since the run began.
-        step: what the statement that the database works on is for, None between statements.
-        share: how much of that statement is done, from 0 to 1, as the database guesses; None without a guess.
-        seconds_left: until the last node of the lattice is checked, in a stage that checks them all, else until the
-            statement is done, at the pace so far; None where that is not known.
-        checked_nodes: how many nodes were checked in this stage, None where it checks none.
-        lattice_nodes: how many there are.
-        loss: that of the best node so far, None while there is none.
-        node: the levels of that node, by column, where a search for the best node of a lattice table has ended.
-        lower_bound: proven to be at most the loss of every node that satisfies the policy; None where nothing is known.
-        left_rows: how many rows are in no class yet, None where classes are not made one after the other.
+        stage: ``encode`` (the only scan of the rows), ``search``, ``release`` (the write), ``verify`` and ``publish``;
+            ``explain`` if the search found no node; ``invent`` in the demonstration; ``fingerprint``, ``join`` and
+            ``count`` when a partition joins others; ``count`` also when a lattice is counted after a search;
+            ``read``, ``suggest`` and ``try`` when a policy is suggested, and tried on some rows. Nothing is published
+            before ``publish`` starts, and everything when it has finished.
+        state: ``started``, ``progress`` or ``finished``. A stage that fails doesn't finish.
+        seconds: time since the run began.
+        step: the purpose of the current statement, None between statements.
+        share: the completed part of that statement, from 0 to 1, as estimated by the database; None without an
+            estimate.
+        seconds_left: the time until the last node of the lattice is checked, in a stage that checks them all, or until
+            the statement is done, at the pace so far; None if unknown.
+        checked_nodes: the number of nodes checked in this stage, None if it checks none.
+        lattice_nodes: the number of all nodes.
+        loss: the loss of the best node so far, None if there is none.
+        node: the levels of that node, by column, after a search for the best node of a lattice table.
+        lower_bound: a proven lower bound of the loss of every node that satisfies the policy; None if unknown.
+        left_rows: the number of rows without a class, None unless classes are made one by one.
     """
 
     stage: Stage
@@ -53,11 +54,11 @@ class Event:
 
     @property
     def gap(self) -> float | None:
-        """An upper bound of how far the loss is from optimal."""
+        """An upper bound of the distance of the loss from the optimum."""
         return proven_gap(self.loss, self.lower_bound)
 
     def document(self) -> dict[str, Any]:
-        """Return the fields that are known, as JSON takes them."""
+        """Return the known fields for JSON."""
         share = None if self.share is None else round(self.share, 3)
         known = {"event": self.state, **dataclasses.asdict(self), "share": share, "gap": self.gap}
         del known["state"]
@@ -65,7 +66,7 @@ class Event:
 
 
 def proven_gap(loss: float | None, lower_bound: float | None) -> float | None:
-    """Return an upper bound of how far a loss is from optimal; None if there is none."""
+    """Return an upper bound of the distance of a loss from the optimum, if there is one."""
     if loss is None or lower_bound is None:
         return None
     return max(loss - lower_bound, 0.0)

@@ -1,4 +1,4 @@
-"""Installed packages: this one, and those that only some of the work needs, which come with an extra."""
+"""Installed packages: this one, and packages that come with extras."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlanon.errors import EngineError
 
 @cache
 def installed_version() -> str:
-    """Return the version of this package, ``unknown`` if it is run without being installed."""
+    """Return the version of this package, ``unknown`` if it isn't installed."""
     try:
         return version("sqlanon")
     except PackageNotFoundError:
@@ -20,14 +20,14 @@ def installed_version() -> str:
 
 
 def how_to_install(extra: str) -> str:
-    """Say how to install an extra that is missing: this package is installed from a clone, and on no index."""
+    """Explain how to install an extra: this package is installed from a clone, and isn't on any index."""
     return f"install it with: pip install '.[{extra}]' in the clone that sqlanon was installed from"
 
 
 def extra_module(name: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import a module that an extra of this package brings; an EngineError has the line that installs it.
+    """Import a module from an extra of this package, or raise an EngineError with the command that installs it.
 
-    ``purpose`` is what it is needed for, as the beginning of a sentence.
+    ``purpose`` needs the module; it begins the sentence.
     """
     try:
         return import_module(name)

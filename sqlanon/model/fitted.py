@@ -1,4 +1,4 @@
-"""A node, or classes, that were fitted once, and the partitions that are released there."""
+"""Fits: a node, or classes, found once, and the partitions released there."""
 
 from __future__ import annotations
 
@@ -17,30 +17,29 @@ from sqlanon.report.document import Part, count, figure, notes, paragraph, perce
 
 
 class Fit(Result):
-    """A node, or classes, for all partitions of a table, with all that it takes to release them alike.
+    """A node, or classes, for all partitions of a table, with everything needed to release them alike.
 
     Attributes:
-        source: what the node was found on, in words.
-        rows, suppressed_rows: its rows, and those in classes that violate a privacy model at the node, or in no class
-            of the list.
-        unknown_rows: by column, rows with a value that its taxonomy does not have.
-        policy: what every release guarantees; after Inverse OLA with the k or m that it found.
+        source: the source of the fit, in words.
+        rows, suppressed_rows: its rows, and the rows in classes that violate a privacy model at the node, or in no
+            class of the list.
+        unknown_rows: by column, the rows with a value that its taxonomy lacks.
+        policy: the policy of every release; after Inverse OLA with the k or m that was found.
         policy_sha256: its hash.
-        every_partition: whether each partition is to meet the privacy models on its own, too.
-        node, heights: the level of each quasi-identifier, and the height of its taxonomy. After local recoding there is
-            no node.
-        class_count: how many classes the file lists, each at levels of its own; None at a node.
+        every_partition: whether each partition must meet the privacy models on its own, too.
+        node, heights: the level of each quasi-identifier, and the height of its taxonomy. Local recoding has no node.
+        class_count: the number of classes in the file, each at its own levels; None at a node.
         domains: whether each taxonomy's domain was declared, stated by a file or observed.
-        taxonomy_sha256: the hash of every taxonomy that is used, those of sensitive columns included.
-        types: the type of each column that is published as it is, or compared.
+        taxonomy_sha256: the hash of every taxonomy in use, including those of sensitive columns.
+        types: the type of each column that is published unchanged, or compared.
         quality, loss: the measure that was minimized, and its value on the source.
-        search: how the node was found; ``given`` if it was not searched for.
+        search: the search for the node; ``given`` without one.
         lattice_nodes, checked_nodes, proven_optimal, gap: as in :class:`Report`.
         version: the version of this package.
         seconds: wall time of each stage.
-        notes: anything that a reader should know.
-        findings: what the policy leaves open on the source, as in :class:`Report`; they are not kept in the file of the
-            fit.
+        notes: remarks for readers.
+        findings: risks that the policy leaves open on the source, as in :class:`Report`; the file of the fit doesn't
+            keep them.
     """
 
     source: str
@@ -70,7 +69,7 @@ class Fit(Result):
 
     @property
     def sha256(self) -> str:
-        """The hash of all that its file keeps of it, the time that it took included, so that no two fits share it."""
+        """The hash of everything its file keeps, including the time it took, so that no two fits share it."""
         return sha256_of_json(self.model_dump(mode="json", exclude={"findings"}))
 
     @property
@@ -94,18 +93,18 @@ class Fit(Result):
 
 
 class PartitionReport(Result):
-    """The numbers of a partition's release; no cell value among them."""
+    """The numbers of a partition's release, without any cell value."""
 
     source: str
     into: str
-    release: str  # the identity of the release, which its provenance names too
-    partitions: int  # how many are published with the fit by now, this one included
+    release: str  # the identity of the release, also in its provenance
+    partitions: int  # published with the fit so far, including this one
     rows: RowCounts
     unknown_rows: dict[str, int] = Field(default_factory=dict)  # by column; empty if nothing was written
-    union: RowCounts  # what became of the rows of all partitions
-    suppression_limit: float  # the share of all rows that was allowed to be suppressed
-    models: tuple[ModelResult, ...]  # measured on what was written together with what was published before
-    class_count: int  # of these, too
+    union: RowCounts  # the rows of all partitions
+    suppression_limit: float  # the share of all rows that may be suppressed
+    models: tuple[ModelResult, ...]  # measured on all partitions published so far
+    class_count: int  # in all partitions
     min_class_size: int
     seconds: dict[str, float]  # wall time of each stage
     notes: tuple[str, ...] = ()
@@ -117,7 +116,7 @@ class PartitionRelease(Published):
     Attributes:
         into: the table or file.
         node: the level of each quasi-identifier; empty after local recoding.
-        guarantee: what is promised of all partitions that were published with the fit.
+        guarantee: the guarantee for all partitions that were published with the fit.
         report: the numbers.
     """
 
@@ -155,10 +154,10 @@ def _unfit_columns(policy: Policy) -> Iterator[str]:
 
 
 def refuse_unfit(policy: Policy) -> None:
-    """Refuse a policy that cannot be proved on counts of what was published before.
+    """Refuse a policy that can't be verified from counts of earlier partitions.
 
-    Counts are kept by class and values of the protected columns. What a class attains must follow from its own counts,
-    so that a class to which nothing is added stays as good as it was.
+    Counts are kept by class and protected values. The measures of a class must follow from its own counts, so that a
+    class that doesn't grow stays as good as it was.
     """
     problems = [*_unfit_columns(policy)]
     if policy.individual is not None:

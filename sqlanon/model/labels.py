@@ -1,4 +1,4 @@
-"""The labels of a release, as its record has them."""
+"""The labels of a release in its record."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from sqlanon.model.release.measurement import PartialResult
 Number: TypeAlias = StrictInt | Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 CutLabel: TypeAlias = tuple[Level | None, str]
-"""A label with its level; with None, that of all values of a taxonomy without a top."""
-
-ItemLabel: TypeAlias = tuple[Level | None, str | None]  # the same of items; without both, that of a set without items
-Interval: TypeAlias = tuple[Number, Number]  # the numbers from one on and below another
+"""A label with its level; level None is the label for all values of a taxonomy without a top."""
+ItemLabel: TypeAlias = tuple[Level | None, str | None]  # of items; both are None for a set without items
+Interval: TypeAlias = tuple[Number, Number]  # from the first number up to but excluding the second
 
 
 class Part(PartialResult):
-    """A part of a record. What does not apply is not in it; what it does not know is refused."""
+    """A part of a record. It omits fields that don't apply, and refuses unknown ones."""
 
     model_config = ConfigDict(ser_json_inf_nan="constants")
 
@@ -35,67 +34,60 @@ class NodeRecord(Part):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers whose labels are recorded."""
         return (*self.levels,)
 
     @property
     def used_levels(self) -> Iterator[tuple[str, int]]:
-        """The quasi-identifiers, each with every level that it has labels of."""
+        """Pairs of a quasi-identifier and a level with labels."""
         yield from self.levels.items()
 
     def of(self, names: Collection[str]) -> NodeRecord:
-        """Return the record of some quasi-identifiers alone."""
         return NodeRecord(levels=_only(self.levels, names))
 
     def spelled_like(self, names: Sequence[str]) -> NodeRecord:
-        """Return the record with the names of columns as they are spelled elsewhere."""
         return NodeRecord(levels=respelled(self.levels, names))
 
 
 class CutRecord(Part):
-    """A release at cuts, each column at one of its own."""
+    """A release at a cut of each column."""
 
     kind: Literal["cut"] = "cut"
-    labels: dict[str, tuple[CutLabel, ...]] = Field(default_factory=dict)  # of the columns that have taxonomies
-    intervals: dict[str, tuple[Interval, ...]] = Field(default_factory=dict)  # of the columns that are numbers
-    items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)  # of the columns that are sets
+    labels: dict[str, tuple[CutLabel, ...]] = Field(default_factory=dict)  # by column with a taxonomy
+    intervals: dict[str, tuple[Interval, ...]] = Field(default_factory=dict)  # by column of numbers
+    items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)  # by column of sets
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of one label a row whose labels are recorded."""
+        """The columns with recorded labels and one label per row."""
         return (*self.labels, *self.intervals)
 
     @property
     def used_levels(self) -> Iterator[tuple[str, int]]:
-        """The quasi-identifiers, each with every level that it has labels of."""
-        for name, labels in self.labels.items():
-            yield from ((name, level) for level in sorted({level for level, _ in labels if level is not None}))
+        yield from _levels_of(self.labels)
 
     @property
     def interval_labels(self) -> dict[str, tuple[str, ...]]:
-        """The labels of the intervals."""
         return {
             name: tuple(interval_label(as_text(low), as_text(high)) for low, high in intervals)
             for name, intervals in self.intervals.items()
         }
 
     def of(self, names: Collection[str]) -> CutRecord:
-        """Return the record of some columns alone; those of numbers have no taxonomy that could differ, and stay."""
+        """Return the record of some columns; numbers have no taxonomy that could differ, and stay."""
         return CutRecord(labels=_only(self.labels, names), intervals=self.intervals, items=self.items)
 
     def spelled_like(self, names: Sequence[str]) -> CutRecord:
-        """Return the record with the names of columns as they are spelled elsewhere."""
         return CutRecord(
             labels=respelled(self.labels, names), intervals=respelled(self.intervals, names), items=self.items
         )
 
 
 class ClassesRecord(Part):
-    """A release of classes that are each at levels of their own."""
+    """A release of classes, each at its own levels."""
 
     kind: Literal["classes"] = "classes"
-    labels: dict[str, tuple[tuple[Level | None, str | None], ...]]  # each with its level; that of masked rows with none
-    # Of each class the number of its rows, then for each quasi-identifier the place of its label in ``labels``, from 0.
+    labels: dict[str, tuple[tuple[Level | None, str | None], ...]]  # with levels; masked rows have no level
+    # For each class its number of rows, and by quasi-identifier the place of its label in ``labels``, from 0.
     classes: tuple[tuple[StrictInt, ...], ...]
 
     @model_validator(mode="after")
@@ -110,17 +102,14 @@ class ClassesRecord(Part):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers, whose labels are recorded."""
         return (*self.labels,)
 
     @property
     def used_levels(self) -> Iterator[tuple[str, int]]:
-        """The quasi-identifiers, each with every level that it has labels of."""
-        for name, labels in self.labels.items():
-            yield from ((name, level) for level in sorted({level for level, _ in labels if level is not None}))
+        yield from _levels_of(self.labels)
 
     def of(self, names: Collection[str]) -> CutRecord:
-        """Return the labels of some quasi-identifiers alone, without the mask."""
+        """Return the labels of some quasi-identifiers, without the mask."""
         return CutRecord(
             labels={
                 name: tuple((level, label) for level, label in labels if level is not None and label is not None)
@@ -129,11 +118,10 @@ class ClassesRecord(Part):
         )
 
     def spelled_like(self, names: Sequence[str]) -> ClassesRecord:
-        """Return the record with the names of columns as they are spelled elsewhere."""
         return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes)
 
     def joined(self, others: Iterable[ClassesRecord]) -> ClassesRecord:
-        """Return the classes of several parts of a release, which record the same labels, with their rows together."""
+        """Merge the classes of several parts of a release with the same labels."""
         rows: Counter[tuple[int, ...]] = Counter()
         for part in (self, *others):
             for count, *places in part.classes:
@@ -141,9 +129,14 @@ class ClassesRecord(Part):
         return ClassesRecord(labels=self.labels, classes=tuple((count, *places) for places, count in rows.items()))
 
 
+def _levels_of(labels: Mapping[str, Iterable[tuple[int | None, str | None]]]) -> Iterator[tuple[str, int]]:
+    for name, of_name in labels.items():
+        yield from ((name, level) for level in sorted({level for level, _ in of_name if level is not None}))
+
+
 def _only(found: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in names}
 
 
 LabelsRecord: TypeAlias = Annotated[NodeRecord | CutRecord | ClassesRecord, Field(discriminator="kind")]
-"""Which labels a release can have."""
+"""The labels of a release."""

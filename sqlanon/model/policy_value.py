@@ -38,13 +38,11 @@ def _no_boolean(value: Any) -> Any:
 
 
 NotBoolean = BeforeValidator(_no_boolean)
-"""Refuses true and false, which pydantic takes for 1 and 0 and which are slips where a number is wanted."""
-
+"""Refuses true and false, which pydantic would take for 1 and 0."""
 OneOrSeveral = BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)
-"""Takes a single text for a list of one."""
-
-Number = Annotated[float, NotBoolean]  # a number that need not be whole
-NotNegative = Annotated[Number, Field(ge=0)]  # a number that is not below 0
+"""Accepts a single text as a list of one."""
+Number = Annotated[float, NotBoolean]
+NotNegative = Annotated[Number, Field(ge=0)]
 
 
 def _share(value: Any) -> Any:
@@ -58,12 +56,11 @@ def _share(value: Any) -> Any:
     return value
 
 
-Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]  # a share, which no percentage is to be taken for
+Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]  # with an error that explains percentages
 
 TAG_OF_TAXONOMY = 2
 """The position of a taxonomy's kind in the path of an error: ``taxonomies``, the column, the kind, a setting."""
-
-RESERVED_PREFIX = "anon_"  # names of columns may not start with this: the macros use such names inside
+RESERVED_PREFIX = "anon_"  # of columns inside macros
 
 
 NAMING_COLUMNS = (
@@ -72,7 +69,7 @@ NAMING_COLUMNS = (
 )
 """The fields of parts of a policy that name columns."""
 
-MAX_COMPARED_PAIRS = 20_000  # of unknown and known names in one error: difflib takes a tenth of a second for them
+MAX_COMPARED_PAIRS = 20_000  # of unknown and known names in one error, a tenth of a second of difflib
 
 
 if TYPE_CHECKING:
@@ -83,10 +80,10 @@ else:
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
 class _ByPosition(ModelMetaclass):
-    """Makes values of arguments by name or, for fields with ``kw_only=False``, by position; with an error of ours.
+    """Creates values from arguments by name or, for fields with ``kw_only=False``, by position; with our own error.
 
-    It is not their ``__init__`` that does it: pydantic would call that for a value inside of another one, too, whose
-    problems are to come with all others.
+    It replaces an ``__init__``, which pydantic would also call for values inside another one, whose problems must be
+    reported with all others.
     """
 
     # Type checkers know the arguments from the fields: a signature here would hide them.
@@ -110,32 +107,32 @@ class _ByPosition(ModelMetaclass):
 class PolicyValue(BaseModel, metaclass=_ByPosition):
     """Base of the values that make up a policy."""
 
-    # A value inside another is checked again with it: copies with changes, which pydantic makes, were not. What checks
-    # a value is built when the first one is made, for a run makes few of all kinds.
+    # A value inside another is checked again with it, since copies with changes by pydantic were not. Validators are
+    # built with the first value, since a run needs few kinds.
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always", defer_build=True
     )
 
     def with_columns_like(self, known: Sequence[str]) -> Self:
-        """With its columns spelled as they are among known names, in whatever case."""
+        """Return the value with its columns in their spelling among known names."""
         fields = [name for name in NAMING_COLUMNS if name in type(self).model_fields]
         return self.model_copy(update={name: respelled(getattr(self, name), known) for name in fields})
 
     @classmethod
     def arguments(cls) -> dict[str, FieldInfo]:
-        """Return the arguments of the value, by name; its kind goes without saying."""
+        """Return the arguments of the value by name, without its kind."""
         return {name: field for name, field in cls.model_fields.items() if name != "model"}
 
     @classmethod
     def documentation(cls) -> Docstring:
-        """Return the documentation of the value and of its fields; inherited ones have it where they are defined."""
+        """Return the documentation of the value and its fields, including inherited ones."""
         inherited = [docstring_of(kind).members for kind in reversed(cls.__mro__) if issubclass(kind, PolicyValue)]
         own = docstring_of(cls)
         return replace(own, members=reduce(or_, inherited, {}))
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Return the schema, with what the docstring says of each field: editors show it."""
+        """Return the schema with the docstring's descriptions of fields, for editors."""
         schema = handler(core_schema)
         described, documentation = handler.resolve_ref_schema(schema), cls.documentation()
         if documentation.text:
@@ -147,7 +144,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     @classmethod
     def by_name(cls, values: Sequence[Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by position and by name, all by name; None is as good as none."""
+        """Return arguments by position and by name, all by name, without None."""
         names = [name for name, field in cls.model_fields.items() if field.kw_only is False]
         if len(values) > len(names):
             raise TypeError(f"{cls.__name__} takes {len(names)} arguments by position, not {len(values)}")
@@ -158,7 +155,7 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
 
     @classmethod
     def signature(cls) -> Signature:
-        """Return the arguments as ``help`` shows them."""
+        """Return the arguments for ``help``."""
         texts = {
             name: text for kind in reversed(cls.__mro__) for name, text in vars(kind).get("__annotations__", {}).items()
         }
@@ -171,26 +168,25 @@ class PolicyValue(BaseModel, metaclass=_ByPosition):
         return Signature(sorted(parameters, key=lambda each: each.kind))
 
     def __hash__(self) -> int:
-        # Fields may be dicts, which have no hash and are equal in any order.
+        # Fields may be dicts, which aren't hashable, and are equal in any order.
         return hash((type(self), json.dumps(self.model_dump(mode="json"), sort_keys=True)))
 
 
 def name_of_kind(kind: type[PolicyValue]) -> str:
-    """Return the name by which a policy refers to a kind among others of its field, such as ``k-anonymity``."""
     return str(kind.model_fields["model"].default)
 
 
 SETTINGS = ("suppression_limit", "suppression", "search", "objective", "max_loss")
-"""The settings of full domains: a policy takes them as its own, too, and problems name them without a path."""
+"""The settings of full domains that a policy accepts as its own; problems name them without a path."""
 
 KINDS: dict[str, dict[str, type[PolicyValue]]] = {"privacy": {}, "quality": {}, "method": {}}
-"""By field of a policy the kinds of values that it can hold, by name: see :func:`kind_of`."""
+"""The kinds of values of a policy's fields, by field and name: see :func:`kind_of`."""
 
 Kind = TypeVar("Kind", bound=type[PolicyValue])
 
 
 def kind_of(field: str) -> Callable[[Kind], Kind]:
-    """Has a field of policies hold values of a class, under the name that is the default of its ``model``."""
+    """Register a class as a kind of a policy's field, under the default of its ``model``."""
 
     def registered(kind: Kind) -> Kind:
         KINDS[field][name_of_kind(kind)] = kind
@@ -201,7 +197,7 @@ def kind_of(field: str) -> Callable[[Kind], Kind]:
 
 @dataclass(frozen=True)
 class OneOf:
-    """In an annotation of a base class: one of the kinds of a field that there are when it is first validated."""
+    """Annotation of a base class: one of the kinds of a field that are registered at the first validation."""
 
     field: str
 
@@ -211,9 +207,9 @@ class OneOf:
 
 
 def respelled(value: Any, known: Sequence[str]) -> Any:
-    """Names of columns, or a part of a policy with all that it has, spelled like known names in whatever case.
+    """Respell names of columns, or a part of a policy with its contents, like known names.
 
-    Of two names that would become one the second stays as it is.
+    If two names would become one, the second stays unchanged.
     """
     match value:
         case str():
@@ -233,7 +229,7 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
 
 
 def known_names(model: type[BaseModel]) -> dict[str, list[str]]:
-    """Return every key that may stand anywhere in a value of ``model``, with the kinds of parts that have it."""
+    """Return every possible key in a value of ``model``, with the kinds of parts that have it."""
     names: dict[str, list[str]] = {name: [] for name in model.model_fields}
     for title, definition in model.model_json_schema().get("$defs", {}).items():
         fields = definition.get("properties", {})
@@ -244,16 +240,16 @@ def known_names(model: type[BaseModel]) -> dict[str, list[str]]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``; did you mean "x"?`` if a known name is close, else nothing."""
+    """Return ``; did you mean "x"?`` if a known name is close, otherwise an empty text."""
     folded = {candidate.casefold(): candidate for candidate in known}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f'; did you mean "{folded[close[0]]}"?' if close else ""
 
 
 def unknown_names(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names that are not known, each with :func:`did_you_mean` until ``MAX_COMPARED_PAIRS`` were compared.
+    """Yield unknown names, each with :func:`did_you_mean` until ``MAX_COMPARED_PAIRS`` were compared.
 
-    A policy for another table can name thousands of columns that are not there: all come, the last without a proposal.
+    A policy for another table can name thousands of missing columns: the last ones come without a proposal.
     """
     candidates = dict.fromkeys(known)
     compared = 0
@@ -264,20 +260,20 @@ def unknown_names(names: Iterable[str], known: Iterable[str]) -> Iterator[tuple[
 
 
 def problems_of(error: ValidationError, known: Mapping[str, Sequence[str]]) -> list[str]:
-    """One line per problem: where, and what is wrong; the offending input itself is not repeated."""
+    """Return a line per problem, with its place and reason, but without the invalid input."""
     found = error.errors(include_url=False, include_input=False)
     return [line for details in found if not _follows_from_others(details, found) for line in _lines(details, known)]
 
 
 def failed_checks(problems: Sequence[str]) -> PydanticCustomError:
-    """Return the error of a validator of a whole value: several problems at once."""
+    """Return the error of a validator of a whole value, with several problems."""
     return PydanticCustomError("failed_checks", "several problems", {"problems": list(problems)})
 
 
 def _follows_from_others(details: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether other problems are enough.
+    """Return whether a problem is redundant.
 
-    A list is also reported as too short when its only item is wrong, and a default that depends on what is not valid.
+    A list is also reported as too short if its only item is invalid, and a default if it depends on invalid values.
     """
     if details["type"] == "default_factory_not_called":
         return True
@@ -324,7 +320,7 @@ def _key_of_kind(context: Mapping[str, Any]) -> str:
 
 
 def _path(location: Iterable[int | str]) -> str:
-    """``('privacy', 0, 'k-anonymity', 'k')`` → ``privacy[0].k``; the tag of a union is left out."""
+    """Join a path without tags of unions: ``('privacy', 0, 'k-anonymity', 'k')`` → ``privacy[0].k``."""
     tags = {name for kinds in KINDS.values() for name in kinds}
     path = ""
     previous: int | str = ""

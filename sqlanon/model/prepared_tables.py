@@ -1,4 +1,4 @@
-"""Tables that are made before and after a release: flattened events, and rows generalized as a release is."""
+"""Tables made before and after a release: flattened events, and rows generalized like a release."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy_value import OneOrSeveral, PolicyValue, failed_checks, unknown_names
 
 MAXIMUM_COLUMNS = 1_000
-"""More columns of events are refused: each is to get a taxonomy, and a row that wide is nobody's but its own."""
-
-
-Names = Annotated[Sequence[str], OneOrSeveral, AfterValidator(tuple)]
-"""Names of columns; a single one need not be in a list."""
+"""The limit for columns of events: each needs a taxonomy, and wider rows are unique anyway."""
+Names = Annotated[Sequence[str], OneOrSeveral, AfterValidator(tuple)]  # one or several columns
 
 
 class Flattening(PolicyValue):
@@ -25,11 +22,11 @@ class Flattening(PolicyValue):
 
     Args:
         individual: the column that identifies the individual of an event.
-        event: the columns that describe an event; those of one row stay together.
-        order: the columns that put the events of an individual in order, the most significant first.
-        first: how many events of an individual become columns.
-        keep: columns that are the same in all rows of an individual.
-        count: the name of a new column for the number of events, those left out included; None for no such column.
+        event: the columns that describe an event; values of one row stay together.
+        order: the columns that order the events of an individual, the most significant first.
+        first: the number of events of an individual that become columns.
+        keep: columns with one value for all rows of an individual.
+        count: the name of a new column for the number of events, including the ones left out; None for no such column.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -51,7 +48,7 @@ class Flattening(PolicyValue):
 
     @property
     def event_columns(self) -> tuple[tuple[int, int, str], ...]:
-        """The columns of events, each as the place of its event, its position from 1, and its name."""
+        """The columns of events, each with the place of its event column, its position from 1, and its name."""
         return tuple(
             (place, position, f"{name}_{position}")
             for place, name in enumerate(self.event)
@@ -60,17 +57,16 @@ class Flattening(PolicyValue):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The columns of the source that it names, each once."""
+        """The columns of the source that it names."""
         return tuple(dict.fromkeys((self.individual, *self.event, *self.order, *self.keep)))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the result, in order."""
         counted = () if self.count is None else (self.count,)
         return (self.individual, *self.keep, *(name for *_, name in self.event_columns), *counted)
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
-        """Refuse a source that lacks columns, or whose columns would stand twice in the result; list all of them."""
+        """Refuse a source that lacks columns, or would repeat columns in the result, listing all problems."""
         problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(self.named, columns)]
         times = Counter(map(folded, self.columns))
         problems += [
@@ -92,7 +88,7 @@ class Flattened(BaseModel):
         events: rows of the source.
         cut_individuals: individuals with more events than were kept.
         cut_events: events that were left out.
-        notes: anything that a reader should know of what was written.
+        notes: remarks on the result for readers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -113,11 +109,11 @@ class Generalized(BaseModel):
     Attributes:
         source, release, into: in words.
         columns: the columns of the result, in order.
-        generalized: those of them that have labels.
-        rows: how many there are.
-        unknown_rows: how many were left out for a value that a taxonomy does not have, by the policy of the release.
-        uncovered_rows: how many were left out because no class of a release of local recoding covers them.
-        notes: anything that a reader should know of what was written.
+        generalized: the columns with labels.
+        rows: the number of rows.
+        unknown_rows: the number of rows left out for a value that a taxonomy lacks, by the policy of the release.
+        uncovered_rows: the number of rows left out because no class of a local recoding covers them.
+        notes: remarks on the result for readers.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,8 +1,8 @@
 """Privacy models: bounds on measures of equivalence classes.
 
-A class that is out of bounds of any model is suppressed; a node satisfies a policy if the rows of such classes stay
-within the suppression limit. These are *syntactic* models: they say what a published class looks like, not what an
-attacker with other knowledge can infer.
+A class that violates a bound of any model is suppressed; a node satisfies a policy if the rows of such classes stay
+within the suppression limit. These are *syntactic* models: they describe published classes, not the inferences of an
+attacker with other knowledge.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ from sqlanon.model.names import in_quotes
 from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
 MOST = 10**12  # more rows or values than any class has: a larger threshold is a slip
-
 TwoOrMore = Annotated[int, Field(ge=2, le=MOST, strict=True)]
-"""A number of rows or values, where one would promise nothing."""
+"""A number of rows or values, where 1 would guarantee nothing."""
 
 
 class PrivacyModel(PolicyValue):
     """Bounds on measures of every published equivalence class.
 
-    A class that is out of bounds is suppressed. That alone makes most models *not* monotonic: a small diverse class
-    that merges with a large uniform one is suppressed with it. Without suppression the models are monotonic, unless
-    ``monotonic_without_suppression`` says otherwise.
+    A class that violates a bound is suppressed. This makes most models *not* monotonic: a small diverse class that
+    merges with a large uniform one is suppressed with it. Without suppression models are monotonic, unless
+    ``monotonic_without_suppression`` is False.
 
     Attributes:
-        definition: where the model is defined.
-        monotonic_without_suppression: whether every more general node meets the model if a node meets it in all of its
+        definition: the source of the definition.
+        monotonic_without_suppression: whether every more general node meets the model if a node meets it in all its
             classes.
         compares_with_source: whether classes are compared with the whole source table.
     """
@@ -59,12 +58,12 @@ class PrivacyModel(PolicyValue):
     # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property
     def monotonic(self) -> bool:
-        """Whether the rows of violating classes can only become fewer when a node is generalized, come what may."""
+        """Whether generalizing a node never adds rows in violating classes, with any suppression."""
         return all(bound.monotonic for bound in self.bounds)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that the model looks at."""
+        """The sensitive columns of the model."""
         column = getattr(self, "column", None)
         return () if column is None else (column,)
 
@@ -115,7 +114,7 @@ class AlphaKAnonymity(PrivacyModel):
 
 @kind_of("privacy")
 class DistinctLDiversity(PrivacyModel):
-    """Every class has at least ``l`` distinct values of ``column``, NULL being one (Machanavajjhala et al. 2007)."""
+    """Every class has at least ``l`` distinct values of ``column``, including NULL (Machanavajjhala et al. 2007)."""
 
     definition: ClassVar[str] = "Machanavajjhala et al. 2007, section 4.1"
     model: Literal["distinct-l-diversity"] = "distinct-l-diversity"
@@ -136,7 +135,7 @@ class DistinctLDiversity(PrivacyModel):
 class EntropyLDiversity(PrivacyModel):
     """Every class has entropy at least log(``l``) in ``column`` (Machanavajjhala et al. 2007, definition 4.1).
 
-    Compared as exp(entropy) >= l with a relative tolerance of 1e-9, so that a class of exactly l equally frequent
+    It is compared as exp(entropy) >= l with a relative tolerance of 1e-9, so that a class of exactly l equally frequent
     values passes.
     """
 
@@ -187,7 +186,7 @@ DISTANCES: dict[Distance, tuple[View, str, str]] = {
     "ordered": ("ordered", "ordered_distance", "ordered_t_closeness"),
     "hierarchical": ("hierarchical", "equal_distance", "hierarchical_t_closeness"),
 }
-"""For each ground distance: what it looks at in a class, the measure there, and the macro that measures a table."""
+"""By ground distance: the view of a class, its measure, and the macro that measures a table."""
 
 
 @kind_of("privacy")
@@ -196,8 +195,8 @@ class TCloseness(PrivacyModel):
 
     The ground distance of two values is 1 (``equal``), their distance in the column's order over the number of values
     less one (``ordered``; NULL comes last), or the level of their lowest common ancestor over the height of the
-    column's taxonomy (``hierarchical``), which has to be loaded under the column's name. The source table counts with
-    all of its rows, suppressed ones included.
+    column's taxonomy (``hierarchical``), which must be loaded under the column's name. The source table counts with
+    all its rows, including suppressed ones.
     """
 
     definition: ClassVar[str] = "Li et al. 2007, definition 2 and section 5"
@@ -220,7 +219,7 @@ class TCloseness(PrivacyModel):
 
 @kind_of("privacy")
 class BetaLikeness(PrivacyModel):
-    """In no class is a value of ``column`` more frequent than in the source table by more than ``beta`` times.
+    """In no class does the relative frequency of a value of ``column`` gain more than ``beta`` over the source table.
 
     The gain (q - p) / p of every value that is more frequent in the class (q) than in the table (p) is at most
     ``beta``; in the ``enhanced`` variant also at most -ln p.
@@ -247,9 +246,9 @@ class BetaLikeness(PrivacyModel):
 class DeltaDisclosure(PrivacyModel):
     """In every class each value of ``column`` is within a factor of 2^``delta`` of its share in the source table.
 
-    |log2(q / p)| < ``delta`` for the share q in the class and p in the table of every value that the class has. A value
-    that a class lacks is not held against it (as ARX does), which makes the model not monotonic even without
-    suppression: a merge can dilute a value.
+    |log2(q / p)| < ``delta`` for the share q in the class and p in the table of every value in the class. Values that a
+    class lacks don't count (as in ARX), which makes the model not monotonic even without suppression: a merge can
+    dilute a value.
     """
 
     definition: ClassVar[str] = "Brickell and Shmatikov 2008, definition 2, for the values that a class has, log base 2"
@@ -263,7 +262,7 @@ class DeltaDisclosure(PrivacyModel):
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = of_values("disclosure", self.column, of_table=("delta_disclosure", "delta"), field="delta")
-        # A ratio that is equal but for rounding is not below.
+        # A ratio that is equal up to rounding is not below.
         return (Bound(measure, "<", self.delta, self.delta * (1 - TOLERANCE)),)
 
     def __str__(self) -> str:
@@ -276,7 +275,7 @@ NO_ABSENT_CLASS = Bound(
     monotonic=True,
     grain="node",
 )
-"""No class of the population is without a row of the source."""
+"""Every class of the population has a row of the source."""
 
 
 class PopulationModel(PrivacyModel):
@@ -290,7 +289,7 @@ class PopulationModel(PrivacyModel):
 
         @property
         def population(self) -> str:
-            """The name of the table: the last field of each such model."""
+            """The name of the table, the last field of each such model."""
 
 
 @kind_of("privacy")
@@ -315,9 +314,9 @@ class KMap(PopulationModel):
 class DeltaPresence(PopulationModel):
     """In every published class the share of the ``population`` that is in the source is in [``minimum``, ``maximum``].
 
-    Nothing is said of classes whose rows are suppressed. With a ``minimum`` above 0, a class of the population without
-    any row of the source rejects the node: its absence would be certain. Shares are ratios of integers and compare
-    exactly with decimals.
+    Classes with suppressed rows don't count. With a ``minimum`` above 0, a class of the population without any row of
+    the source rejects the node: its absence would be certain. Shares are ratios of integers and compare exactly with
+    decimals.
     """
 
     definition: ClassVar[str] = "Nergiz et al. 2007, definition 1, over published classes"
@@ -348,16 +347,15 @@ MAX_SECRETS = 12  # knowledge states are subsets of the secret columns: 4,096 of
 
 @kind_of("privacy")
 class MConcealing(PrivacyModel):
-    """No row is re-identified with an expected probability above ``m`` by an attacker of the ``prior``.
+    """An attacker with the ``prior`` re-identifies no row with an expected probability above ``m``.
 
     The attacker knows the quasi-identifiers and each secret (a sensitive column of ``prior``) independently with its
-    probability, and guesses uniformly among the rows that agree with what he knows: for a row i, the sum over subsets q
-    of the secrets of P(q) / n_q(i). This is a measure of risk, not a guarantee: the mean over states of knowledge hides
-    that a row may be certain to be found in an unlikely one.
+    probability, and guesses uniformly among the rows that agree with this knowledge: for a row i, the sum over subsets
+    q of the secrets of P(q) / n_q(i). This is a measure of risk, not a guarantee: the mean over states of knowledge
+    hides that an unlikely state may identify a row with certainty.
 
-    With the grain ``class`` a class with a row above ``m`` is suppressed, which changes the risk in no other class;
-    with the grain ``node`` the classes that other models keep are measured, and a node with a row above ``m`` is
-    rejected.
+    With grain ``class`` a class with a row above ``m`` is suppressed, which changes the risk in no other class; with
+    grain ``node`` the classes that other models keep are measured, and a node with a row above ``m`` is rejected.
     """
 
     definition: ClassVar[str] = "Mazzone 2019, section 5.2; a mean over states of knowledge"

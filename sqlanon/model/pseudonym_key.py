@@ -1,4 +1,4 @@
-"""The secret key that pseudonyms are made with: where it comes from, and which keys are refused."""
+"""The secret key of pseudonyms: its sources, and the keys that are refused."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from sqlanon.errors import PolicyError
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
-VARIABLE = "SQLANON_PSEUDONYM_KEY"  # the environment variable that holds the key if no other is given
+VARIABLE = "SQLANON_PSEUDONYM_KEY"  # the environment variable of the key, by default
 
 GUIDE = "pseudonyms"
 
 MIN_KEY_BYTES = 32
 MAX_KEY_BYTES = 4096
 MIN_DIFFERENT_BYTES = 8
-"""Of the 64 hexadecimal digits of a random key, fewer than 8 are different in less than one of 10¹⁸ keys."""
-
-BLOCK_BYTES = 64  # bytes of a block of SHA-256
+"""A random key of 64 hexadecimal digits has fewer than 8 different ones with a probability below 10⁻¹⁸."""
+BLOCK_BYTES = 64  # of SHA-256
 
 HOW_TO_MAKE = "`(umask 077; openssl rand -hex 32 > pseudonym.key)` makes one"
 
 
 class PseudonymKey:
-    """A secret that nothing prints.
+    """A secret that is never printed.
 
-    Line breaks at its end, which editors and `openssl` add to a file, are not part of it. Refused is what is shorter or
-    longer than a key may be, or repeats few bytes, as blanks and zeros do.
+    Trailing line breaks, which editors and `openssl` add to a file, don't belong to it. Keys that are too short, too
+    long, or repeat few bytes, such as blanks or zeros, are refused.
     """
 
     __slots__ = ("_secret",)
@@ -42,7 +41,7 @@ class PseudonymKey:
         if len(self._secret) < MIN_KEY_BYTES:
             raise _refused(f"it has {len(self._secret)} bytes and needs {MIN_KEY_BYTES} at least")
         if len(self._secret) > MAX_KEY_BYTES:
-            raise _refused(f"it has more than {MAX_KEY_BYTES:,} bytes, so that it is probably another file")
+            raise _refused(f"it has more than {MAX_KEY_BYTES:,} bytes, so it is probably another file")
         if len(set(self._secret)) < MIN_DIFFERENT_BYTES:
             raise _refused(f"it repeats fewer than {MIN_DIFFERENT_BYTES} different bytes, which can be guessed")
 
@@ -60,10 +59,9 @@ class PseudonymKey:
 
 # guarded: tests/unit/test_pseudonym_key.py
 def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
-    """Return the key for the pseudonyms of a policy, or the path of its file; None for a policy without any.
+    """Return the given key, or the one in ``VARIABLE``, for a policy with pseudonyms; None for one without.
 
-    If none is given it is in the environment variable ``VARIABLE``. A PolicyError if it is missing or refused, or if it
-    is given and there are no pseudonyms.
+    Raise a PolicyError if it is missing or refused, or if it is given without pseudonyms.
     """
     if not policy.pseudonyms:
         if given is not None:
@@ -86,7 +84,7 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
 
 # guarded: tests/unit/test_pseudonym_key.py
 def _read(path: Path) -> bytes:
-    """Return the content of the file of a key, whose name no message shows: it could be the key itself."""
+    """Return the content of a key file, whose name no message shows: it could be the key itself."""
     try:
         with path.open("rb") as file:
             others_read = os.fstat(file.fileno()).st_mode & (stat.S_IRGRP | stat.S_IROTH)

@@ -1,7 +1,7 @@
-"""Quality models: how much information a node loses (``spec/metrics.md``). Less is better in all of them.
+"""Quality models: the information loss of a node (``spec/metrics.md``), which is better if smaller.
 
-A search needs of each the loss of a node that was checked, a lower bound of the loss that is known without a check, and
-a lower bound of the loss of everything above a checked node.
+A search needs the loss of a checked node, a lower bound of the loss without a check, and a lower bound of the loss of
+everything above a checked node.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from sqlanon.model.lattice import ClassLoss, LossContext, NodeSummary, Table, to
 from sqlanon.model.policy_value import Number, PolicyValue, failed_checks, kind_of
 
 Columns = NDArray[np.int64]  # the levels of some nodes: a row per quasi-identifier, a column per node
-Bounds = NDArray[np.float64]  # a number per node
+Bounds = NDArray[np.float64]  # an entry per node
 Terms = TypeVar("Terms", float, Bounds)  # a sum of terms, or an array of sums with an entry per node
 LARGEST_WEIGHT = 1e12  # weights are ratios: a larger one is a slip, and sums of the largest floats overflow
 
 
 @lru_cache(maxsize=16)
 def padded(table: Table) -> Bounds:
-    """Return a table as an array with a row per quasi-identifier, the last level of each repeated to the longest."""
+    """Return a table as an array with a row per quasi-identifier, padded with the last level of each."""
     longest = max(map(len, table))
     return np.array([[*losses, *[losses[-1]] * (longest - len(losses))] for losses in table], dtype=np.float64)
 
@@ -37,32 +37,32 @@ def at_levels(table: Table, nodes: Columns) -> Bounds:
 
 
 def totals(table: Table, nodes: Columns) -> Bounds:
-    """Return the sums of a table over the levels of nodes."""
+    """Sum up a table over the levels of nodes."""
     sums: Bounds = at_levels(table, nodes).sum(axis=0)
     return sums
 
 
 class QualityModel(PolicyValue):
-    """Scores a node by information loss; ``class_losses`` are the losses of classes that it is made of."""
+    """A score of nodes by information loss, which may depend on ``class_losses``."""
 
     class_losses: ClassVar[tuple[ClassLoss, ...]] = ()
 
     @property
     def monotonic(self) -> bool:
-        """Whether the loss of a more general node is never smaller, whatever is suppressed.
+        """Whether the loss of a more general node is never smaller, with any suppression.
 
-        Without suppression this holds for all of them.
+        Without suppression this holds for all models.
         """
         return False
 
     @property
     def known(self) -> bool:
-        """Whether the loss is known without a check: it is what its known bound is."""
+        """Whether its known bound is the loss, so that it needs no check."""
         return False
 
     @property
     def follows_from_counts(self) -> bool:
-        """Whether a check needs to count suppressed rows at most."""
+        """Whether a check needs at most the count of suppressed rows."""
         return self.known
 
     @property
@@ -72,7 +72,7 @@ class QualityModel(PolicyValue):
 
     @property
     def label_losses(self) -> tuple[str, ...]:
-        """The losses of labels that the query of a node must look at."""
+        """The losses of labels that the query of a node must compute."""
         return ()
 
     @property
@@ -82,7 +82,7 @@ class QualityModel(PolicyValue):
 
     @property
     def by_quasi_identifier(self) -> bool:
-        """Whether the query of a node must look at the losses of each quasi-identifier apart."""
+        """Whether the query of a node must keep the losses of quasi-identifiers apart."""
         return False
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -90,14 +90,14 @@ class QualityModel(PolicyValue):
         raise NotImplementedError
 
     def known_bounds(self, context: LossContext) -> Table:
-        """Per quasi-identifier and level, terms whose :meth:`combined` sum is at most the loss of a node.
+        """Return terms by quasi-identifier and level whose :meth:`combined` sum is at most the loss of a node.
 
-        They do not decrease with the level, and are all 0 if nothing is known.
+        They never decrease with the level, and are all 0 if nothing is known.
         """
         return tuple((0.0,) * (height + 1) for height in context.lattice.heights)
 
     def combined(self, terms: Terms) -> Terms:
-        """From a sum of the terms of :meth:`known_bounds` to a lower bound of the loss; it must not decrease."""
+        """Convert a sum of terms of :meth:`known_bounds` to a lower bound of the loss; it must be monotonic."""
         return terms
 
     def counts_suppression(self, context: LossContext) -> bool:
@@ -105,7 +105,7 @@ class QualityModel(PolicyValue):
         return False
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
-        """Lower bounds of the losses of nodes, given the least share of rows that each suppresses."""
+        """Bound the losses of nodes from below, given minimum shares of suppressed rows."""
         raise NotImplementedError
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
@@ -114,13 +114,13 @@ class QualityModel(PolicyValue):
 
 
 class WeightedModel(QualityModel):
-    """A loss that is a mean over quasi-identifiers; some can matter more than others.
+    """A loss that is a mean over quasi-identifiers, optionally weighted.
 
     Attributes:
-        weights: by quasi-identifier, how much it matters; 1 for those that are not listed.
+        weights: the weight of each quasi-identifier, 1 by default.
     """
 
-    weights: dict[str, Number] = Field(default_factory=dict, description="how much a quasi-identifier matters, else 1")
+    weights: dict[str, Number] = Field(default_factory=dict, description="the weight of a quasi-identifier, else 1")
 
     @field_validator("weights")
     @classmethod
@@ -132,28 +132,28 @@ class WeightedModel(QualityModel):
         return weights
 
     def shares(self, quasi_identifiers: tuple[str, ...]) -> tuple[float, ...]:
-        """Return the weights of the quasi-identifiers, in their order, as shares of 1."""
+        """Return the weights of the quasi-identifiers, in order, as shares of 1."""
         weights = [self.weights.get(name, 1.0) for name in quasi_identifiers]
         whole = math.fsum(weights)
         return tuple(weight / whole for weight in weights)
 
     def weighted(self, means: Table, context: LossContext) -> Table:
-        """Return a table of losses / number of quasi-identifiers, with the weights in place of equal shares."""
+        """Replace equal shares by weights in a table of losses / number of quasi-identifiers."""
         shares = self.shares(context.lattice.quasi_identifiers)
         width = len(shares)
         return tuple(tuple(loss * width * share for loss in row) for row, share in zip(means, shares, strict=True))
 
 
 class ChargingModel(QualityModel):
-    """A loss that its paper defines for generalization alone, and that can charge for suppression as well.
+    """A loss that its paper defines only for generalization, and that can charge for suppression, too.
 
     Attributes:
-        suppressed: ``"ignored"``, as the paper defines it: rows that are suppressed lose what their labels lose.
-            ``"charged"``: they lose all, what they would lose if they were generalized to the top.
+        suppressed: ``"ignored"``, as in the paper: suppressed rows have the loss of their labels. ``"charged"``: they
+            lose everything, as if they were generalized to the top.
     """
 
     suppressed: Literal["ignored", "charged"] = Field(
-        default="ignored", description="what suppressed rows lose: what their labels do, or all"
+        default="ignored", description="whether suppressed rows lose as much as their labels, or everything"
     )
 
     @property
@@ -166,7 +166,7 @@ class ChargingModel(QualityModel):
 
     @property
     def charges(self) -> bool:
-        """Whether suppressed rows lose all."""
+        """Whether suppressed rows lose everything."""
         return self.suppressed == "charged"
 
     @property
@@ -175,7 +175,7 @@ class ChargingModel(QualityModel):
 
 
 def measured(measure: float | None) -> float:
-    """Return a measure that was asked for."""
+    """Return a measure that was asked."""
     assert measure is not None
     return float(measure)
 
@@ -185,7 +185,7 @@ DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon
 AVERAGE_SIZE = ClassLoss("aecs", "aecs_of", ("anon_class_size", "anon_kept", "anon_k"))
 
 ALWAYS_REPORTED = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
-"""The losses in every report and every lattice table, whatever is minimized."""
+"""The losses in every report and every lattice table."""
 
 
 @kind_of("quality")
@@ -220,7 +220,7 @@ class DM(QualityModel):
         return context.allowed_rows > 0
 
     def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
-        # A suppressed row counts as many rows as there are, another one at least the k rows of its class.
+        # A suppressed row counts all rows, another one at least the k rows of its class.
         rows = context.row_count
         return rows * (suppressed * rows + (1 - suppressed) * context.k)
 
@@ -232,7 +232,7 @@ class DM(QualityModel):
 class AECS(QualityModel):
     """Average size of the classes over k, the suppressed rows as one class (LeFevre et al. 2006; ARX). Not monotonic.
 
-    The average of the kept classes alone, which LeFevre et al. do not define, would reward suppression.
+    The average of only the kept classes, which LeFevre et al. don't define, would reward suppression.
     """
 
     model: Literal["aecs"] = "aecs"
@@ -242,8 +242,8 @@ class AECS(QualityModel):
         return summary.class_losses[AVERAGE_SIZE.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        # A node above has no more classes than there are here, and suppressed rows are a class in place of theirs. A
-        # class that is kept there has one that is kept here, or k rows that are suppressed here.
+        # A node above has at most as many classes, with one class for its suppressed rows. A class that is kept there
+        # contains one that is kept here, or k rows that are suppressed here.
         kept = summary.kept_class_count + summary.suppressed_rows // context.k
         return context.row_count / min(summary.class_count, kept + 1) / context.k
 
@@ -254,13 +254,13 @@ class LM(WeightedModel):
 
     Suppressed rows lose 1 each (row policy ``real``), so the loss is not monotonic; without suppression it is a
     lower bound of itself. With ``aggregate="geometric"`` the losses L of the quasi-identifiers, means over rows, are
-    combined to product(1 + L)^(1/q) - 1, which is ARX's "Loss". With ``weights`` both are weighted means.
+    combined to product(1 + L)^(1/q) - 1, ARX's "Loss". With ``weights`` both are weighted means.
     """
 
     label_losses: ClassVar = ("lm",)
     model: Literal["lm"] = "lm"
     aggregate: Literal["arithmetic", "geometric"] = Field(
-        default="arithmetic", description="how the losses of the quasi-identifiers are combined"
+        default="arithmetic", description="the mean of the losses of quasi-identifiers"
     )
 
     @property
@@ -322,10 +322,7 @@ class NCP(QualityModel):
 
 
 def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: Bounds) -> Bounds:
-    """Per quasi-identifier and node, the least mean loss over rows.
-
-    A suppressed row loses 1 where it would have lost what its label loses.
-    """
+    """Return the least mean loss over rows by quasi-identifier and node, where a suppressed row loses 1."""
     return at_levels(means, nodes) * len(nodes) + suppressed * (1 - at_levels(largest, nodes))
 
 
@@ -333,8 +330,8 @@ def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: 
 class Prec(ChargingModel, WeightedModel):
     """Precision loss: the mean over quasi-identifiers of level / height, in [0, 1] (Sweeney 2002, section 4.3).
 
-    With ``weights`` the weighted mean (Mazzone 2019, section 4.4). With ``suppressed="charged"`` it is the mean over
-    rows, of which those that are suppressed lose 1.
+    With ``weights`` it is the weighted mean (Mazzone 2019, section 4.4). With ``suppressed="charged"`` it is the mean
+    over rows, where suppressed ones lose 1.
     """
 
     follows_from_counts: ClassVar = True
@@ -363,9 +360,9 @@ class Prec(ChargingModel, WeightedModel):
 class Entropy(ChargingModel):
     """Non-uniform entropy in bits, in [0, n·H] (El Emam et al. 2009).
 
-    For each row and quasi-identifier -log2 of the share that the value has of the rows of its label. As defined it
-    ignores suppression. With ``suppressed="charged"`` a suppressed row loses all its information, -log2 of the share
-    that the value has of the whole table.
+    It sums up, over rows and quasi-identifiers, -log2 of the share of the value in the rows of its label. As defined it
+    ignores suppression. With ``suppressed="charged"`` a suppressed row loses all its information, -log2 of the share of
+    the value in the whole table.
     """
 
     model: Literal["entropy"] = "entropy"

@@ -1,7 +1,7 @@
-"""The record that travels with what was made: one document of JSON, written and read by the same class.
+"""The record of a release or another output: a JSON document, written and read by one class.
 
-It has hashes, counts, thresholds and labels of taxonomies, and never a cell value. A table has it as its comment, a
-Parquet file in its footer, a folder in its marker, and a CSV file in the note beside it.
+It has hashes, counts, thresholds and labels of taxonomies, but no cell value. A table has it as its comment, a Parquet
+file in its footer, a folder in its marker, and a CSV file in the note beside it.
 """
 
 from __future__ import annotations
@@ -21,42 +21,41 @@ from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.model.policy_value import Level, respelled
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee
 
-FORMAT: Literal[1] = 1  # the number of the format. A record of another one is not read
+FORMAT: Literal[1] = 1  # records of other formats aren't read
 
 Count: TypeAlias = Annotated[int, Field(ge=0, strict=True)]
 
 
 class RecordError(ValueError):
-    """A text has the key of our records, and what it has there is none that this version writes."""
+    """A text has the key of our records, but not a record of this version."""
 
 
 class OpenPart(Part):
-    """A part of a record that has more in it than is read here: a policy, or the report of a method."""
+    """A part of a record with more fields than are read here: a policy, or the report of a method."""
 
     model_config = ConfigDict(extra="allow")
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """All that it has."""
         return self.model_dump(mode="json")
 
 
 class PolicyRecord(OpenPart):
-    """A policy, as JSON; read here is what it says of rows that are generalized or read like the release later."""
+    """A policy, as JSON; this reads the fields for rows that are later generalized or read like the release."""
 
     unknown: Unknown = Field(default_factory=dict)
     csv: Csv | None = None
 
 
 class PolicyFile(Part):
-    """A file that a policy names; without a hash where it is a glob, a folder, or was not there."""
+    """A file that a policy names; without a hash if it is a glob, a folder, or missing."""
 
     name: str
     sha256: str | None
 
 
 class BoundRecord(Part):
-    """A bound of a privacy model, and what the kept classes attain of it."""
+    """A bound of a privacy model, and the value that kept classes attain."""
 
     model: str
     measure: str
@@ -65,9 +64,9 @@ class BoundRecord(Part):
 
 
 class PromiseRecord(Part):
-    """The promises of the release, as in :class:`~sqlanon.model.release.Guarantee`, in words for recipients.
+    """The guarantee of the release in words for recipients, as :class:`~sqlanon.model.release.Guarantee`.
 
-    That of a private method has the fields of :class:`~sqlanon.model.release.PrivateGuarantee` as well.
+    Private methods add the fields of :class:`~sqlanon.model.release.PrivateGuarantee`.
     """
 
     claims: tuple[str, ...]
@@ -80,7 +79,6 @@ class PromiseRecord(Part):
 
     @property
     def guarantee(self) -> Guarantee:
-        """It as a guarantee."""
         facts = self.model_dump(mode="json")
         if self.neighbours is None:
             return Guarantee(**{name: facts[name] for name in Guarantee.model_fields})
@@ -90,7 +88,7 @@ class PromiseRecord(Part):
 class RowsRecord(Part):
     """The counts of rows of the source, as in :class:`~sqlanon.model.release.RowCounts`.
 
-    A method that adds rows records those that were released alone.
+    A method that adds rows records only released rows.
     """
 
     source: Count | None = None
@@ -101,9 +99,9 @@ class RowsRecord(Part):
 
 
 class ReportRecord(OpenPart):
-    """The report of a release, as JSON; read here is what a table can be held against.
+    """The report of a release, as JSON; this reads the fields that a table is verified against.
 
-    Private methods record no classes, but how many rows there are, and how many groups of equal ones.
+    Private methods record no classes, but the numbers of rows and of groups of equal ones.
     """
 
     class_count: Count | None = None
@@ -113,55 +111,55 @@ class ReportRecord(OpenPart):
 
 
 class Inputs(Part):
-    """All that a release depends on, as hashes: a run with the same again would make the same release."""
+    """The inputs of a release, as hashes: a run with equal inputs would make an equal release."""
 
-    policy_sha256: str  # of the policy that was given: after Inverse OLA the one that was met is another
+    policy_sha256: str  # of the given policy; Inverse OLA meets a different one
     taxonomy_sha256: dict[str, str]  # of every taxonomy of the run
-    files_sha256: str | None  # None for tables and queries, whose changes are not known
-    node: dict[str, Level] | None  # the node that was given; None if it was searched for
-    rows_per_file: int | None  # of the target, as the next two
+    files_sha256: str | None  # None for tables and queries, whose changes aren't detected
+    node: dict[str, Level] | None  # the given node; None if it was searched for
+    rows_per_file: int | None  # of the target, like the next two
     partition_by: tuple[str, ...]
     csv_formulas: str
-    csv: dict[str, Any] | None = None  # how CSV files were read, as far as that was said
+    csv: dict[str, Any] | None = None  # the given settings of CSV files
 
 
 class PartitionRecord(Part):
     """A partition of a fit."""
 
     release: str  # the identity of the release
-    partitions: Count  # how many there were with it when it was published
+    partitions: Count  # published so far, including this one
     every_partition: bool  # whether each meets the privacy models on its own, too
-    rows: RowsRecord  # what became of the rows of all of them
+    rows: RowsRecord  # of all partitions
 
 
 class CompanionRecord(Part):
-    """Another table of a release: what it is, and the table that the rows of the release are in."""
+    """Another table of a release: its name, and the table with the rows of the release."""
 
     name: str
     release: str
 
 
 class LatticeRecord(Part):
-    """A table of nodes: how many there are, and how many satisfy the policy."""
+    """A table of nodes: the number of nodes, and of nodes that satisfy the policy."""
 
     nodes: Count
     satisfying_nodes: Count
-    # Where the check was stopped: the nodes of the lattice, a number that is proven to be at most the loss of every
-    # satisfying one, and the least loss of those in the table less that.
+    # If the check was stopped: the nodes of the lattice, a proven lower bound of the loss of satisfying ones, and the
+    # difference between the least loss in the table and this bound.
     lattice_nodes: Count | None = None
     lower_bound: float | None = None
     gap: float | None = None
 
 
 class EarlierRecord(Part):
-    """An earlier release that a release is held together with: what it is called, and the hash of its record."""
+    """An earlier release that a release is held together with: its name, and the hash of its record."""
 
     release: str
     record_sha256: str | None
 
 
 class FlattenedRecord(Part):
-    """A table of individuals: how it was flattened, and from how many events."""
+    """A table of individuals: its flattening, and the number of events."""
 
     flattening: dict[str, Any]
     events: Count
@@ -169,7 +167,7 @@ class FlattenedRecord(Part):
 
 
 class GeneralizedRecord(Part):
-    """New rows at the cut of a release: how many, the columns that have its labels, and the hash of its policy."""
+    """New rows at the cut of a release: their number, the columns with its labels, and the hash of its policy."""
 
     columns: tuple[str, ...]
     policy_sha256: str | None
@@ -177,7 +175,7 @@ class GeneralizedRecord(Part):
 
 
 class ContentRecord(Part):
-    """The hashes of what was written; which ones depends on what it was written to."""
+    """The hashes of the output; which ones depends on the kind of target."""
 
     columns_sha256: str | None = None
     rows_sha256: str | None = None
@@ -186,16 +184,16 @@ class ContentRecord(Part):
 
 
 class TableRecord(Part):
-    """A companion table of a release, with the hashes of what was written to it."""
+    """A companion table of a release, with the hashes of its content."""
 
     table: str
     content: ContentRecord
 
 
 class Listing(Part):
-    """The files of a folder but the marker: how many, their bytes, and a hash of their names and sizes.
+    """The files of a folder without the marker: their number and bytes, and a hash of their names and sizes.
 
-    Not the names: those of partitions are values of the release.
+    It has no names, since names of partitions are values of the release.
     """
 
     count: Count
@@ -206,10 +204,10 @@ class Listing(Part):
 class FolderRecord(Part):
     """The files of a folder."""
 
-    columns: Annotated[dict[str, str], Field(min_length=1)]  # their types, by name and in order
-    partition_by: tuple[str, ...]  # the columns that the names of folders have
+    columns: Annotated[dict[str, str], Field(min_length=1)]  # types by name, in order
+    partition_by: tuple[str, ...]  # the columns in names of folders
     files: Listing
-    files_sha256: tuple[str | None, ...]  # the hash of each, in the order of their names
+    files_sha256: tuple[str | None, ...]  # in the order of names
 
     @model_validator(mode="after")
     def _partitioned_by_its_columns(self) -> FolderRecord:
@@ -225,23 +223,23 @@ class Record(Part):
         format: see :data:`FORMAT`.
         version, code_sha256: of the package that wrote it.
         policy, policy_sha256: the policy that was met, and its hash.
-        policy_files: the files that the policy names by their absolute paths; the record has their names alone.
+        policy_files: the files that the policy names by absolute paths; the record has only their names.
         taxonomy_sha256: the hash of each taxonomy.
-        labels: which labels the release can have; None if they are very many, and of all but releases.
-        privacy: every bound of the policy with what is attained, of a partition together with those published before.
-        promise: what it promises; None of all but releases.
-        rows: what became of the rows; None of a private release.
+        labels: the labels that the release can have; None if there are very many.
+        privacy: every bound of the policy with the attained value; of a partition together with earlier ones.
+        promise: the guarantee of a release.
+        rows: counts of rows; None for a private release.
         stamp: a warning that the release is not private.
-        ledger_sha256: the hash of the ledger once it was charged; None if none was.
-        fit: None unless it is a partition of a fit.
-        earlier: the releases that it is held together with, in the order in which they were made.
-        made_from: None if a run with the same again may make another release.
-        report: None of partitions of a fit, and of all but releases.
-        companion, lattice, flattened, generalized: what it is, if it is not a release.
-        tables: the companion tables of the release, by what they are.
-        content: the hashes of what was written; a folder has them in ``folder``.
-        folder: None of all but folders.
-        record_sha256: the hash of all else.
+        ledger_sha256: the hash of the ledger after the charge, if there was one.
+        fit: the partition of a fit, if it is one.
+        earlier: the releases that it is held together with, oldest first.
+        made_from: the inputs; None if a run with equal inputs may make a different release.
+        report: the report of a release; None for partitions of a fit.
+        companion, lattice, flattened, generalized: the kind of output, if it isn't a release.
+        tables: the companion tables of the release, by kind.
+        content: the hashes of the output; a folder has them in ``folder``.
+        folder: the files of a folder.
+        record_sha256: the hash of all other fields.
     """
 
     format: Literal[1]
@@ -272,9 +270,9 @@ class Record(Part):
 
     @classmethod
     def parse(cls, text: str | None) -> Record | None:
-        """Return the record in a text; None if the text is another one, such as a comment of the user's own.
+        """Return the record in a text; None if there is none, as in a user's own comment.
 
-        A record of another format, or that is not what is written here, is a RecordError.
+        Raise RecordError for a record of another format, or one that isn't valid.
         """
         facts = facts_of(text)
         if not facts:
@@ -289,23 +287,22 @@ class Record(Part):
     @property
     def text(self) -> str:
         """The document, in one line."""
-        # In their own order: that of a node is the policy's, and the report of a release that is there is read off it.
+        # Fields keep their order: nodes are in the order of the policy, and reports of existing releases read it here.
         return json.dumps({NOTE_KEY: self.model_dump(mode="json")})
 
     @property
     def sha256(self) -> str:
-        """The hash of the document, whatever hash of it is in it."""
+        """The hash of the document without its own hash."""
         return sha256_of_json(self.model_dump(mode="json", exclude={"record_sha256"}))
 
     def sealed(self, content: ContentRecord | FolderRecord) -> Record:
-        """Return the record with the hashes of what was written, and the hash of all of it."""
+        """Return the record with the hashes of the output, and its own hash."""
         name = "content" if isinstance(content, ContentRecord) else "folder"
         record = self.model_copy(update={name: content, "record_sha256": None})
         return record.model_copy(update={"record_sha256": record.sha256})
 
     @property
     def is_release(self) -> bool:
-        """Whether it is that of a release."""
         return self.report is not None or self.fit is not None
 
     @property
@@ -315,14 +312,13 @@ class Record(Part):
         return frozenset(found for found in (self.policy_sha256, given) if found is not None)
 
     def spelled_like(self, names: Sequence[str]) -> Record:
-        """Return the record with the names of columns as they are spelled elsewhere."""
         labels = None if self.labels is None else self.labels.spelled_like(names)
         hashes = respelled(self.taxonomy_sha256, names)
         return self.model_copy(update={"labels": labels, "taxonomy_sha256": hashes})
 
 
 def readable_record(text: str | None) -> Record | None:
-    """Return the record in a text; None if there is none, or none that is read here."""
+    """Return the record in a text; None if there is none, or an unreadable one."""
     try:
         return Record.parse(text)
     except RecordError:
@@ -330,13 +326,13 @@ def readable_record(text: str | None) -> Record | None:
 
 
 def readable_layout(text: str | None) -> FolderRecord | None:
-    """Read the files of a release from the record in a text; None if it has no record that lists them."""
+    """Return the files of a folder from the record in a text, if it has them."""
     record = readable_record(text)
     return None if record is None else record.folder
 
 
 def facts_of(text: str | bytes | None) -> dict[str, Any]:
-    """Read the object under the key of this package in a text, whatever wrote it; empty without one."""
+    """Read the object under the key of this package in a text, by any writer; empty without one."""
     try:
         facts = json.loads(text or "null")[NOTE_KEY]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -345,5 +341,4 @@ def facts_of(text: str | bytes | None) -> dict[str, Any]:
 
 
 def sha256_of_json(value: Any) -> str:
-    """Return the hash of a value that JSON can spell."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Files that are read whole, or replaced: none without an end, and none that waits for another program."""
+"""Reading whole files: neither endless ones, nor pipes that wait for another program."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ NO_FILE = "it is a device or a pipe: name a file"
 
 
 def is_special(path: Path) -> bool:
-    """Whether there is a device, a named pipe or a socket at a path; a pipe of the shell, ``<(...)``, is none."""
+    """Return whether a path is a device, a named pipe or a socket, but not a pipe of the shell, ``<(...)``."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
-        return False  # whoever reads it says why it cannot be read
+        return False  # reading it will raise the reason
     if stat.S_ISFIFO(mode):
         return not os.path.realpath(path).startswith("/proc/")
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def read_whole(path: Path, megabytes: int) -> bytes:
-    """Return the content of a file of at most a number of megabytes.
+    """Return the content of a file of at most ``megabytes``.
 
-    An OSError if it is larger, a device or a named pipe; a ValueError if no file can have its name.
+    Raise OSError if it is larger, a device or a named pipe; ValueError if the name is impossible.
     """
     if is_special(path):
         raise OSError(NO_FILE)
@@ -38,7 +38,7 @@ def read_whole(path: Path, megabytes: int) -> bytes:
 
 
 def refuse_lacking(path: Path, error: Exception) -> None:
-    """Raise an EngineError for a file that was not read for want of memory or handles; any other may be the file's."""
+    """Raise an EngineError if memory or handles are lacking; other errors may be due to the file."""
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
         reason = f"{path} cannot be read: {error.strerror}"
         raise EngineError(reason, step="source", original=error, refusal=Refusal.LACKING) from None

@@ -11,12 +11,12 @@ from sqlanon.model.policy_value import RESERVED_PREFIX, PolicyValue, failed_chec
 
 
 class GroupQuery(PolicyValue):
-    """A query by group, of the rows that meet its conditions.
+    """A query by group over the rows that meet its conditions.
 
     Args:
         column: the column to group by.
-        width: the width of a group in the unit of the column, counted from 0; None to group by the values themselves.
-        where: the value that each of some columns must have, compared as text; None stands for NULL.
+        width: the width of a group in the unit of the column, counted from 0; None to group by values.
+        where: required values by column, compared as text; None stands for NULL.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -46,7 +46,7 @@ class GroupQuery(PolicyValue):
         return tuple(name for name in dict.fromkeys((self.column, self.averaged, *self.where)) if name is not None)
 
     def __str__(self) -> str:
-        """In words, by columns alone: a table of errors is for more eyes than the values of a condition."""
+        """Describe the query without values of conditions, since tables of errors have more readers."""
         answer = "count" if self.averaged is None else f"average {self.averaged}"
         groups = self.column if self.width is None else f"{self.column} by {self.width:g}"
         conditions = f" where {', '.join(self.where)}" if self.where else ""
@@ -77,5 +77,4 @@ class AverageQuery(GroupQuery):
 
     @property
     def averaged(self) -> str | None:
-        """The column to average."""
         return self.average

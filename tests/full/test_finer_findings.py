@@ -225,7 +225,7 @@ def test_pairs_that_are_too_many_to_look_at_are_listed(persons: sa.Session) -> N
     assert "5 more pairs of columns are nearly unique together" in " ".join(found.sentences)
     assert len(few.identifying_pairs) == 3
     assert (few.unexamined_pairs, len(few.unexamined_pairs_listed)) == (7, 7)
-    assert "7 more pairs of columns have values enough" in " ".join(few.sentences)
+    assert "7 more pairs of columns have enough values" in " ".join(few.sentences)
 
 
 def test_hardly_any_rows(persons: sa.Session) -> None:

@@ -76,9 +76,9 @@ def test_problems_of_what_is_no_policy(shared_clinic: sa.Session, tmp_path: Path
     for given, problem in (
         ({**VALUES, "privacy": {"model": "k-anonymity", "k": 2}}, "privacy: must be a list"),
         ({**VALUES, "sensitiv": []}, "sensitiv: unknown key; did you mean"),
-        (3, "a policy is a Policy, a dict or the path of a TOML file, not an int"),
+        (3, "a policy must be a Policy, a dict or the path of a TOML file, not an int"),
         (["age"], "not a list"),
-        ({**VALUES, 3: 4}, "keys of a policy are texts"),
+        ({**VALUES, 3: 4}, "keys of a policy must be texts"),
         (tmp_path / "absent.toml", "cannot be read"),
     ):
         with pytest.raises(sa.PolicyError, match=problem):

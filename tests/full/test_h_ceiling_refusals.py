@@ -17,7 +17,7 @@ POLICIES: list[tuple[dict[str, Any], str]] = [
     ({"sensitive": ()}, "of one sensitive column for counterfeits, not of 0"),
     ({"sensitive": ("a", "b")}, "of one sensitive column for counterfeits, not of 2"),
     ({"insensitive": ("note",)}, 'cannot publish the insensitive "note"'),
-    ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity of its own k"),
+    ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity with its own k"),
     ({"suppression_limit": 0.1}, "takes no suppression_limit.*unless fewest_true_rows is above 1"),
     ({"quality": sa.Prec()}, "takes no quality model"),
     ({"row_weight": "w"}, "counts rows, not the weights"),

@@ -13,7 +13,7 @@ from tests.stories.test_relocation_release import people_policy, session_of_peop
 
 POLICIES: list[tuple[dict[str, Any], str]] = [
     ({"sensitive": ()}, "needs a sensitive or an insensitive column"),
-    ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity of its own k"),
+    ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity with its own k"),
     ({"privacy": [sa.KAnonymity(3), sa.DistinctLDiversity("disease", 2)]}, "takes no privacy model but"),
     ({"suppression_limit": 0.1}, "takes no suppression_limit"),
     ({"objective": "privacy", "max_loss": 1}, "takes no suppression_limit, suppression or objective"),

@@ -228,7 +228,7 @@ class TestBudgets:
         """Else the columns alone would cost more than there is, which a run found out after it had paid."""
         with pytest.raises(sa.PolicyError) as caught:
             policy(rounds=4, refine=["age", "disease"])
-        assert caught.value.problems == ("method.rounds: take 5 or more, one for each column, and for each of refine",)
+        assert caught.value.problems == ("method.rounds: must be 5 or more, one per column and per column of refine",)
 
     def test_just_as_many_rounds_are_enough(self, warehouse: sa.Session) -> None:
         wanted = policy(rounds=5, refine=["age", "disease"])

@@ -126,7 +126,7 @@ def test_problems_name_lines(tmp_path: Path) -> None:
 def test_binary_data(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"PK\0\1;x\nb;x\n")
-    with pytest.raises(sa.TaxonomyError, match="is not a text: it has NUL characters"):
+    with pytest.raises(sa.TaxonomyError, match="is not text: it has NUL characters"):
         sa.Taxonomy.from_csv(path)
 
 

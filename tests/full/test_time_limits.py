@@ -162,7 +162,7 @@ def test_arguments_of_another_type(numbers: sa.Session) -> None:
         with pytest.raises(sa.PolicyError, match="partition_by: give the name of a column"):
             numbers.anonymize("numbers", policy(), into="never/", partition_by=by)
     for name, reason in ((5, "why"), ({}, "why"), ("x", b"why"), ("x", None)):
-        with pytest.raises(sa.PolicyError, match=r"a name is a text, not a|give a reason why"):
+        with pytest.raises(sa.PolicyError, match=r"a name must be a text, not a|give a reason why"):
             numbers.releases.forget(name, reason=reason)
 
 

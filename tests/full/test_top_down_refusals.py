@@ -19,7 +19,7 @@ POLICIES: list[tuple[dict[str, Any], str]] = [
     ({"sensitive": ["target", "w"], "identifiers": []}, "its target, not 2"),
     ({"sensitive": ["w"], "identifiers": ["target"]}, 'the target "target" must be the one sensitive column'),
     ({"insensitive": ["w"], "identifiers": []}, 'cannot publish the insensitive "w"'),
-    ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity of its own k"),
+    ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity with its own k"),
     ({"suppression_limit": 0.1}, "takes no suppression_limit"),
     ({"quality": sa.Prec()}, "takes no quality model"),
     ({"maximum_levels": {"sex": 0}}, "takes no minimum_levels or maximum_levels"),

@@ -205,7 +205,7 @@ class TestUnits:
             ledger.commit([expense(2, "0.02")])
         assert caught.value.problems == (
             'data set "visits": (ε = 1, δ = 0.01) was spent so far on all rows of one "person", and (ε = 2, δ = 0.02) '
-            "is asked for on one row: somebody with n rows would have lost ε = 1 + n · 2 and "
+            "is asked for on one row: a person with n rows would have lost ε = 1 + n · 2 and "
             "δ = 0.01 + 0.02 · (exp(n · 2) - 1) / (exp(2) - 1), and n is not known; let the policy name "
             'individual = "person"',
         )

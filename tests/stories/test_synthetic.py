@@ -243,7 +243,7 @@ class TestRefusals:
             ({"workload": [{"together": ["age"], "weight": 0}]}, "workload[0].weight: input should be greater"),
             (
                 {"workload": [AverageQuery(column="age", average="age")]},
-                "workload[0]: must be columns, or a query that counts",
+                "workload[0]: must be columns, or a counting query",
             ),
         ]
         for options, problem in cases:
@@ -271,7 +271,7 @@ class TestRefusals:
             'method.nulls: "x"',
             'method.refine: "y"',
             'method.workload: "z"',
-            "two columns or more",
+            "two or more columns",
         ):
             assert each in problems
 

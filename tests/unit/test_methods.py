@@ -84,8 +84,8 @@ def test_a_share_is_exact() -> None:
         (sa.IPA(), True, None),
         (sa.IPA(), False, "its noise is from a seeded source"),
         (IPAAsPublished(), True, "not differentially private for any ε"),
-        (sa.IPA(reveal_diagnostics=True), True, "made from the data without noise"),
-        (sa.Histogram(reveal_diagnostics=True), True, "made from the data without noise"),
+        (sa.IPA(reveal_diagnostics=True), True, "computed from the data without noise"),
+        (sa.Histogram(reveal_diagnostics=True), True, "computed from the data without noise"),
     ],
 )
 def test_what_takes_a_promise_away(method: NoisyCounts, source_is_private: bool, why: str | None) -> None:

@@ -283,10 +283,10 @@ class TestModels:
 
     def test_the_objective_of_privacy_needs_a_loss_and_has_a_search_of_its_own(self) -> None:
         [problem] = problems(objective="privacy")
-        assert problem == 'objective "privacy" needs max_loss, the loss that the release may have at most'
+        assert problem == 'objective "privacy" needs max_loss, the maximum loss of the release'
         assert policy(objective="privacy", max_loss=0.5, privacy=[]).privacy == ()
         [problem] = problems(objective="privacy", max_loss=0.5, search="datafly")
-        assert problem == 'objective "privacy" has a search of its own, and takes no search "datafly"'
+        assert problem == 'objective "privacy" has its own search, and takes no search "datafly"'
         found = policy(objective="privacy", max_loss=0.5)
         assert (found.search, found.algorithm, policy(search="ola").algorithm) == ("optimal", "inverse-ola", "ola")
 

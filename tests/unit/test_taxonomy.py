@@ -37,7 +37,7 @@ class TestArguments:
                 [
                     "minimum 0 to maximum 1000000000 are 1,000,000,001 values, and a taxonomy lists all of its values, "
                     "2,000,000 at most: declare a smaller domain, round the column in a query first, or give no "
-                    "minimum and maximum, so that the values are read off the column"
+                    "minimum and maximum, so that the values are read from the column"
                 ],
             ),
             (
@@ -79,7 +79,7 @@ class TestArguments:
                     "group 1 has no values",
                     "group 2 lists 1 value more than once",
                     "a label is empty",
-                    "a label is that of the top",
+                    "a label equals the top",
                 ],
             ),
             (

@@ -1,4 +1,4 @@
-"""The settings of methods: every module of this folder defines some, and has policies hold them."""
+"""The settings of methods, registered by every module of this folder."""
 
 from importlib import import_module
 from pkgutil import iter_modules

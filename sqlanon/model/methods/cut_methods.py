@@ -1,4 +1,4 @@
-"""The settings of the methods that publish at cuts: DiffGen, and top-down specialization; and ranges of numbers."""
+"""The settings of the methods that publish at cuts, DiffGen and top-down specialization, and ranges of numbers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy_value import NotNegative, PolicyValue, kind_of, unknown_names
 from sqlanon.model.privacy import KAnonymity, PrivacyModel, TwoOrMore
 
-MAX_STEPS = 1 << 40  # how many values a numeric predictor may have
-
+MAX_STEPS = 1 << 40  # the maximum number of values of a numeric predictor
 Outside = Literal["clamp", "refuse"]
-"""What becomes of numbers out of their range: they are taken for its nearest end, or end the run."""
+"""Whether numbers outside their range are moved to its nearest end, or end the run."""
 
 
 def decimal_of(value: Any) -> Decimal:
-    """Return a number as it was written."""
+    """Return a number exactly as written."""
     text = value.text if isinstance(value, WrittenFloat) else repr(value) if isinstance(value, float) else str(value)
     try:
         found = Decimal(text)
@@ -45,12 +44,12 @@ def decimal_of(value: Any) -> Decimal:
 
 
 def written(value: Decimal | float) -> int | float:
-    """Return a number as JSON has it."""
+    """Return a number for JSON."""
     return int(value) if value == int(value) else float(value)
 
 
 def interval_label(low: str, high: str) -> str:
-    """Return the label of the numbers from one on and below another."""
+    """Return the label of the numbers from ``low`` up to but excluding ``high``."""
     return f"[{low}, {high})"
 
 
@@ -73,8 +72,8 @@ class Range(PolicyValue):
 
     Args:
         low: the least value.
-        high: the end, which no value reaches.
-        step: what values are rounded down to, counted from the least.
+        high: the end, exclusive.
+        step: values are rounded down to multiples of it, counted from the least.
     """
 
     low: Bound
@@ -95,21 +94,19 @@ class Range(PolicyValue):
 
     @property
     def size(self) -> int:
-        """The number of values."""
         return int((self.high - self.low) / self.step)
 
     def at(self, place: int) -> str:
-        """Return the value of a place, from 0 to :attr:`size`, as text."""
+        """Return the value at a place, from 0 to :attr:`size`, as text."""
         return as_text(self.low + place * self.step)
 
 
 def _misfit(problem: str) -> PydanticCustomError:
-    """Return a problem that is reported with the place where the range stands."""
+    """Return a problem that is reported with the path of the range."""
     return PydanticCustomError("range", "{problem}", {"problem": problem})
 
 
 def _spelled_out(ranges: Any) -> Any:
-    """Ranges may be given as two or three numbers."""
     if not isinstance(ranges, Mapping):
         return ranges
     found = dict(ranges)
@@ -123,11 +120,11 @@ if TYPE_CHECKING:
     Ranges = Mapping[str, Any]
 else:
     Ranges = Annotated[dict[str, Range], BeforeValidator(_spelled_out)]
-"""By predictor its range, as such or as (low, high) or (low, high, step)."""
+"""Ranges by predictor, also as (low, high) or (low, high, step)."""
 
 
 def numbers_that_misfit(numeric: Mapping[str, Range], policy: Requirements) -> Iterable[str]:
-    """List the misfits of numeric predictors, a sentence each."""
+    """List problems of numeric predictors, a sentence each."""
     for name, meant in unknown_names(numeric, policy.quasi_identifiers):
         yield f'method.numeric: "{name}" is not a quasi-identifier{meant}'
     for name in numeric:
@@ -135,12 +132,10 @@ def numbers_that_misfit(numeric: Mapping[str, Range], policy: Requirements) -> I
             yield f'taxonomies: "{name}" is numeric, and becomes intervals: it has no taxonomy'
 
 
-COUNT = "count"  # the column of a release that says how many rows there are of a combination
-
+COUNT = "count"  # the column of a release with the number of rows of a combination
 CUTS = "cuts"
-"""What is published beside the rows if it is given a name: the labels that values of the predictors become."""
-
-MAX_SPECIALIZATIONS = 1000  # more of them leave nothing of the budget for each
+"""The companion table with the labels of the predictors' values, if it is given a name."""
+MAX_SPECIALIZATIONS = 1000  # with more, nothing of the budget is left for each
 
 Utility = Literal["max", "infogain"]
 Output = Literal["counts", "rows"]
@@ -150,36 +145,34 @@ Output = Literal["counts", "rows"]
 class DiffGen(PaidMethod):
     """Differentially private generalization for classification, of categorical, numeric and set-valued predictors.
 
-    All predictors, which are the quasi-identifiers, begin with one label for all rows. Then, ``specializations``
-    times, a label is drawn by how well its children separate the classes of the sensitive column, and gives way to
-    these. Published is how many rows each combination of labels and class has, with noise; combinations that nobody
-    has are among them.
+    All predictors, the quasi-identifiers, begin with one label for all rows. Then, ``specializations`` times, a label
+    is drawn by how well its children separate the classes of the sensitive column, and replaced by them. The release
+    has noisy counts of all combinations of labels and class, including combinations without rows.
 
-    Rows with NULL in a predictor or in the target are left out, whatever the others are.
+    Rows with NULL in a predictor or in the target are left out.
 
     Source: Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013, corrected; Mohammed, Chen, Fung and
     Yu 2011.
 
     Args:
-        budget: ε of the release; δ is 0. Half of it at most is spent on choices, and all that these leave on counts.
+        budget: ε of the release; δ is 0. At most half of it is spent on choices, and the rest on counts.
         target: the column of classes, which is the sensitive one; its taxonomy declares the classes.
-        specializations: how many labels give way to their children, fixed before anything is known of the data: trying
+        specializations: the number of labels to replace by their children, fixed before looking at the data: trying
             several numbers and releasing the best spends the budget of all of them.
-        utility: how a specialization is scored: ``"max"`` by the rows that are of the largest class of their child, or
-            ``"infogain"`` by the information of children on classes.
-        numeric: by predictor its public range as (low, high) or (low, high, step), high excluded, in place of a
-            taxonomy.
-        sets: the predictors that are lists of items; the taxonomy of such a column is that of its items.
+        utility: the score of a specialization: ``"max"`` counts the rows in the largest class of their child,
+            ``"infogain"`` is the information of children on classes.
+        numeric: public ranges by predictor as (low, high) or (low, high, step), high excluded, in place of a taxonomy.
+        sets: the predictors that are lists of items; such a column has the taxonomy of its items.
         output: ``"counts"`` for a column ``count``, or ``"rows"`` for copies of rows.
-        outside: ``"clamp"`` takes numbers out of their range for its nearest end, ``"refuse"`` ends the run.
-        threshold: counts of this or less are left out; √2 / ε of the counts if not given. It is raised if noise
-            would show too many combinations that nobody has.
-        set_threshold: the same for the combinations of children that item sets have; √2 / ε of a step if not given.
-        selection: how a label is drawn that gives way: by ``"permute-and-flip"``, or as published, by the
-            ``"exponential"`` mechanism, which draws worse ones at the same ε. Splits are always drawn by the latter.
-        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
-            anything is counted, if the policy says by ``individual`` whose row it is.
-        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
+        outside: ``"clamp"`` moves numbers outside their range to its nearest end, ``"refuse"`` ends the run.
+        threshold: counts up to this are left out; √2 / ε of the counts if not given. It is raised if noise would show
+            too many combinations without rows.
+        set_threshold: the threshold for combinations of children in item sets; √2 / ε of a step if not given.
+        selection: the mechanism that draws the next label: ``"permute-and-flip"``, or ``"exponential"`` as published,
+            which draws worse ones at the same ε. Splits are always drawn by the latter.
+        rows_per_individual: the maximum number of rows of an individual; more are sampled down at random before
+            anything is counted, if the policy names ``individual``.
+        accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -203,7 +196,7 @@ class DiffGen(PaidMethod):
     @classmethod
     def _no_delta(cls, budget: Budget) -> Budget:
         if budget.delta:
-            raise PydanticCustomError("some_delta", "δ must be 0: all that is drawn is pure")
+            raise PydanticCustomError("some_delta", "δ must be 0: all draws are pure")
         return budget
 
     # guarded: tests/unit/test_guarded_settings.py::TestMethods
@@ -218,7 +211,7 @@ class DiffGen(PaidMethod):
 
     @property
     def count_column(self) -> str | None:
-        """The column that says how many rows there are of a combination; None if rows are copied."""
+        """The column with the number of rows of a combination; None if rows are copied."""
         return COUNT if self.output == "counts" else None
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
@@ -228,7 +221,7 @@ class DiffGen(PaidMethod):
         if self.output == "counts":
             for name in (*policy.quasi_identifiers, *policy.sensitive):
                 if folded(name) == COUNT:
-                    yield f'column "{name}" has the name of that of counts; rename it in a view, or take output "rows"'
+                    yield f'column "{name}" has the name of the column of counts; rename it, or use output "rows"'
         yield from numbers_that_misfit(self.numeric, policy)
         for name, meant in unknown_names(self.sets, policy.quasi_identifiers):
             yield f'method.sets: "{name}" is not a quasi-identifier{meant}'
@@ -239,29 +232,28 @@ class DiffGen(PaidMethod):
 
 @kind_of("method")
 class TopDownSpecialization(MethodSettings):
-    """Generalization for classification: labels give way to their children as long as every class has k rows.
+    """Generalization for classification: labels are replaced by their children as long as every class has k rows.
 
-    All predictors, which are the quasi-identifiers, begin with one label for all rows. Then, again and again, the label
-    whose children have most information on the classes of the sensitive column, for the size that the smallest
-    equivalence class loses by it, gives way to them: the largest InfoGain / (AnonyLoss + 1). A label whose rows are
-    all of one class of the sensitive column stays, and so does one whose children would leave an equivalence class
-    with fewer than k rows. An interval of numbers is split in two where the information is largest, at a value that
-    some row has. No row is left out.
+    All predictors, the quasi-identifiers, begin with one label for all rows. Then, step by step, the label is replaced
+    whose children have most information on the classes of the sensitive column, relative to the rows that the smallest
+    equivalence class loses: the largest InfoGain / (AnonyLoss + 1). A label stays if its rows are all of one class of
+    the sensitive column, or if its children would leave an equivalence class with fewer than k rows. An interval of
+    numbers is split in two where the information is largest, at a value that occurs. No row is left out.
 
     Source: Fung, Wang and Yu 2005 ("Top-down specialization for information and privacy preservation", ICDE) and 2007
     ("Anonymizing classification data for privacy preservation", TKDE 19 (5)).
 
     Args:
-        k: how many rows a class has at least, 2 or more.
+        k: the minimum number of rows in a class, 2 or more.
         target: the column of classes, which is the sensitive one.
-        numeric: by predictor its public range as (low, high) or (low, high, step), high excluded, in place of a
-            taxonomy; numbers out of it are refused.
+        numeric: public ranges by predictor as (low, high) or (low, high, step), high excluded, in place of a taxonomy;
+            numbers outside are refused.
 
     Raises:
         PolicyError: listing every problem at once.
     """
 
-    why_no_search: ClassVar = "it publishes every row, at labels that it looks for itself"
+    why_no_search: ClassVar = "it publishes every row, at labels that it chooses itself"
     model: Literal["top-down-specialization"] = "top-down-specialization"
     k: TwoOrMore = Field(kw_only=False)
     target: str | None = None
@@ -272,7 +264,7 @@ class TopDownSpecialization(MethodSettings):
         return (KAnonymity(self.k),)
 
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
-        # Labels are scored by how its values are spread, and rows are made from counts.
+        # Labels are scored by the distribution of its values, and rows are made from counts.
         return policy.sensitive
 
     def misfits(self, policy: Requirements) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The settings of private methods: what they may spend, on whose rows; and of noisy counts at a node."""
+"""The settings of private methods: their budget, and the rows of an individual; and of noisy counts at a node."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from sqlanon.model.methods.settings import MethodSettings, Requirements
 from sqlanon.model.policy_value import Level, failed_checks, kind_of
 from sqlanon.model.quality import Entropy, QualityModel
 
-MAX_ROWS = 1 << 31
-"""The most rows of one individual, or of a combination: larger numbers are a slip, and noise has 64 bits."""
+MAX_ROWS = 1 << 31  # of one individual, or of a combination: larger numbers are a slip, and noise has 64 bits
 
 
 class PrivateMethod(MethodSettings):
     """A method that is proven to be (ε, δ)-differentially private, for tables that differ by the rows of an individual.
 
-    It publishes the quasi-identifiers, generalized, and one sensitive column as it is; every other column is an
-    identifier, which is dropped.
+    It publishes generalized quasi-identifiers and one unchanged sensitive column; every other column is an identifier,
+    which is dropped.
 
     Args:
-        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
-            anything is counted, if the policy says by ``individual`` whose row it is.
-        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
+        rows_per_individual: the maximum number of rows of an individual; more are sampled down at random before
+            anything is counted, if the policy names ``individual``.
+        accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
     """
 
     replaces_models: ClassVar = True
-    why_no_search: ClassVar = "its counts decide what is shown"
+    why_no_search: ClassVar = "its noisy counts decide what is shown"
     draws: ClassVar = True
     against_pseudonyms: ClassVar = (
         "a pseudonym shows that its row is in the table, and no differentially private release may show that"
@@ -52,22 +51,22 @@ class PrivateMethod(MethodSettings):
     # guarded: tests/unit/test_guarded_settings.py::TestMethods
     @property
     def is_pure(self) -> bool:
-        """Whether it promises δ = 0, for which the domain of the sensitive column must be declared."""
+        """Whether it guarantees δ = 0, for which the domain of the sensitive column must be declared."""
         return self.budget.delta == 0
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether it promises anything: the algorithm of a paper may not."""
+        """Whether it guarantees anything: the algorithm of a paper may not."""
         return True
 
     @property
     def void(self) -> str | None:
-        """Why it promises nothing, whatever its noise is; None if it does."""
+        """Why it guarantees nothing, even with noise; None if it does."""
         return None
 
     @property
     def needs_value_domain(self) -> bool:
-        """Whether combinations that nobody has can be shown, so that the sensitive column needs a taxonomy."""
+        """Whether empty combinations can be shown, so that the sensitive column needs a taxonomy."""
         return self.is_pure
 
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
@@ -79,7 +78,7 @@ class PrivateMethod(MethodSettings):
         if self.rows_per_individual > 1 and policy.individual is None:
             yield "rows_per_individual needs individual, the column that names the owner of a row"
         for privacy in policy.privacy:
-            yield f"{self} takes no privacy model, such as {privacy}: what it promises is in its budget"
+            yield f"{self} takes no privacy model, such as {privacy}: its budget is its guarantee"
         yield from self._quality(policy, "how it scores its choices is part of its proof")
 
     def _columns_that_misfit(self, policy: Requirements) -> Iterable[str]:
@@ -89,7 +88,7 @@ class PrivateMethod(MethodSettings):
 
 
 class PaidMethod(PrivateMethod):
-    """A private method whose budget is given."""
+    """A private method with a given budget."""
 
     budget: Budget
 
@@ -103,13 +102,13 @@ class PaidMethod(PrivateMethod):
 
 
 Selection = Literal["permute-and-flip", "exponential"]
-"""The mechanism by which one of several candidates is drawn by its score; both cost the same."""
+"""The mechanism that draws one of several candidates by its score; both cost the same."""
 
-NODE = "node"  # the step that draws a node, as budgets and ledgers name it
+NODE = "node"  # the step that draws a node, in budgets and ledgers
 
 
 class NodeMethod(PrivateMethod):
-    """A private method that publishes what rows have in common at a node."""
+    """A private method that publishes rows at a node."""
 
     node: dict[str, Level] | None = None
 
@@ -120,7 +119,7 @@ class NodeMethod(PrivateMethod):
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        """The budget of each step; together they are the whole budget."""
+        """The budget of each step, which add up to the whole budget."""
         raise NotImplementedError
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
@@ -133,7 +132,7 @@ CELLS = "cells"
 ROLLED_UP = "rolled-up"
 
 DEFAULT_SPLIT = {NODE: Fraction(1, 10), CELLS: Fraction(6, 10), ROLLED_UP: Fraction(3, 10)}
-"""What IPA spends on: the choice of a node, the counts of cells, and those of what cells did not show."""
+"""The steps of IPA: the choice of a node, the counts of cells, and the counts of values that cells didn't show."""
 
 
 class NoisyCounts(NodeMethod, PaidMethod):
@@ -146,7 +145,7 @@ class NoisyCounts(NodeMethod, PaidMethod):
     @property
     def void(self) -> str | None:
         if self.reveal_diagnostics:
-            return "its report has diagnostics, which were made from the data without noise"
+            return "its report has diagnostics, which were computed from the data without noise"
         return None
 
 
@@ -154,25 +153,24 @@ class NoisyCounts(NodeMethod, PaidMethod):
 class IPA(NoisyCounts):
     """Informative-attribute-preserving anonymization, made private.
 
-    A node is drawn by its score, noise is added to the number of rows of each class and value, those with few are left
-    out, and what was left out of each value is counted, with noise, in rows that show nothing but the value.
+    A node is drawn by its score, and noise is added to the count of each class and value. Small counts are left out,
+    and the rows that are left out are counted by value, with noise, in rows that only show the value.
 
-    Source: Lee & Chung 2020, corrected: what they claim is proven of this mechanism, and not of theirs.
+    Source: Lee & Chung 2020, corrected: their claim is proven for this mechanism, but not for theirs.
 
     Args:
-        budget: ε and δ of the release. With δ = 0 the domain of the sensitive column must be declared as well; then
-            every combination of labels and value gets noise, those that nobody has, too.
-        node: the level of every quasi-identifier, if it is public; else it is drawn from the data.
-        split: by step (``node``, ``cells``, ``rolled-up``) its share of ε, 0.1, 0.6 and 0.3 if not given; δ is halved
+        budget: ε and δ of the release. With δ = 0 the domain of the sensitive column must be declared, too; then every
+            combination of labels and value gets noise, even without rows.
+        node: the level of every quasi-identifier, if it is public; otherwise it is drawn from the data.
+        split: the share of ε by step (``node``, ``cells``, ``rolled-up``), 0.1, 0.6 and 0.3 if not given; δ is halved
             between cells and rolled-up.
-        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
-            anything is counted, if the policy says by ``individual`` whose row it is.
-        minimum_count: combinations are shown with at least this number of rows, or the threshold of privacy if that
-            is larger.
-        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
-        reveal_diagnostics: report how far the release is from the data. That voids the guarantee.
-        selection: how a node is drawn: by ``"permute-and-flip"``, or as published, by the ``"exponential"`` mechanism,
-            which draws worse nodes at the same ε.
+        rows_per_individual: the maximum number of rows of an individual; more are sampled down at random before
+            anything is counted, if the policy names ``individual``.
+        minimum_count: the minimum count of shown combinations; the threshold of privacy applies if it is larger.
+        accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
+        reveal_diagnostics: report the distance of the release from the data, which voids the guarantee.
+        selection: the mechanism that draws a node: ``"permute-and-flip"``, or ``"exponential"`` as published, which
+            draws worse nodes at the same ε.
     """
 
     model: Literal["ipa"] = "ipa"
@@ -205,7 +203,7 @@ class IPA(NoisyCounts):
     # guarded: tests/unit/test_methods.py::TestSplits
     @property
     def _default_split(self) -> Mapping[str, Fraction]:
-        """A public node costs nothing, so the others share what it would."""
+        """A public node costs nothing, so its share goes to the others."""
         return DEFAULT_SPLIT if self.node is None else {CELLS: Fraction(2, 3), ROLLED_UP: Fraction(1, 3)}
 
 
@@ -213,8 +211,8 @@ class IPA(NoisyCounts):
 class Histogram(NoisyCounts):
     """The generalized contingency table with noise on every combination of labels and value.
 
-    Of combinations that nobody has, those whose noise alone would show them are drawn, without going through all; with
-    δ > 0 they are not looked at.
+    Empty combinations whose noise would show them are drawn without going through all of them; with δ > 0 they are
+    ignored.
 
     Source: the baseline of Lee & Chung 2020, section 5.
 

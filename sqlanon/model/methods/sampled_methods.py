@@ -1,4 +1,4 @@
-"""The settings of ε-safe anonymization: which classes of a sample are published, and what that costs."""
+"""The settings of ε-safe anonymization: the published classes of a sample, and their cost."""
 
 from __future__ import annotations
 
@@ -21,25 +21,24 @@ from sqlanon.model.policy_value import failed_checks, kind_of
 CLAIMED = Context(prec=4, rounding=ROUND_CEILING)  # δ is claimed in four digits, rounded up
 
 WITHIN = Decimal("1e-6")
-"""How far a computed δ may be below the true one, as a share of it: tails of many rows are not much more precise."""
-
-MIN_DELTA = Decimal("1e-300")  # what is claimed of a δ that may be too small for a float
+"""The relative error of a computed δ below the true one: tails of many rows aren't much more precise."""
+MIN_DELTA = Decimal("1e-300")  # claimed for a δ that may be too small for a float
 
 DIGITS = Context(prec=60)
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """The sampling of a table, and the δ that it costs."""
+    """The sampling of a table, and its cost δ."""
 
-    k: int  # the least number of rows of a class that is published
-    beta: Fraction  # the probability with which each row is in the sample
+    k: int  # the minimum number of rows of a published class
+    beta: Fraction  # the probability of each row to be in the sample
     delta: Fraction
 
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
-    """A δ as it is claimed: no less than it is, in four digits or, if these are more, at a limit that it is within."""
+    """Return a δ to claim: rounded up to four digits, or to a limit that it keeps."""
     most = max(Decimal(found) * (1 + WITHIN), MIN_DELTA)
     claimed = Fraction(CLAIMED.plus(most))
     return claimed if limit is None or limit < Fraction(most) else min(claimed, limit)
@@ -47,14 +46,14 @@ def claimed_delta(found: float, limit: Fraction | None = None) -> Fraction:
 
 # guarded: tests/unit/test_guarded_settings.py::TestEpsilonSafe
 def is_admissible(beta: Fraction, epsilon: Fraction) -> bool:
-    """Return whether ε >= -ln(1 - β), exactly: e^-ε, which is irrational, is known to 60 digits."""
+    """Return whether ε >= -ln(1 - β), exactly: the irrational e^-ε is known to 60 digits."""
     exponent = DIGITS.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator))
     return Fraction(DIGITS.exp(exponent).next_plus(DIGITS).next_plus(DIGITS)) <= 1 - beta
 
 
 @lru_cache(maxsize=256)
 def solved(k: int | None, beta: Fraction | None, delta: Fraction | None, epsilon: Fraction, *, tight: bool) -> Sampling:
-    """All three of k, β and δ, from at least two of them; a PolicyError if no k, or no β, costs as little as δ."""
+    """Solve for all of k, β and δ, given two or three of them, or raise a PolicyError without a solution."""
     # It brings numpy, which a command does not wait for.
     from sqlanon.model import sampled_classes
 
@@ -74,9 +73,9 @@ def solved(k: int | None, beta: Fraction | None, delta: Fraction | None, epsilon
     return Sampling(k, beta, claimed_delta(found, delta))
 
 
-SAMPLE = "sample"  # the step that publishes the classes of a sample, as budgets and ledgers name it
-MAX_K = 1_000_000  # the largest k: up to there δ is right to the digits that are claimed
-MAX_WEIGHT = 1000  # the largest weight of a suppressed row
+SAMPLE = "sample"  # the step that publishes the classes of a sample, in budgets and ledgers
+MAX_K = 1_000_000  # up to this k, δ is correct to the claimed digits
+MAX_WEIGHT = 1000  # of a suppressed row
 
 DEFAULT_WEIGHT = 5
 
@@ -84,7 +83,7 @@ DEFAULT_EPSILON_NODE = Fraction(1, 10)
 
 
 def _written(value: Any) -> Any:
-    """A share may be a float: its shortest digits are those that were written."""
+    """Convert a float share to its shortest digits, as written."""
     return repr(value) if type(value) is float else value
 
 
@@ -93,31 +92,31 @@ Share = Annotated[ExactSetting, BeforeValidator(_written)]
 
 @kind_of("method")
 class EpsilonSafe(NodeMethod):
-    """k-anonymity that is differentially private: a node that is drawn, and its classes of k rows or more of a sample.
+    """Differentially private k-anonymity: a drawn node, and its classes of k or more sampled rows.
 
-    The node is drawn on the whole table, by its score. Then each row is in a sample or not, by chance and on its own.
-    Published are the rows of the sample in classes that have k of them or more; of the others nothing is, not even how
-    many there are. All columns that are published are generalized.
+    The node is drawn on the whole table, by its score. Then each row is sampled independently. The sampled rows in
+    classes of k or more are published; nothing is revealed about the others, not even their number. All published
+    columns are generalized.
 
-    Two of k, beta and delta are given; the third follows: the least k, the largest beta in steps of 1/1000, or δ.
+    Give two of k, beta and delta; the third follows: the least k, the largest beta in steps of 1/1000, or δ.
 
     Source: Mazzone 2019, section 4.5, corrected; Li, Qardaji and Su 2012, theorem 1; Bild,
     Kuhn and Prasser 2018 (SafePub).
 
     Args:
-        k: the least number of rows of a class that is published, 2 or more.
-        beta: the probability with which each row is in the sample, above 0 and below 1.
+        k: the minimum number of rows of a published class, 2 or more.
+        beta: the probability of each row to be in the sample, above 0 and below 1.
         delta: δ of the release, above 0 and below 1; exact, as in :class:`Budget`.
         epsilon_node: ε of the choice of the node, exact; 0.1 if not given, and 0 for a public node.
-        epsilon_sampling: ε of the sample, exact; -ln(1 - beta) at least. ε of the release is the sum of both.
-        suppressed_weight: how much more a row loses that is not shown than one with all labels `*`: 1 or more.
-        node: the level of every quasi-identifier, if it is public; else it is drawn from the data.
-        select_on: ``"sample"`` draws the node on the sample, as SafePub does. Only a larger δ is proven for that, which
-            depends on the number of nodes: k, beta and delta are given, and a run is refused if that δ is not enough.
-        tight: take the exact δ of a class in place of the one of Li et al. 2012, which is larger.
-        selection: how a node is drawn: by ``"permute-and-flip"``, or as published, by the ``"exponential"`` mechanism,
-            which draws worse nodes at the same ε.
-        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
+        epsilon_sampling: ε of the sample, exact; at least -ln(1 - beta). ε of the release is the sum of both.
+        suppressed_weight: the loss of a suppressed row, relative to a row with all labels `*`: 1 or more.
+        node: the level of every quasi-identifier, if it is public; otherwise it is drawn from the data.
+        select_on: ``"sample"`` draws the node on the sample, as SafePub does. Only a larger δ is proven for it, which
+            depends on the number of nodes: give k, beta and delta, and a run is refused if delta is below that δ.
+        tight: use the exact δ of a class instead of the larger one of Li et al. 2012.
+        selection: the mechanism that draws a node: ``"permute-and-flip"``, or ``"exponential"`` as published, which
+            draws worse nodes at the same ε.
+        accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -182,7 +181,7 @@ class EpsilonSafe(NodeMethod):
         return [name for name in ("k", "beta", "delta") if getattr(self, name) is None]
 
     def _missing_row_costs(self) -> Iterator[str]:
-        """ε'' or, if the node is drawn on the sample, the whole ε must be -ln(1 - β) at least; decided exactly."""
+        """Check exactly that ε'', or the whole ε if the node is drawn on the sample, is at least -ln(1 - β)."""
         if self.beta is None or not 0 < self.beta < 1:
             return
         name, epsilon = "epsilon_sampling", self.epsilon_sampling
@@ -190,11 +189,11 @@ class EpsilonSafe(NodeMethod):
             name, epsilon = "epsilon_node and epsilon_sampling together", self.epsilon_sampling + self._epsilon_of_node
         if not is_admissible(self.beta, epsilon):
             least = -math.log1p(-as_float(self.beta))
-            yield f"{name} must be at least -ln(1 - beta), {least:.5f}: that a row may be missing costs so much"
+            yield f"{name} must be at least -ln(1 - beta), {least:.5f}, the cost of a row that may be missing"
 
     @property
     def sampling(self) -> Sampling:
-        """k, β and δ; one may be computed, see :func:`solved`."""
+        """k, β and δ; one may be computed by :func:`solved`."""
         if self.select_on == "sample":
             assert self.k is not None
             assert self.beta is not None
@@ -229,5 +228,5 @@ class EpsilonSafe(NodeMethod):
         for name in (*policy.sensitive, *policy.insensitive):
             yield (
                 f'{self} generalizes all columns that it publishes: make "{name}" a quasi-identifier with a taxonomy, '
-                "or an identifier, which is dropped; IPA() and Histogram() publish a sensitive column as it is"
+                "or an identifier, which is dropped; IPA() and Histogram() publish a sensitive column unchanged"
             )

@@ -1,4 +1,4 @@
-"""The settings of a method: what a policy says of how it is to be met."""
+"""The settings of a method in a policy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlanon.model.quality import LM, QualityModel
 
 
 class Requirements(Protocol):
-    """The part of a policy that a method has to fit."""
+    """The part of a policy that a method must fit."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -25,7 +25,7 @@ class Requirements(Protocol):
 
     @property
     def taxonomies(self) -> Mapping[str, object]:
-        """By column, the rule that makes its taxonomy."""
+        """The rules of taxonomies by column."""
 
     @property
     def method(self) -> MethodSettings: ...
@@ -34,8 +34,8 @@ class Requirements(Protocol):
 class MethodSettings(PolicyValue):
     """The settings of a method in a policy; :mod:`sqlanon.methods` has the rest.
 
-    A class of its own has a field ``model``, a literal with its name, and is registered with
-    :func:`sqlanon.model.policy_value.kind_of`. A module of this folder needs no other place to be known.
+    A subclass has a field ``model``, a literal with its name, and is registered by
+    :func:`sqlanon.model.policy_value.kind_of`. A module of this folder is imported automatically.
     """
 
     @classmethod
@@ -46,27 +46,27 @@ class MethodSettings(PolicyValue):
 
     @property
     def name(self) -> str:
-        """The method as reports and the ledger name it."""
+        """The name of the method in reports and the ledger."""
         return str(self.model)  # type: ignore[attr-defined]
 
     @property
     def replaces_models(self) -> bool:
-        """Whether what it promises takes the place of privacy models, which a policy must have otherwise."""
+        """Whether its guarantee replaces privacy models, which a policy otherwise needs."""
         return False
 
     @property
     def implied_models(self) -> tuple[PrivacyModel, ...]:
-        """The privacy models that its releases meet, if it says itself which: those of a policy that names none."""
+        """The privacy models that its releases meet by its own settings; a policy need not name them."""
         return ()
 
     @property
     def without_taxonomy(self) -> tuple[str, ...]:
-        """The columns that it generalizes without one: numbers, which become intervals or bins."""
+        """The columns that it generalizes without a taxonomy: numbers that become intervals or bins."""
         return tuple(getattr(self, "numeric", ()))
 
     @property
     def added_columns(self) -> tuple[str, ...]:
-        """The columns that a release has besides those of the source."""
+        """The columns of a release that the source lacks."""
         return ()
 
     @property
@@ -76,12 +76,12 @@ class MethodSettings(PolicyValue):
 
     @property
     def draws(self) -> bool:
-        """Whether something of a release is drawn at random."""
+        """Whether a release depends on random draws."""
         return False
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether it promises differential privacy, and is charged for it."""
+        """Whether it guarantees differential privacy, and is charged for it."""
         return False
 
     @property
@@ -95,12 +95,12 @@ class MethodSettings(PolicyValue):
         return "it does not publish the rows of the source one by one"
 
     def counted_columns(self, policy: Requirements) -> tuple[str, ...]:
-        """Return the columns whose values it counts, whatever the privacy models look at."""
+        """Return the columns whose values it counts, besides those of the privacy models."""
         return ()
 
     @property
     def outlier_limit(self) -> float:
-        """The share of rows that may be in classes that fall short: suppressed, if it does nothing else with them."""
+        """The share of rows in violating classes that may be suppressed, or treated in another way."""
         return getattr(self, "suppression_limit", 0.0)
 
     @property
@@ -110,17 +110,16 @@ class MethodSettings(PolicyValue):
 
     @property
     def why_no_search(self) -> str:
-        """Why it has not all settings of :class:`FullDomain`, in words."""
-        return "it does neither suppress nor search as full domains do"
+        """Why it lacks some settings of :class:`FullDomain`, in words."""
+        return "it neither suppresses nor searches as full domains do"
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
-        """List what a policy asks for that the method does not do, a sentence each."""
+        """List requirements of a policy that the method can't fulfil, a sentence each."""
         return ()
 
     def _other_models(self, policy: Requirements) -> Iterable[str]:
-        """Refuse privacy models beside the k-anonymity that the method is about."""
         if policy.privacy != self.implied_models:
-            yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
+            yield f"{self} takes no privacy model but k-anonymity with its own k: give k only there"
 
     def _weights(self, policy: Requirements) -> Iterable[str]:
         if policy.row_weight is not None:

@@ -1,4 +1,4 @@
-"""The settings of synthetic rows, whose marginals are near those of a table."""
+"""The settings of synthetic rows, whose marginals are close to those of a table."""
 
 from __future__ import annotations
 
@@ -27,30 +27,22 @@ from sqlanon.model.methods.settings import Requirements
 from sqlanon.model.policy_value import Level, OneOrSeveral, PolicyValue, kind_of, respelled, unknown_names
 from sqlanon.model.workload import AverageQuery, CountQuery
 
-MAX_BINS = 1000
-"""How many labels or bins a column may have: the model has a count for each, and pairs have their product."""
-
+MAX_BINS = 1000  # labels or bins of a column: the model has a count for each, and for pairs their product
 EQUAL_BINS = ("low", "high", "width")
-
 MAX_MODEL_CELLS = 10_000_000  # beyond it one step of a fit takes more than a second
-Outside = Literal["refuse", "drop"]  # what rows out of the public domain do: end the run, or be left out
-
-Labels = Annotated[tuple[str, ...], OneOrSeveral]
-"""A label, or several."""
-
-MAX_WEIGHT = 1000  # beyond it the others of a workload might as well be left out
-
-
-MAX_SET = 10  # how many columns a set of a workload may have: all sets within it may be measured
+Outside = Literal["refuse", "drop"]  # whether rows outside the public domain end the run, or are left out
+Labels = Annotated[tuple[str, ...], OneOrSeveral]  # one or several
+MAX_WEIGHT = 1000  # with more, the other sets of a workload might as well be left out
+MAX_SET = 10  # columns in a set of a workload: all its subsets may be measured
 
 
 class WorkloadSet(PolicyValue):
-    """Columns whose counts have to be right together.
+    """Columns whose joint counts must be accurate.
 
     Args:
-        together: the columns, or a query that counts: the policy keeps the columns that it groups by and has conditions
-            on, and not its values.
-        weight: how much they matter, beside other sets.
+        together: the columns, or a counting query: the policy keeps the columns of its groups and conditions, but not
+            its values.
+        weight: the weight of the set, relative to others.
     """
 
     together: Annotated[tuple[str, ...], Field(min_length=1, max_length=MAX_SET)] = Field(kw_only=False)
@@ -59,12 +51,12 @@ class WorkloadSet(PolicyValue):
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, given: Any) -> Any:
-        """A set may be given as its columns, or as a query, which in a file has a weight beside its own settings."""
+        """Accept a set as its columns, or as a query, which in a file has a weight among its settings."""
         if isinstance(given, WorkloadSet):
             return given
         settings = dict(given) if isinstance(given, Mapping) else {"together": given}
         if isinstance(settings.get("together"), AverageQuery):
-            raise PydanticCustomError("no_count", "must be columns, or a query that counts")
+            raise PydanticCustomError("no_count", "must be columns, or a counting query")
         if "column" in settings:
             weight = {name: settings.pop(name) for name in ("weight",) if name in settings}
             settings = {"together": CountQuery.model_validate(settings), **weight}
@@ -82,7 +74,7 @@ def _sets() -> TypeAdapter[tuple[WorkloadSet, ...]]:
 
 
 def _words_or_sets(given: Any, _: ValidatorFunctionWrapHandler) -> Any:
-    """Either, and the problems of that which is meant."""
+    """Validate either form, and report only the problems of the intended one."""
     if given in get_args(Words):
         return given
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
@@ -94,10 +86,10 @@ Workload = Annotated[Words | tuple[WorkloadSet, ...], WrapValidator(_words_or_se
 
 
 class Bins(PolicyValue):
-    """The public bins of a column of numbers: each from one edge on and below the next.
+    """The public bins of a column of numbers: each from one edge up to but excluding the next.
 
     Args:
-        edges: two or more, ascending; no value is below the first one, or reaches the last one.
+        edges: two or more, ascending; all values lie between the first, inclusive, and the last, exclusive.
     """
 
     edges: tuple[Bound, ...]
@@ -112,12 +104,10 @@ class Bins(PolicyValue):
 
     @property
     def size(self) -> int:
-        """The number of bins."""
         return len(self.edges) - 1
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The bins as intervals."""
         ends = [as_text(edge) for edge in self.edges]
         return tuple(interval_label(low, high) for low, high in pairwise(ends))
 
@@ -127,7 +117,7 @@ def _counts(found: int) -> dict[str, Any]:
 
 
 def _spelled_out(numeric: Any) -> Any:
-    """Bins may be given as a list of edges, or as a tuple (low, high, width)."""
+    """Accept bins as a list of edges, or as a tuple (low, high, width)."""
     if not isinstance(numeric, Mapping):
         return numeric
     return {name: _as_edges(given) for name, given in numeric.items()}
@@ -150,46 +140,45 @@ if TYPE_CHECKING:
     NumericBins = Mapping[str, Any]
 else:
     NumericBins = Annotated[dict[str, Bins], BeforeValidator(_spelled_out)]
-"""By column its bins: a list of edges, or (low, high, width); in TOML ``[edges]`` or ``{ low, high, width }``."""
+"""Bins by column: a list of edges, or (low, high, width); in TOML ``[edges]`` or ``{ low, high, width }``."""
 
 
 @kind_of("method")
 class Synthetic(PaidMethod):
-    """Invented rows of all columns, whose counts are near those of the table: differential privacy by noisy marginals.
+    """Invented rows with counts close to those of the table: differential privacy by noisy marginals.
 
-    Marginals are chosen one by one, where the model of those before is most wrong, and counted with noise; the rows
-    are drawn from a graphical model of them. All quasi-identifiers and sensitive columns are modelled; every other
-    column is an identifier, which is dropped.
+    Marginals are chosen one by one, where the model so far is most wrong, and counted with noise; rows are drawn from a
+    graphical model of them. All quasi-identifiers and sensitive columns are modelled; every other column is an
+    identifier, which is dropped.
 
     Source: McKenna, Mullins, Sheldon and Miklau 2022 (AIM), on integer noise and exact scores.
 
     Args:
         budget: ε and δ of the release, both above 0.
-        workload: what has to be right: ``"pairs"`` or ``"triples"`` of columns, or a list of sets of columns. A
-            :class:`~sqlanon.evaluation.CountQuery` stands for the columns that it reads; ``{"together": columns,
+        workload: the counts that must be accurate: ``"pairs"`` or ``"triples"`` of columns, or a list of sets of
+            columns. A :class:`~sqlanon.evaluation.CountQuery` stands for its columns; ``{"together": columns,
             "weight": 2}`` counts twice.
-        target: a column that is to be predicted from the others: its marginals with all pairs of these join the
-            workload.
-        numeric: by column of numbers its public bins, in place of a taxonomy: a list of edges, or (low, high, width).
-            Numbers of CSV files and frames are rounded down, and published as whole ones, if all edges are whole and
-            ``step`` says nothing else.
-        step: by column of ``numeric`` how far apart its numbers are, which is public: multiples of it are drawn, by 1
-            whole numbers in a column of floats. Floats without a step lie anywhere in their bins.
-        levels: by column the public level of its taxonomy at which it is modelled, 0 if not given.
-        nulls: the columns that may hold NULL, which is public; NULL is then one more value of them.
-        refine: the columns whose single values are counted, too, so that rows have them in place of their labels, or as
-            whole numbers that are not spread evenly over their bins.
-        impossible: combinations of labels that cannot occur, which is public: each gives some columns a label or
-            several, with bins spelled as intervals, such as ``[15, 20)``.
-        rows: how many rows are drawn; about as many as the table has if not given.
-        report_share: the share of the budget that is spent on an estimate of how wrong the rows are.
-        max_cells: how many cells the model may have: more of them cost time and memory, and answer more counts.
-        rounds: about how many marginals are measured; 5 for each column if not given.
-        outside: what becomes of rows with a NULL that is not in ``nulls``, with a number out of its bins, or with an
-            impossible combination: ``"refuse"`` ends the run, ``"drop"`` leaves them out.
-        rows_per_individual: how many rows one individual owns at most: of more, this number is chosen at random before
-            anything is counted, if the policy says by ``individual`` whose row it is.
-        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
+        target: a column to predict from the others: its marginals with all pairs of these join the workload.
+        numeric: public bins by column of numbers, in place of a taxonomy: a list of edges, or (low, high, width).
+            Numbers of CSV files and frames are rounded down, and published as whole numbers, if all edges are whole
+            and there is no ``step``.
+        step: the public distance of numbers by column of ``numeric``: multiples of it are drawn; 1 makes whole numbers
+            in a column of floats. Floats without a step lie anywhere in their bins.
+        levels: the public level of a column's taxonomy at which it is modelled, 0 if not given.
+        nulls: the columns that may have NULL, which is public; NULL is then one of their values.
+        refine: the columns whose single values are counted, too, so that rows have values in place of labels, or whole
+            numbers that aren't spread evenly over their bins.
+        impossible: combinations of labels that cannot occur, which is public: each gives some columns one or several
+            labels, with bins spelled as intervals, such as ``[15, 20)``.
+        rows: the number of rows to draw; about as many as the table has if not given.
+        report_share: the share of the budget for an estimate of the error of the rows.
+        max_cells: the maximum number of cells of the model: more cost time and memory, and answer more counts.
+        rounds: the approximate number of marginals to measure; 5 per column if not given.
+        outside: ``"refuse"`` ends the run at rows with a NULL in other columns than ``nulls``, a number outside its
+            bins, or an impossible combination; ``"drop"`` leaves them out.
+        rows_per_individual: the maximum number of rows of an individual; more are sampled down at random before
+            anything is counted, if the policy names ``individual``.
+        accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -228,11 +217,11 @@ class Synthetic(PaidMethod):
         return share
 
     def columns(self, policy: Requirements) -> tuple[str, ...]:
-        """The columns that are modelled, in their order."""
+        """Return the modelled columns, in order."""
         return (*policy.quasi_identifiers, *policy.sensitive)
 
     def sets(self, policy: Requirements) -> dict[tuple[int, ...], int]:
-        """The workload as sets of the numbers of columns, each with how often it was asked for."""
+        """Return the workload as sets of numbers of columns, with their weights."""
         names = self.columns(policy)
         numbers = range(len(names))
         wanted: Counter[tuple[int, ...]] = Counter()
@@ -249,7 +238,7 @@ class Synthetic(PaidMethod):
 
     def with_columns_like(self, known: Sequence[str]) -> Self:
         found = super().with_columns_like(known)
-        if isinstance(self.workload, str):  # "pairs" is a word, whatever columns are called
+        if isinstance(self.workload, str):  # "pairs" is a word, even if a column has this name
             return found
         return found.model_copy(update={"workload": respelled(self.workload, known)})
 
@@ -259,15 +248,15 @@ class Synthetic(PaidMethod):
         yield from self._strangers(policy)
         for name in self.numeric:
             if name in policy.taxonomies or name in self.levels:
-                yield f'"{name}" has bins: it takes no taxonomy, and no level of one'
+                yield f'"{name}" has bins: it takes neither a taxonomy nor a level of one'
         yield from self._steps()
         measured = len(self.columns(policy)) + len(self.refine)
         if self.rounds is not None and self.rounds < measured:
-            yield f"method.rounds: take {measured} or more, one for each column, and for each of refine"
+            yield f"method.rounds: must be {measured} or more, one per column and per column of refine"
         if not self.workload and self.target is None:
             yield "method.workload: give it a set of columns, or name a target"
         if any(len(each) < 2 for each in self.impossible):
-            yield "method.impossible: a combination has two columns or more; leave single labels out of the domain"
+            yield "method.impossible: a combination needs two or more columns; leave single labels out of the domain"
 
     def _steps(self) -> Iterable[str]:
         for name, step in self.step.items():

@@ -1,4 +1,4 @@
-"""Checks of a policy whose fields are each valid, and of its fit to a source and to earlier releases."""
+"""Checks of a policy with valid fields, and of its fit to a source and to earlier releases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from sqlanon.model.taxonomy.rules import Columns
 
 
 def contradictions(policy: PolicyFields) -> Iterable[str]:
-    """Yield a line per problem."""
     yield from _misfits_of_roles(policy)
     yield from _misfits_of_models(policy)
     yield from _misfits_of_search(policy)
@@ -60,7 +59,7 @@ def _misfits_of_models(policy: PolicyFields) -> Iterable[str]:
 
 
 def _misfits_of_search(policy: PolicyFields) -> Iterable[str]:
-    # Some searches conclude from monotonicity alone.
+    # Some searches rely on monotonicity.
     if policy.algorithm in NEED_MONOTONIC_PRIVACY:
         for model in policy.privacy:
             if not policy.is_monotonic(model):
@@ -69,9 +68,9 @@ def _misfits_of_search(policy: PolicyFields) -> Iterable[str]:
     if policy.algorithm in NEED_MONOTONIC_QUALITY and suppresses and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
     if policy.objective == "privacy" and policy.max_loss is None:
-        yield 'objective "privacy" needs max_loss, the loss that the release may have at most'
+        yield 'objective "privacy" needs max_loss, the maximum loss of the release'
     if policy.objective == "privacy" and policy.search != "optimal":
-        yield f'objective "privacy" has a search of its own, and takes no search "{policy.search}"'
+        yield f'objective "privacy" has its own search, and takes no search "{policy.search}"'
     if policy.objective == "utility" and policy.max_loss is not None:
         yield 'max_loss is for objective "privacy", not for "utility"'
 
@@ -146,14 +145,14 @@ def _unused_taxonomies(policy: PolicyFields) -> Iterable[str]:
 
 
 def _released_labels(policy: PolicyFields) -> Iterable[str]:
-    """Columns that are published as they are, and have finer labels of a quasi-identifier than its node may have."""
+    """Find columns to be published unchanged that have labels of a quasi-identifier."""
     roles = {folded(name): role for role in ("sensitive", "insensitive") for name in getattr(policy, role)}
     for name, rule in policy.taxonomies.items():
         if name in policy.taxonomy_columns and isinstance(rule, Columns):
             for column in rule.columns:
                 if role := roles.get(folded(column)):
                     yield (
-                        f'taxonomies: "{column}" has labels of "{name}", and would be released as it is; make it an '
+                        f'taxonomies: "{column}" has labels of "{name}", and would be released unchanged; make it an '
                         f"identifier, which is dropped, or a quasi-identifier, not {role}"
                     )
 
@@ -169,7 +168,7 @@ def _unknown_misfits(policy: PolicyFields) -> Iterable[str]:
 
 
 def _coded_columns(policy: PolicyFields) -> Iterable[str]:
-    """Bounds of columns that are not published as numbers, and those that leave no number between them."""
+    """Find bounds on unpublished columns, and bounds with no number between them."""
     published = [*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive]
     for coding in ("bottom_coding", "top_coding"):
         for name, meant in unknown_names(getattr(policy, coding), published):
@@ -190,20 +189,19 @@ def _misfits_of_top(policy: PolicyFields) -> Iterable[str]:
     if policy.population is not None:
         yield f"{top} cannot be combined with models of a population: its values would have no label"
     if isinstance(policy.quality, Prec) and policy.quality.charges:
-        yield f'{top} cannot be combined with "prec" that charges for suppressed rows: levels say too little of rows'
+        yield f'{top} cannot be combined with "prec" that charges for suppressed rows: levels say too little about rows'
 
 
 VIEWS = ("size", "values", "shares", "sized shares", "ordered", "hierarchical")
-"""What models look at that are held together: values, the labels above them, and those of the whole source."""
+"""The views of models that several releases can meet together: values, their labels, and the whole source."""
 
 
 def holds_together(model: PrivacyModel) -> bool:
-    """Return whether several releases can be held together in a model."""
+    """Return whether several releases can meet a model together."""
     return all(bound.measure.view in VIEWS and bound.grain == "class" for bound in model.bounds)
 
 
 def earlier_misfits(policy: PolicyFields) -> Iterable[str]:
-    """Yield a line per problem."""
     if policy.has_private_method and policy.earlier:
         yield f"earlier: the {policy.method} is paid for from a budget, which the ledger adds up over all releases"
     elif policy.held_with:
@@ -228,7 +226,7 @@ def _unfit_method(policy: PolicyFields) -> Iterable[str]:
     if policy.suppression == "mask":
         yield 'earlier: masked rows would show who was suppressed; take suppression "drop"'
     if policy.objective == "privacy":
-        yield 'earlier: objective "privacy" looks at one release alone; take "utility"'
+        yield 'earlier: objective "privacy" considers only one release; use "utility"'
 
 
 def _unfit_criteria(policy: PolicyFields) -> Iterable[str]:
@@ -259,7 +257,7 @@ def _unfit_keys(policy: PolicyFields) -> Iterable[str]:
 
 
 def column_misfits(policy: PolicyFields, columns: Sequence[str]) -> list[str]:
-    """Return the columns of a source without a role, and the roles of a policy without a column there."""
+    """Return the columns of a source without a role, and the roles of a policy without a column."""
     roles = [name for role in ROLES for name in getattr(policy, role)]
     there, given = ({folded(name): name for name in names} for names in (columns, roles))
     free = [name for key, name in there.items() if key not in given]

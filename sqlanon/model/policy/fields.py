@@ -1,4 +1,4 @@
-"""The fields of a policy, and what follows from them."""
+"""The fields of a policy, and the values derived from them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ NAMING_COLUMNS = (
     *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
     *("taxonomies", "unknown", "bottom_coding", "top_coding"),
 )
-"""The fields, or those of what is in them, that name columns with a role."""
-
+"""The fields that name columns with a role, directly or in their parts."""
 Action = Literal["error", "suppress", "top"]
-"""Refuse the source, leave the row out, or publish the label of the top level in place of the value."""
-
-UTC = "UTC"  # the zone of the days and hours of times with a zone, where a policy says no other
-OTHERS = "*"  # stands for all columns that have no action of their own
+"""Refuse the source, suppress the row, or publish the label of the top level in place of the value."""
+UTC = "UTC"  # the default zone for days and hours of times with a zone
+OTHERS = "*"  # all columns without their own action
 
 
 def _for_every_column(given: Any) -> Any:
@@ -46,30 +44,29 @@ def _for_every_column(given: Any) -> Any:
 Unknown = Annotated[
     dict[str, Action], BeforeValidator(_for_every_column, json_schema_input_type=Action | dict[str, Action])
 ]
-"""What becomes of rows with a value that the taxonomy of its column does not have.
+"""The action for rows with a value that the taxonomy of its column lacks.
 
 ``"error"`` refuses the source. ``"suppress"`` leaves the rows out, which counts against the suppression limit.
-``"top"`` publishes the label of the top level in that column, at whatever level the others are. It is one of these for
-all columns, or one by column, where ``"*"`` stands for the others: ``{"city": "top", "*": "suppress"}``.
+``"top"`` publishes the label of the top level in that column, at any node. There is one action for all columns, or one
+by column, where ``"*"`` stands for the others: ``{"city": "top", "*": "suppress"}``.
 """
 
 
 def action_for(unknown: Mapping[str, Action], column: str) -> Action:
-    """Return the action for a column."""
     return unknown.get(column, unknown.get(OTHERS, "error"))
 
 
 def _default_quality(fields: dict[str, Any]) -> QualityModel:
-    """Take the quality model of the method, which is before it and valid."""
+    """Use the quality model of the method, which is validated before."""
     method: MethodSettings = fields["method"]
     return method.default_quality
 
 
-NumberAsWritten = Annotated[int | float, NotBoolean]  # a whole number stays one: columns of these have no others
+NumberAsWritten = Annotated[int | float, NotBoolean]  # whole numbers stay whole, for columns of whole numbers
 
 
 class PolicyFields(PolicyValue):
-    """The fields of a :class:`Policy`, which says what they are, and what follows from them."""
+    """The fields of a :class:`Policy`, which documents them, and values derived from them."""
 
     quasi_identifiers: tuple[str, ...] = Field(min_length=1)
     sensitive: tuple[str, ...] = ()
@@ -77,7 +74,7 @@ class PolicyFields(PolicyValue):
     pseudonyms: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     rest: Literal["identifier"] | None = None
-    # Before the privacy models, which some methods do not need.
+    # Validated before the privacy models, which some methods don't need.
     method: Annotated[MethodSettings, OneOf("method")] = Field(default_factory=FullDomain)
     privacy: tuple[Annotated[PrivacyModel, OneOf("privacy")], ...]
     quality: Annotated[QualityModel, OneOf("quality")] = Field(default_factory=_default_quality)
@@ -96,59 +93,59 @@ class PolicyFields(PolicyValue):
 
     @property
     def search(self) -> SearchName:
-        """The search of the method; the default of full domains, if it has no such setting."""
+        """The search of the method; settings that it lacks have the defaults of full domains."""
         return getattr(self.method, "search", DEFAULTS.search)
 
     @property
     def objective(self) -> Objective:
-        """The objective of the search, likewise."""
+        """The objective of the search."""
         return getattr(self.method, "objective", DEFAULTS.objective)
 
     @property
     def max_loss(self) -> float | None:
-        """The loss that a release may have, likewise."""
+        """The maximum loss of a release, for the objective ``"privacy"``."""
         return getattr(self.method, "max_loss", DEFAULTS.max_loss)
 
     @property
     def suppression_limit(self) -> float:
-        """The share of rows that may be suppressed, likewise."""
+        """The share of rows that may be suppressed."""
         return getattr(self.method, "suppression_limit", DEFAULTS.suppression_limit)
 
     @property
     def suppression(self) -> Suppression:
-        """The fate of suppressed rows, likewise."""
+        """The treatment of suppressed rows."""
         return getattr(self.method, "suppression", DEFAULTS.suppression)
 
     @property
     def held_with(self) -> tuple[Earlier, ...]:
-        """The earlier releases that it is held together with."""
+        """The earlier releases to hold together with the release."""
         return () if self.earlier == "none" else self.earlier
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns that it names, by their roles, and those of weights and individuals."""
+        """All columns that it names, by role, and those of weights and individuals."""
         named = [*(name for role in ROLES for name in getattr(self, role)), self.row_weight, self.individual]
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def coded_columns(self) -> tuple[str, ...]:
-        """The columns with a public bound, whose values beyond it are published as the bound."""
+        """The columns with a public bound, which replaces values beyond it."""
         return tuple(dict.fromkeys([*self.bottom_coding, *self.top_coding]))
 
     @property
     def taxonomy_columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers that need a taxonomy: all, if the method makes no labels of its own."""
+        """The quasi-identifiers that need a taxonomy: all, unless the method makes its own labels."""
         return tuple(name for name in self.quasi_identifiers if name not in self.method.without_taxonomy)
 
     @property
     def released_columns(self) -> frozenset[str]:
-        """The columns that a release has: all but the identifiers."""
+        """The columns of a release: all but the identifiers."""
         return frozenset((*self.quasi_identifiers, *self.pseudonyms, *self.sensitive, *self.insensitive))
 
     @property
     def criteria(self) -> Criteria:
-        """The criteria by which the classes of a node are judged."""
-        # A bound can be certain although its model is not: that on the size of classes in (α,k)-anonymity.
+        # A bound can be certain although its model isn't: the bound on the size of classes in (α,k)-anonymity.
+        """The criteria for the classes of a node."""
         certain = (
             bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
         )
@@ -156,33 +153,33 @@ class PolicyFields(PolicyValue):
 
     @property
     def algorithm(self) -> AlgorithmName:
-        """The search that looks for the objective."""
+        """The search for the objective."""
         return INVERSE_OLA if self.objective == "privacy" else self.search
 
     @property
     def has_private_method(self) -> bool:
-        """Whether what a method promises takes the place of privacy models."""
+        """Whether the guarantee of the method replaces privacy models."""
         return self.method.replaces_models
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
-        """The columns that some privacy model looks at, or whose values the method counts; each once."""
+        """The columns of privacy models, and the columns whose values the method counts."""
         counted = self.method.counted_columns(self)
         return tuple(dict.fromkeys([*counted, *(column for model in self.privacy for column in model.columns)]))
 
     @property
     def population(self) -> str | None:
-        """The table of the population, if a privacy model compares with one."""
+        """The table of the population, if a privacy model has one."""
         return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)
 
     @property
     def has_concealing(self) -> bool:
-        """Whether m-concealing is asked for."""
+        """Whether a privacy model is m-concealing."""
         return any(isinstance(model, MConcealing) for model in self.privacy)
 
     @property
     def sensitive_taxonomies(self) -> tuple[str, ...]:
-        """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
+        """The sensitive columns whose taxonomy a privacy model or a private method needs."""
         if not self.method.needs_value_domain:
             return self.compared_by("hierarchical")
         return tuple(name for name in self.sensitive if name not in self.method.without_taxonomy)
@@ -193,30 +190,30 @@ class PolicyFields(PolicyValue):
         return (*self.taxonomy_columns, *self.sensitive_taxonomies)
 
     def is_monotonic(self, model: PrivacyModel) -> bool:
-        """Return whether every more general node meets a model within the suppression limit if a node does."""
-        # The values of a merged class are those of its parts; but an individual who stands in both counts once.
+        """Return whether, within the suppression limit, all nodes above a satisfying one meet a model."""
+        # A merged class has all values of its parts; but an individual in both counts once.
         adds_up = self.method.outlier_limit == 0 and self.individual is None
-        # Who is left out beside earlier releases joins those whom these alone show, who can be too few then.
+        # Persons left out beside earlier releases join the ones that only these show, and can be too few then.
         is_monotonic = model.monotonic and (not self.held_with or self.method.outlier_limit == 0)
         return is_monotonic or (adds_up and model.monotonic_without_suppression)
 
     def compared_by(self, distance: Distance) -> tuple[str, ...]:
-        """Return the sensitive columns whose values privacy models compare by a distance, each once."""
+        """Return the sensitive columns whose values privacy models compare by a distance."""
         models = (model for model in self.privacy if isinstance(model, TCloseness))
         return tuple(dict.fromkeys(model.column for model in models if model.distance == distance))
 
     def columns_with(self, *actions: Action) -> tuple[str, ...]:
-        """Return the columns whose unknown values are treated by some actions."""
+        """Return the columns whose unknown values have one of these actions."""
         return tuple(name for name in self.columns_with_taxonomy if action_for(self.unknown, name) in actions)
 
     # guarded: tests/unit/test_guarded_releases.py
     def allowed_rows(self, row_count: int, unknown_rows: int = 0) -> int:
-        """Return how many of some rows may be suppressed: the limit as the decimal it is written as, rounded down.
+        """Return the maximum number of rows to suppress: the limit as an exact decimal, rounded down.
 
         Args:
-            row_count: the rows, without those that were left out.
-            unknown_rows: those that were left out for unknown values. They count against a limit on suppression, so
-                that the result can be negative.
+            row_count: the rows, without ``unknown_rows``.
+            unknown_rows: rows left out for unknown values. They count against a limit on suppression, so the result
+                can be negative.
         """
         left_out = unknown_rows if hasattr(self.method, "suppression_limit") else 0
         exact = Decimal(repr(self.method.outlier_limit)) * (row_count + left_out)

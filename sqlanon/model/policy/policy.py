@@ -1,4 +1,4 @@
-"""The policy: everything that the user asks for, as one frozen value."""
+"""The policy: all requirements of the user, as one frozen value."""
 
 from __future__ import annotations
 
@@ -48,40 +48,41 @@ class Policy(PolicyFields):
 
     Args:
         quasi_identifiers: columns that are generalized; each needs a taxonomy of the same name.
-        sensitive: columns that are kept as they are and that diversity models may protect.
+        sensitive: columns that are published unchanged and that privacy models may protect.
         identifiers: columns that are dropped.
-        pseudonyms: columns published as keyed hashes of their values, which must not repeat; a run is given the key.
-        insensitive: columns that are kept as they are.
-        rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
+        pseudonyms: columns published as keyed hashes of their values, which must not repeat; a run needs the key.
+        insensitive: columns that are published unchanged.
+        rest: ``"identifier"`` drops every column of the source without a role; otherwise they are refused.
         privacy: one or more privacy models; a class must meet all of them.
-        quality: the loss that is minimized: :class:`LM` by default, which charges for suppressed rows, or
-            :class:`Entropy` for a search that needs a monotonic loss, and for a private method, which minimizes none.
-        method: how it is anonymized, by :class:`FullDomain` if nothing else is given. A differentially private method,
-            such as :class:`IPA`, takes the place of privacy models, a search and suppression.
-        suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`; either place will do.
-        minimum_levels: by quasi-identifier, the least general level that it may have.
-        maximum_levels: by quasi-identifier, the most general level that it may have.
-        row_weight: a column of survey weights: losses that are means or sums over rows count it; all else counts rows.
+        quality: the loss to minimize: by default :class:`LM`, which charges for suppressed rows, or :class:`Entropy`
+            for a search that needs a monotonic loss, and for a private method, which minimizes none.
+        method: the method, by default :class:`FullDomain`. A differentially private method, such as :class:`IPA`,
+            replaces privacy models, a search and suppression.
+        suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`, in either place.
+        minimum_levels: the least general allowed level by quasi-identifier.
+        maximum_levels: the most general allowed level by quasi-identifier.
+        row_weight: a column of survey weights for losses that are means or sums over rows; everything else counts
+            rows.
         individual: a column with the owner of each row; privacy models then count distinct owners.
-        taxonomies: for this policy alone, by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule whose
-            kind is a method of that: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]}, "city": "c.csv"}``.
-            Values that are not declared are read off the source. Other columns have theirs in the warehouse.
-        unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"`` refuses the source, as without
-            this field; ``"suppress"`` leaves them out, within the suppression limit; ``"top"`` gives them the label of
-            the top level in that column. One for all columns, or one by column, where ``"*"`` stands for the others.
-        bottom_coding: by column of numbers, a public bound, such as ``{"income": 0}``: before anything else is done,
-            lower values become the bound, in taxonomies, counts and published columns alike. Bounds are published with
-            the policy: take them from what is generally known, not from the rows.
-        top_coding: the same for higher values.
-        earlier: releases of the same persons, as :class:`Earlier`, in the order in which they were made: what all of
-            them show together is to meet the privacy models. ``"none"`` says that nobody has one of them and this one.
-        csv: how CSV files are read, as :class:`Csv`, where that is not to be found out: ``{"nullstr": ["NA"]}``.
-        timezone: the zone, such as ``"Europe/Berlin"``, in which times with a zone have their days and hours; ``"UTC"``
-            if it is not given, wherever the run is.
-        release: who gets the release, what for, and who approves it, as :class:`ReleaseTerms`: the report and the
-            record state it.
+        taxonomies: taxonomies of this policy by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule
+            whose kind is a method of :class:`Taxonomy`: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]},
+            "city": "c.csv"}``. Undeclared values are read from the source. Other columns use taxonomies of the
+            warehouse.
+        unknown: the action for rows with a value that its taxonomy lacks: ``"error"``, the default, refuses the source;
+            ``"suppress"`` leaves them out, within the suppression limit; ``"top"`` gives them the label of the top
+            level in that column. One for all columns, or one by column, where ``"*"`` stands for the others.
+        bottom_coding: public bounds by column of numbers, such as ``{"income": 0}``: lower values are replaced by the
+            bound first of all, in taxonomies, counts and published columns. Bounds are published with the policy:
+            choose them from general knowledge, not from the rows.
+        top_coding: public bounds for higher values.
+        earlier: earlier releases of the same persons, as :class:`Earlier`, oldest first: all of them together must meet
+            the privacy models. ``"none"`` declares that nobody has one of them and this release.
+        csv: settings for reading CSV files, as :class:`Csv`, in place of detected ones: ``{"nullstr": ["NA"]}``.
+        timezone: the zone for days and hours of times with a zone, such as ``"Europe/Berlin"``; ``"UTC"`` by default,
+            independent of the machine.
+        release: recipient, purpose and approval of the release, as :class:`ReleaseTerms`, for its report and record.
 
-    Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
+    Names of columns ignore case, as in DuckDB. A release spells them like the roles.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -124,7 +125,7 @@ class Policy(PolicyFields):
 
     @classmethod
     def arguments(cls) -> dict[str, FieldInfo]:
-        """Its fields, and the settings that it takes for its method."""
+        """Return its fields, and the settings that it accepts for its method."""
         return {**super().arguments(), **{name: FullDomain.model_fields[name] for name in SETTINGS}}
 
     @model_validator(mode="wrap")
@@ -146,7 +147,7 @@ class Policy(PolicyFields):
     @field_validator("method", "privacy", mode="before")
     @classmethod
     def _found_out(cls, given: Any) -> Any:
-        """Leave faults to the check that gathers all problems."""
+        """Leave errors to the check that gathers all problems."""
         if isinstance(given, PydanticCustomError):
             raise given
         return given
@@ -154,13 +155,12 @@ class Policy(PolicyFields):
     @field_validator("method", "quality", mode="before")
     @classmethod
     def _table(cls, kind: Any) -> Any:
-        """A kind may be given by its name alone."""
         return {"model": kind} if isinstance(kind, str) else kind
 
     @field_validator("privacy", mode="before")
     @classmethod
     def _list(cls, models: Any) -> Any:
-        """A single model can be iterated over, too: by the names of its fields."""
+        """Refuse a single model, which can be iterated over, too: by the names of its fields."""
         if isinstance(models, str | Mapping | BaseModel):
             raise PydanticCustomError(
                 "no_list",
@@ -171,7 +171,7 @@ class Policy(PolicyFields):
     @field_validator("privacy")
     @classmethod
     def _not_none(cls, models: tuple[PrivacyModel, ...], info: ValidationInfo) -> tuple[PrivacyModel, ...]:
-        # A method that is not valid is missing there, and is complaint enough.
+        # An invalid method is missing in info.data, and has its own error.
         method: MethodSettings | None = info.data.get("method")
         if models or method is None or method.replaces_models:
             return models
@@ -198,7 +198,7 @@ class Policy(PolicyFields):
             raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
-        """A copy with changes, which are checked where it is used; settings of its method may be among them."""
+        """Return a copy with changes, perhaps in settings of its method; they are checked when it is used."""
         changes = dict(update or {})
         settings = {name: changes.pop(name) for name in SETTINGS if name in changes}
         if settings:
@@ -206,11 +206,11 @@ class Policy(PolicyFields):
         return super().model_copy(update=changes, deep=deep)
 
     def changed(self, changes: Mapping[str, Any]) -> Policy:
-        """The policy with other values of some fields, as a policy file has them, which are checked."""
+        """Return the policy with other values of some fields, checked, as in a policy file."""
         return policy_of(self.model_copy(update=changes))
 
     def with_k(self, k: int) -> Policy:
-        """The policy with k-anonymity of this k in place of its own.
+        """Return the policy with k-anonymity of this k.
 
         Raises:
             PolicyError: its method takes no k-anonymity.
@@ -219,29 +219,29 @@ class Policy(PolicyFields):
         return self.changed({"privacy": (KAnonymity(k), *others)})
 
     def without_missing_identifiers(self, columns: Sequence[str]) -> Policy:
-        """The policy for a source that lacks some of its identifiers, which would be dropped from it anyway."""
+        """Return the policy for a source that lacks some identifiers, which would be dropped anyway."""
         there = {*map(folded, columns)}
         return self.model_copy(
             update={"identifiers": tuple(name for name in self.identifiers if folded(name) in there)}
         )
 
     def spelled_like(self, names: Sequence[str]) -> Policy:
-        """The policy with its columns spelled as they are among some names, in whatever case."""
+        """Return the policy with its columns in their spelling among some names."""
         return self.model_copy(
             update={each: respelled(getattr(self, each), names) for each in (*ROLES, *NAMING_COLUMNS)}
         )
 
     def as_recorded(self) -> dict[str, Any]:
-        """Its fields as JSON, with the names alone of earlier releases: a query for a source may have values in it."""
+        """Return its fields as JSON, with only names of earlier releases: queries for sources may contain values."""
         fields: dict[str, Any] = self.model_dump(mode="json")
         if self.held_with:
             fields["earlier"] = [{"release": each.release} for each in self.held_with]
         return fields
 
     def sha256(self) -> str:
-        """A hash of the policy that does not depend on how it was spelled, nor on later fields that say nothing.
+        """Return a hash of the policy that is independent of spelling, and of unset fields of later versions.
 
-        Nor does it depend on how CSV files are read, which nothing that is promised rests on.
+        It is also independent of CSV settings, on which no guarantee depends.
         """
         unsaid = {name for name in ("bottom_coding", "top_coding", "earlier", "release") if not getattr(self, name)} | {
             "csv"
@@ -251,15 +251,15 @@ class Policy(PolicyFields):
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
-        """Refuse a source that has columns without a role, or lacks those of a role, and list all of them."""
+        """Refuse a source with columns without a role, or without a column for a role, listing all of them."""
         if problems := column_misfits(self, columns):
             raise PolicyError(f"the policy does not fit {source}:", problems)
 
 
 def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
-    """Return a method as it is given, with those settings that are given beside it and that it takes.
+    """Return a method with the settings given beside it, as far as it has them.
 
-    If it has another value of one, an error is returned, which is raised where its own are checked.
+    If it has a different value of one, return an error, which is raised where its settings are checked.
     """
     table = {"model": method} if isinstance(method, str) else method
     if not settings or not isinstance(table, Mapping | MethodSettings):
@@ -279,13 +279,13 @@ def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def _needs_models(method: Any) -> bool:
-    """Return whether a method, valid or not, is one of full domains for utility, which implies no privacy models."""
+    """Return whether a method, valid or not, is full domains for utility, which implies no privacy models."""
     table = method.model_dump() if isinstance(method, FullDomain) else method
     return isinstance(table, Mapping) and table.get("model") == "full-domain" and table.get("objective") != "privacy"
 
 
 def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> Iterable[str]:
-    """Refuse settings of full domains that the method does not take, unless they say nothing."""
+    """Refuse settings of full domains that the method lacks, unless they have default values."""
     missing = [name for name in SETTINGS if name not in type(method).model_fields]
     if any(settings.get(name, getattr(DEFAULTS, name)) != getattr(DEFAULTS, name) for name in missing):
         *others, last = (name for name in missing if name != "max_loss")
@@ -293,9 +293,9 @@ def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> 
 
 
 def _read_toml(path: str | Path) -> dict[str, Any]:
-    """Return the fields in a policy file; files of taxonomies that it names are beside it."""
+    """Return the fields in a policy file; files of taxonomies are relative to it."""
     try:
-        text = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig")  # with the mark that editors of Windows write
+        text = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig")  # with the BOM of Windows editors
         values = tomllib.loads(text, parse_float=WrittenFloat)
     except UnicodeDecodeError:
         raise PolicyError(f"the policy file {path} is not UTF-8: save it as UTF-8") from None
@@ -314,11 +314,11 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
 MAX_FILE_MB = 10  # of a policy file
 
 GivenPolicy = Policy | Mapping[str, Any] | str | Path
-"""How a policy may be given: as it is, as a mapping of its fields, or as the path of a TOML file."""
+"""A policy, a mapping of its fields, or the path of a TOML file."""
 
 
 def policy_of(given: GivenPolicy) -> Policy:
-    """Return the policy that is given, checked: a copy with changes (``model_copy``) was not when it was made."""
+    """Return a checked policy: a copy with changes (``model_copy``) was not checked."""
     if isinstance(given, Policy):
         try:
             return Policy.model_validate(given)
@@ -326,10 +326,10 @@ def policy_of(given: GivenPolicy) -> Policy:
             raise PolicyError("Policy is not valid:", problems_of(error, known_names(Policy))) from None
     if isinstance(given, Mapping):
         if not all(isinstance(key, str) for key in given):
-            raise PolicyError("the keys of a policy are texts, the names of its fields")
+            raise PolicyError("the keys of a policy must be texts, the names of its fields")
         return Policy(**given)
     if isinstance(given, str | Path):
         return Policy.from_toml(given)
     kind = type(given).__name__
     article = "an" if kind[0] in "aeiou" else "a"
-    raise PolicyError(f"a policy is a Policy, a dict or the path of a TOML file, not {article} {kind}")
+    raise PolicyError(f"a policy must be a Policy, a dict or the path of a TOML file, not {article} {kind}")

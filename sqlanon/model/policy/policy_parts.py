@@ -1,4 +1,4 @@
-"""Parts of a policy: how CSV files are read, the earlier releases that it holds, and who gets the release."""
+"""Parts of a policy: settings of CSV files, earlier releases, and the terms of the release."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded
 from sqlanon.model.policy_value import NotBoolean, OneOrSeveral, PolicyValue, failed_checks
 
-DayOrder = Literal["dmy", "mdy"]  # whether the day or the month stands first where the year stands last
+DayOrder = Literal["dmy", "mdy"]  # the order of days with the year at the end
 
 
 def _one_sign(text: str) -> str:
@@ -27,21 +27,22 @@ Number = Annotated[int, NotBoolean]
 
 
 class Csv(PolicyValue):
-    """Settings by which CSV files are read. Missing ones are found out; only empty fields count as missing values.
+    """Settings for reading CSV files. Other settings are detected; by default only empty fields are missing values.
 
     Args:
-        types: by column, the type of DuckDB that all its values are read in, such as ``{"zip": "VARCHAR"}``. Other
-            columns have a type where every value of the file is spelled as its type is.
-        nullstr: texts that stand for missing values in all columns, such as ``["NA", "k.A."]``, in quotes or not.
+        types: the DuckDB type of a column, such as ``{"zip": "VARCHAR"}``. Other columns have a type only if every
+            value of the file is spelled as values of this type are.
+        nullstr: texts for missing values in all columns, such as ``["NA", "k.A."]``, quoted or not.
         thousands: the character between groups of three digits. Columns of such numbers are read as numbers.
-        decimal: the character before decimals, such as ``","``, likewise.
+        decimal: the character before decimals, such as ``","``, with the same effect.
         encoding: ``"utf-8"`` by default, ``"latin-1"``, ``"utf-16"``, or one of DuckDB's extension ``encodings``.
-        header: whether the first line has the names of the columns, or a list of these, where no line has.
+        header: whether the first line has the names of the columns, or a list of names if no line has them.
         delim: the character between fields.
-        quote: the character around fields, ``"`` by default; an empty text where there is none.
-        skip: lines before the names.
+        quote: the character around fields, ``"`` by default; an empty text for none.
+        skip: the number of lines before the names.
         dates: ``"dmy"`` or ``"mdy"``, for days such as 01.02.2016.
-        century: the first of the hundred years in which years of two digits are: with 1925, 24 is 2024 and 25 is 1925.
+        century: the first of the hundred years that years of two digits belong to: with 1925, 24 is 2024 and 25 is
+            1925.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -66,26 +67,25 @@ class Csv(PolicyValue):
         return self
 
     def with_changes(self, changes: Csv) -> Csv:
-        """Return the settings with those that another value gives."""
+        """Return the settings, overridden by those set in ``changes``."""
         return self.model_copy(update={name: getattr(changes, name) for name in changes.model_fields_set})
 
     @property
     def quotes(self) -> str:
-        """The character around fields; an empty text where there is none."""
+        """The character around fields, or an empty text."""
         return '"' if self.quote is None else self.quote
 
     @property
     def has_own_numbers(self) -> bool:
-        """Whether numbers are written otherwise than SQL writes them."""
+        """Whether the spelling of numbers differs from SQL."""
         return bool(self.thousands or self.decimal)
 
 
 def csv_of(given: Csv | Mapping[str, Any] | None) -> Csv:
-    """Return the settings that are given, checked."""
     if isinstance(given, Csv):
         return given
     if given is not None and not isinstance(given, Mapping):
-        raise PolicyError(f"csv is a mapping of settings, such as {{'delim': ';'}}, not a {type(given).__name__}")
+        raise PolicyError(f"csv must be a mapping of settings, such as {{'delim': ';'}}, not a {type(given).__name__}")
     return Csv(**(given or {}))
 
 
@@ -110,10 +110,10 @@ class Earlier(PolicyValue):
 
     Args:
         release: the release: a table, a file or a folder with its provenance.
-        source: what it was made from, as it was then: a table, a path, a query, a version of a table of a lake. Left
-            out if that is the present source, unchanged.
-        key: the column that identifies a person in all of these sources, such as ``"patient_id"``. It is released
-            nowhere. Left out if all releases are of the present source: each row is its own person then.
+        source: its source at release time: a table, a path, a query, or a version of a table of a lake; by default the
+            present source, unchanged.
+        key: the column that identifies a person in all of these sources, such as ``"patient_id"``. No release has it.
+            Leave it out if all releases are of the present source: then each row is its own person.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -125,31 +125,28 @@ class Earlier(PolicyValue):
 
 
 def key_misfits(releases: Sequence[Earlier]) -> Iterable[str]:
-    """Why the persons of some releases cannot be found in each other's sources, a line per problem."""
+    """Explain why persons of releases can't be found in each other's sources, a line per problem."""
     keys = dict.fromkeys(folded(each.key) for each in releases if each.key is not None)
     without = [each for each in releases if each.key is None]
     if len(keys) > 1 or (keys and without):
-        yield "all releases need the same key, by which the rows of a person are found in each source"
+        yield "all releases need the same key, which finds the rows of a person in each source"
     for each in without:
         if each.source is not None:
-            yield f'"{each.release}" has a source of its own, and needs a key by which its persons are found in others'
+            yield f'"{each.release}" has its own source, and needs a key to find its persons in others'
     names = [each.release for each in releases]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         yield f'"{name}" is named twice'
 
 
 def _as_list(given: Any) -> Any:
-    """A release may be given by its name alone."""
     if isinstance(given, list | tuple):
         return [{"release": each} if isinstance(each, str) else each for each in given]
     return given
 
 
 EarlierReleases = Annotated[tuple[Earlier, ...] | Literal["none"], BeforeValidator(_as_list)]
-"""Releases that are held together with the present one; ``"none"`` says that nobody has both."""
-
-
-MAX_SIGNS = 500  # the most signs of one term: the page of a release has two sheets of paper
+"""Earlier releases to hold together with the present one; ``"none"`` declares that nobody has both."""
+MAX_SIGNS = 500  # of one term: the page of a release has two sheets of paper
 
 
 def _not_blank(words: str) -> str:
@@ -162,12 +159,12 @@ Words = Annotated[str, Field(max_length=MAX_SIGNS), AfterValidator(_not_blank)]
 
 
 class ReleaseTerms(PolicyValue):
-    """To whom a release goes, what for, and who approves it; its report and its record state them, so they are public.
+    """The recipient, purpose and approval of a release; they are public, since its report and record state them.
 
     Args:
-        recipient: who gets the release, such as ``"the university hospital of Jena"``.
-        purpose: what the recipient uses it for.
-        approved_by: who approves it: a name, or an office.
+        recipient: the recipient, such as ``"the university hospital of Jena"``.
+        purpose: the use by the recipient.
+        approved_by: a name, or an office.
 
     Raises:
         PolicyError: listing every problem at once.

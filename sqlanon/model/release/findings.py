@@ -1,4 +1,4 @@
-"""Findings on the data about what a policy leaves open, and trials of one: for the custodian, and never published."""
+"""Findings on risks that a policy leaves open, and trials of a policy: only for the custodian, never published."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from sqlanon.model.release.joint import OtherRelease, sentences_on
 from sqlanon.model.release.measurement import Result
 from sqlanon.report.document import Part, Table, notes, percent
 
-MAX_SHOWN_PAIRS = 5  # the most pairs of columns that are put in words
-MAX_SHOWN_COLUMNS = 10  # the most columns that are named where they were not looked at
+MAX_SHOWN_PAIRS = 5  # pairs of columns in sentences
+MAX_SHOWN_COLUMNS = 10  # unexamined columns in a sentence
 
 
 class RepeatedIdentifier(Result):
-    """An identifier whose values repeat, so that classes count rows where they should count individuals."""
+    """An identifier with repeated values, so that classes count rows instead of individuals."""
 
     column: str
-    rows: int  # rows of the source that have a value there
-    values: int  # distinct values; estimated from one in several values unless ``is_exact``
+    rows: int  # rows of the source with a value
+    values: int  # distinct values; estimated from a sample of values unless ``is_exact``
     is_exact: bool  # whether ``values`` was counted
-    is_person: bool  # whether values can be persons, not groups: there are more of them than rows per value
-    # A line for the policy, in TOML; None if values are not persons, some rows have none, or the method of the policy
-    # takes no individuals.
+    is_person: bool  # whether values can be persons, not groups: there are more values than rows per value
+    # A line for the policy, in TOML; None if values aren't persons, some rows have none, or the method accepts no
+    # individuals.
     proposal: str | None
 
     @property
@@ -35,12 +35,12 @@ class RepeatedIdentifier(Result):
 
 
 class HomogeneousColumn(Result):
-    """A sensitive column that no privacy model looks at."""
+    """A sensitive column that no privacy model protects."""
 
     column: str
     homogeneous_rows: int  # released rows in classes with a single value of it
-    released_rows: int  # all released rows
-    proposal: str | None  # a privacy model for the policy, in TOML; None if the policy cannot take it
+    released_rows: int
+    proposal: str | None  # a privacy model for the policy, in TOML; None if the policy can't have it
 
     @property
     def sentence(self) -> str:
@@ -56,16 +56,16 @@ class HomogeneousColumn(Result):
 
 
 class RevealingColumn(Result):
-    """A column, released as it is, that shows more of a quasi-identifier than its published label does."""
+    """A column, released unchanged, that reveals more of a quasi-identifier than its published label."""
 
     column: str
-    quasi_identifier: str  # of whose labels it shows more
-    published_level: int  # their level
-    # The finer level whose label it determines; None if it depends on the quasi-identifier, and rows of one label
+    quasi_identifier: str
+    published_level: int
+    # The finer level whose label it determines; None if the quasi-identifier determines it, and rows of one label
     # differ in it.
     revealed_level: int | None
     rows: int  # rows of the source with such a label
-    source_rows: int  # all rows of the source
+    source_rows: int
 
     @property
     def sentence(self) -> str:
@@ -78,13 +78,13 @@ class RevealingColumn(Result):
 
 
 class IdentifyingPair(Result):
-    """Two columns, released as they are, that are nearly unique together and not on their own."""
+    """Two columns, released unchanged, that are nearly unique together but not on their own."""
 
     columns: tuple[str, str]
-    # Released rows with a pair of values that fewer than ``fewer_than`` rows have; estimated from one pair of values in
-    # several unless ``is_exact``.
+    # Released rows with a pair of values that fewer than ``fewer_than`` rows have; estimated from a sample of pairs
+    # unless ``is_exact``.
     rare_rows: int
-    released_rows: int  # all released rows
+    released_rows: int
     fewer_than: int  # k of the policy, at least 2 and at most 10
     is_exact: bool  # whether ``rare_rows`` was counted
 
@@ -102,9 +102,9 @@ class IdentifyingPair(Result):
 class SuppressedGroup(Result):
     """The rows of a label of a quasi-identifier."""
 
-    label: str | None  # None if it is NULL, or a value that was read off the data and values are not to be shown
-    rows: int  # rows of the source
-    suppressed_rows: int  # how many of them are suppressed
+    label: str | None  # None if it is NULL, or a value observed in the data that must not be shown
+    rows: int  # of the source
+    suppressed_rows: int
 
     @property
     def name(self) -> str:
@@ -113,34 +113,34 @@ class SuppressedGroup(Result):
 
     @property
     def share(self) -> float:
-        """The share of its rows that is suppressed, in [0, 1]."""
+        """The share of suppressed rows, in [0, 1]."""
         return self.suppressed_rows / self.rows
 
     @property
     def cells(self) -> tuple[str, str]:
-        """The group and its share, as a table shows them."""
+        """The group and its share for a table."""
         return self.name, f"{percent(self.share)} of {self.rows:,}"
 
 
 class Suppression(Result):
     """The uneven suppression of labels of a quasi-identifier."""
 
-    quasi_identifier: str  # its name
-    level: int  # the finest level of at most 20 labels, whatever level is published
-    groups: int  # labels of it with at least 30 rows
+    quasi_identifier: str
+    level: int  # the finest level of at most 20 labels, published or not
+    groups: int  # labels with at least 30 rows
     most: SuppressedGroup  # the label with the largest share of suppressed rows
-    least: SuppressedGroup  # the label with the smallest one
+    least: SuppressedGroup  # the label with the smallest share
 
 
 class FinerNode(Result):
-    """A node that satisfies the policy and keeps a quasi-identifier finer than the one that was published."""
+    """A node that satisfies the policy and keeps a quasi-identifier finer than the published node."""
 
     node: dict[str, int]  # the level of each quasi-identifier
-    finer: dict[str, int]  # the levels of quasi-identifiers that are finer than published
-    coarser: dict[str, int]  # the levels of quasi-identifiers that are coarser
+    finer: dict[str, int]  # levels that are finer than published
+    coarser: dict[str, int]  # levels that are coarser than published
     loss: float
-    loss_difference: float  # how much more that is than the loss of the release
-    suppressed_rows: int  # rows that it suppresses
+    loss_difference: float  # from the loss of the release
+    suppressed_rows: int
 
     @property
     def sentence(self) -> str:
@@ -156,10 +156,10 @@ class FinerNode(Result):
 
 
 class LocalEstimate(Result):
-    """About what local recoding loses, where full-domain generalization loses much more of the same table."""
+    """The estimated loss of local recoding, if full-domain generalization loses much more."""
 
-    loss: float  # the mean loss by the quality model of the policy, in [0, 1], no row left out
-    published_loss: float  # the loss of the node that was published
+    loss: float  # the mean loss by the quality model of the policy, in [0, 1], without suppression
+    published_loss: float  # of the published node
 
     @property
     def sentence(self) -> str:
@@ -170,27 +170,26 @@ class LocalEstimate(Result):
 
 
 class Findings(Result):
-    """What a policy leaves open. It may show facts of suppressed rows: keep it like the source.
+    """Risks that a policy leaves open. They may reveal facts about suppressed rows: protect them like the source.
 
     Attributes:
-        repeated_identifiers: identifiers whose values repeat, if the policy has no ``individual``.
+        repeated_identifiers: identifiers with repeated values, if the policy has no ``individual``.
         homogeneous_columns: sensitive columns without a diversity model.
-        revealing_columns: columns that show more of a quasi-identifier than its published label does.
+        revealing_columns: columns that reveal more of a quasi-identifier than its published label.
         identifying_pairs: pairs of columns that are nearly unique together, the rarest values first.
-        suppression: how unevenly suppression falls on each quasi-identifier.
-        finer_nodes: for each quasi-identifier, of the nodes that were checked, the one of the least loss that satisfies
-            the policy and has it finer than published, each node once and the least loss first. They need not be the
-            cheapest of all nodes. There is none where no node was searched for, or the most private one was.
-        local_recoding: what local recoding would lose; None if that is not much less, or was not estimated.
+        suppression: the uneven suppression of labels by quasi-identifier.
+        finer_nodes: for each quasi-identifier, the checked node of least loss that satisfies the policy and keeps it
+            finer than published, each node once, and the least loss first. Other nodes may be cheaper. Empty without a
+            search, and after a search for the most private node.
+        local_recoding: the loss of local recoding; None if it isn't much less, or wasn't estimated.
         unexamined_columns: columns that were not compared with the quasi-identifiers, since there are too many.
-        unexamined_pairs: how many pairs of columns have values enough to be nearly unique together, and were not looked
-            at, since there are too many.
+        unexamined_pairs: the number of pairs of columns with enough values to be nearly unique together that were not
+            examined, since there are too many.
         unexamined_pairs_listed: the first hundred of them.
-        other_releases: what the release shows together with others of the same data set: the latest on the list of the
-            warehouse that are still there, and that the policy does not name.
-        uncompared_releases: how many targets of older ones are on the list.
-        few_in_common: a sentence on each source of the releases that the policy names, or of its own, few of whose
-            persons are in another one.
+        other_releases: comparisons with other releases of the same data set: the latest on the list of the warehouse
+            that still exist, and that the policy doesn't name.
+        uncompared_releases: the number of targets of older releases on the list.
+        few_in_common: a sentence on each source of the policy or its earlier releases with few persons in another one.
     """
 
     repeated_identifiers: tuple[RepeatedIdentifier, ...] = ()
@@ -213,12 +212,12 @@ class Findings(Result):
         return tuple(self._sentences())
 
     def parts(self) -> Iterator[Part]:
-        """Show the findings in words, and how suppression falls on labels; nothing where nothing was found."""
+        """Show the findings in words, and the suppression of labels; nothing without findings."""
         yield from notes("Findings (for you alone: they do not travel with the release)", self.sentences)
         yield from self.uneven_suppression()
 
     def uneven_suppression(self) -> Iterator[Table]:
-        """Show how suppression falls on labels; nothing where no row is suppressed."""
+        """Show the suppression of labels; nothing if no row is suppressed."""
         rows = [
             (each.quasi_identifier, str(each.level), *each.most.cells, *each.least.cells) for each in self.suppression
         ]
@@ -244,29 +243,28 @@ class Findings(Result):
             yield f"{count:,} columns were not compared with the quasi-identifiers, since there are too many: {names}"
         if self.unexamined_pairs:
             yield (
-                f"{self.unexamined_pairs:,} more pairs of columns have values enough to be nearly unique together, and "
-                "were not looked at, since there are too many; the report in JSON lists the first"
+                f"{self.unexamined_pairs:,} more pairs of columns have enough values to be nearly unique together, and "
+                "were not examined, since there are too many; the report in JSON lists the first"
             )
 
 
 LARGEST_USEFUL_LOSS = 0.5
 LARGEST_USEFUL_SHARE = 0.5
-"""The loss up to which a release by full domains is of use, and the share of its quasi-identifiers that say nothing."""
-
+"""A release by full domains is useful up to this loss, and this share of quasi-identifiers at the top level."""
 MUCH_MORE, LITTLE = 2, 0.025
-"""How many times as much full domains must lose for local recoding to be mentioned, and which loss is none of them."""
+"""Local recoding is mentioned if full domains lose this many times its loss, or ``LITTLE`` if that is larger."""
 
 
 class Trial(Result):
     """A run of full domains on a sample, and the loss of local recoding there."""
 
     source_rows: int
-    rows: int  # rows of the sample
-    columns: int  # how many quasi-identifiers there are
+    rows: int  # of the sample
+    columns: int  # the number of quasi-identifiers
     loss: float | None = None  # the mean loss of full domains by the policy, in [0, 1]; None if no run succeeded
-    suppressed_rows: int = 0  # how many rows of the sample full domains leave out
-    at_top: tuple[str, ...] = ()  # the quasi-identifiers that have the label ``*`` in all rows
-    local_loss: float | None = None  # about the loss of local recoding, in [0, 1]; None if that is not known
+    suppressed_rows: int = 0  # of the sample, by full domains
+    at_top: tuple[str, ...] = ()  # quasi-identifiers with the label ``*`` in all rows
+    local_loss: float | None = None  # the estimated loss of local recoding, in [0, 1], if known
     reason: str | None = None  # why no run succeeded
 
     @property
@@ -279,14 +277,14 @@ class Trial(Result):
 
     @property
     def compared(self) -> str:
-        """The losses of both methods; that of full domains alone where the other is not known."""
+        """The losses of both methods, or of full domains if the other is unknown."""
         assert self.loss is not None
         local = "" if self.local_loss is None else f"local recoding loses about {self.local_loss:.2g}, "
         return f"{local}full domains lose {self.loss:.2g}"
 
     @property
     def sentences(self) -> Iterator[str]:
-        """Say what came of the trial, and what the policy asks for."""
+        """Describe the result of the trial, and the consequence for the policy."""
         some = f"{self.rows:,} of {self.source_rows:,}" if self.rows < self.source_rows else f"all {self.rows:,}"
         if self.loss is None:
             yield f"a trial on {some} rows made no release: {self.reason}"

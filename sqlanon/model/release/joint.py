@@ -1,4 +1,4 @@
-"""The releases that a warehouse lists, and what several of them show together of the persons in them."""
+"""The releases on the list of a warehouse, and joint classes of several releases."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from sqlanon.model.release.measurement import PartialResult, Result
 from sqlanon.report.document import Part, Table, count, notes, paragraph, percent
 
 State = Literal["there", "replaced", "gone", "unconfirmed", "unseen"]
-"""What is found of a release: it is at its target; a later one on the list is; neither is; neither is, and it is not
-known to have been published; or the target cannot be looked at from here."""
+"""The state of a release: at its target; replaced there by a later one on the list; gone; gone, and not confirmed as
+published; or unseen, as the target is out of reach."""
 
 
 class ListedRelease(PartialResult):
-    """A release that a warehouse lists. It has no cell value, and of a query no more than the data sets that it reads.
+    """A release on the list of a warehouse, without cell values; of a query it only has the data sets it reads.
 
     Attributes:
-        target: where it was published: a table, with its schema unless that is ``main``; an absolute path; or an
-            address. Of a fit the path of its sidecar, whatever partitions were published with it.
-        datasets: what it was made from, by the names that a ledger has for tables and files; none of a frame.
+        target: the target: a table, with its schema unless that is ``main``; an absolute path; or an address. For a
+            fit, the path of its sidecar.
+        datasets: its sources, by the names of tables and files in a ledger; empty for a frame.
         method: the name of the method.
         policy_sha256: the hash of the policy that it meets.
-        node: the level of each quasi-identifier; None for a method that has no node.
-        row_count: its rows; of a fit those of all partitions; None where a method counts none.
-        min_class_size: the rows of its smallest class; None where no class is known, as of a private method.
-        record_sha256: the hash of its record, of a fit that of the last partition; None until the run confirms that it
-            has published the release.
-        fit_sha256: the hash of the fit whose partitions it is; None of any other release.
-        made_at: when, in UTC; of a fit the time of the last partition.
+        node: the level of each quasi-identifier; None for a method without a node.
+        row_count: its rows, for a fit of all partitions; None if the method counts none.
+        min_class_size: the rows of its smallest class; None if unknown, as for a private method.
+        record_sha256: the hash of its record, for a fit of the last partition; None until the run confirms that it has
+            published the release.
+        fit_sha256: the hash of the fit that it belongs to, if any.
+        made_at: the time of the release in UTC; for a fit, of the last partition.
         forgotten_at, forgotten_reason: when it was forgotten, in UTC, and why; None if it was not.
-        state: ``there`` if the target holds it, ``replaced`` if it holds a later one of the list, ``gone`` if it holds
-            neither; ``unconfirmed`` if it is not there and no run has confirmed that it was published: the run goes
-            on, or it was killed, and of a private release the budget may be spent; and ``unseen`` if it cannot be
-            looked at from this session. Whoever has a copy keeps it.
+        state: ``there`` if the target holds it, ``replaced`` if it holds a later one on the list, ``gone`` if it holds
+            neither; ``unconfirmed`` if it is gone and no run has confirmed that it was published: the run continues, or
+            was killed, and the budget of a private release may be spent; ``unseen`` if this session can't reach the
+            target. Copies elsewhere may exist in any state.
     """
 
     target: str
@@ -56,11 +56,11 @@ class ListedRelease(PartialResult):
 
 
 class ReleaseList(Result):
-    """Releases in the order in which they were made.
+    """Releases on the list of a warehouse, oldest first.
 
     Attributes:
-        database: the warehouse that lists them.
-        releases: what is on the list.
+        database: the warehouse.
+        releases: the releases.
     """
 
     database: str
@@ -98,29 +98,29 @@ class ReleaseList(Result):
 
 
 class JointClass(Result):
-    """Persons with the same class in each of some releases."""
+    """Persons with equal classes in each of several releases."""
 
-    # Of each release the labels of their class, by quasi-identifier; None where it does not show them. Labels of a
-    # level that has one label alone are left out.
+    # By release the labels of their class, by quasi-identifier; None if it doesn't show them. Levels with a single
+    # label are left out.
     labels: tuple[dict[str, str | None] | None, ...]
-    persons: int  # how many they are
+    persons: int
 
 
 class JointClasses(PartialResult):
-    """The joint classes of some releases: persons with the same class in each of them.
+    """The joint classes of several releases: persons with equal classes in each of them.
 
     Attributes:
-        releases: what they are called, in their order.
+        releases: their names, in order.
         k: the fewest persons of a joint class; None if no release shows anyone.
-        class_count: how many joint classes there are.
-        person_count: how many persons some release shows.
-        unique_persons: those who are alone in their joint class.
-        required_k: the least k of the policies of the releases; None where they were not compared for it.
-        persons_at_risk: those in joint classes of fewer persons.
+        class_count: the number of joint classes.
+        person_count: the number of persons whom some release shows.
+        unique_persons: the number of persons who are alone in their joint class.
+        required_k: the least k of the policies of the releases; None if they weren't compared with it.
+        persons_at_risk: the number of persons in joint classes of fewer than ``required_k``.
         smallest: some of these classes, the smallest first.
-        failing_classes: how many joint classes do not meet the models of sensitive values that the policy of the last
-            release asks for, by the values that each release shows; None where it asks for none.
-        few_in_common: a sentence on each source few of whose persons are in another one, by their keys.
+        failing_classes: the number of joint classes that violate the last policy's models of sensitive values, by the
+            values that each release shows; None without such models.
+        few_in_common: a sentence on each source with few persons in another one, by their keys.
 
     Source: spec/earlier.md; composition attacks (Ganta, Kasiviswanathan and Smith 2008).
     """
@@ -139,7 +139,7 @@ class JointClasses(PartialResult):
     # guarded: tests/unit/test_guarded_releases.py
     @property
     def met(self) -> bool:
-        """Whether every joint class has as many persons, and values, as the policies ask for."""
+        """Whether every joint class has enough persons, and meets the models of sensitive values."""
         has_persons = self.k is None or self.required_k is None or self.k >= self.required_k
         return has_persons and not self.failing_classes
 
@@ -167,25 +167,25 @@ class JointClasses(PartialResult):
 
 
 class OtherRelease(Result):
-    """Another release of the same data set, which the warehouse lists and the policy does not name."""
+    """Another release of the data set on the list of the warehouse, which the policy doesn't name."""
 
     release: str  # its target
-    joint: JointClasses | None = None  # what it shows together with the release of the run; None if that is not known
-    reason: str | None = None  # why that is not known
-    unjudged: tuple[str, ...] = ()  # the privacy models of the policy that joint classes were not judged by
-    # A line for the policy, in TOML, which holds both together; None if no joint class is too small and no model
-    # unjudged, or the policy does not take it.
+    joint: JointClasses | None = None  # with the release of the run, if known
+    reason: str | None = None  # why they are unknown
+    unjudged: tuple[str, ...] = ()  # privacy models of the policy that joint classes weren't checked for
+    # A line for the policy, in TOML, to hold both together; None if joint classes are large enough and every model was
+    # checked, or if the policy can't have it.
     proposal: str | None = None
 
     # guarded: tests/unit/test_guarded_releases.py
     @property
     def is_met(self) -> bool:
-        """Whether every joint class is known to have as many persons, and values, as the policies ask for."""
+        """Whether every joint class is known to have enough persons, and to meet all models."""
         return self.joint is not None and self.joint.met and not self.unjudged
 
     @property
     def sentence(self) -> str:
-        """Say what both show together, and what to write in the policy."""
+        """Describe what both reveal together, and what to write in the policy."""
         together, joint = f'together with "{self.release}"', self.joint
         if joint is None:
             return _unknown([self.release], self.reason)
@@ -200,23 +200,23 @@ class OtherRelease(Result):
 
 
 def sentences_on(others: Sequence[OtherRelease], uncompared: int) -> Iterator[str]:
-    """Say what is shown with each of some releases, with one sentence on all of the same reason, and on older ones."""
+    """Describe comparisons with other releases, one sentence per reason without one, and the older ones."""
     yield from (each.sentence for each in others if each.joint is not None)
     unknown = [each for each in others if each.joint is None]
     for reason in dict.fromkeys(each.reason for each in unknown):
         yield _unknown([each.release for each in unknown if each.reason == reason], reason)
     if uncompared:
         yield (
-            f"{uncompared:,} older releases of the data set are on the list, and were not looked at: "
-            "sqlanon compare-releases compares those that are still there"
+            f"{uncompared:,} older releases of the data set are on the list, and were not examined: "
+            "sqlanon compare-releases compares the ones that are still there"
         )
 
 
 def _shortfalls(joint: JointClasses) -> Iterator[str]:
-    """Say how joint classes have too few persons, or do not have the values that a policy asks for."""
+    """Describe joint classes with too few persons, or without the required values."""
     k, at_risk = joint.required_k, joint.persons_at_risk or 0
     if k is not None and joint.k is not None and joint.k < k:
-        # A report shows no count of fewer.
+        # Reports don't show smaller counts.
         persons = f"fewer than {count(k)}" if at_risk < k else count(at_risk)
         yield (
             f"{persons} of {count(joint.person_count)} persons stand in joint classes of fewer than {count(k)}, "

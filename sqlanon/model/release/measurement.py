@@ -1,4 +1,4 @@
-"""Values that are handed back, as JSON or documents; and what a table gives away, as it was measured."""
+"""Results, as JSON or documents; and the measured exposure of a table."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sqlanon.report.document import Document, Part, Table, Text, count, facts, f
 
 
 class Result(BaseModel):
-    """A frozen value that can be printed as JSON, and shown on a console, in a notebook and as a page of HTML.
+    """A frozen value to print as JSON, or to show on a console, in a notebook and as a page of HTML.
 
-    It has a heading and parts; each medium renders the document of them.
+    Every medium renders its document, a heading with parts.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -25,18 +25,18 @@ class Result(BaseModel):
         return type(self).__name__
 
     def parts(self) -> Iterator[Part]:
-        """Show its fields, unless it has better words."""
+        """Show its fields, by default as a table."""
         titles = {name: field.title or name.replace("_", " ") for name, field in type(self).model_fields.items()}
         yield facts((titles[name], value) for name, value in self.model_dump(mode="json").items())
 
     def document(self) -> Document:
-        """Return what is shown of it on any medium."""
+        """Return the document that all media show."""
         return Document(self.heading, tuple(self.parts()))
 
     def to_html(self) -> str:
-        """Render the result as a page of HTML that needs no other file.
+        """Render the result as a self-contained page of HTML.
 
-        It is for the custodian: that of a release has the findings, which show facts of suppressed rows.
+        It is for the custodian: the page of a release has findings, which reveal facts about suppressed rows.
         """
         return html.page(self.document())
 
@@ -45,7 +45,7 @@ class Result(BaseModel):
 
 
 class PartialResult(Result):
-    """A result in which JSON leaves out what does not apply: fields that are None or empty and were not given."""
+    """A result whose JSON omits fields that are None or empty and were not given."""
 
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -59,20 +59,18 @@ Reported = TypeVar("Reported", bound=Result)
 
 
 def with_notes(report: Reported, notes: Sequence[str]) -> Reported:
-    """Add notes to a report."""
     return report.model_copy(update={"notes": (*getattr(report, "notes"), *notes)}) if notes else report  # noqa: B009
 
 
 VERDICTS = {True: Text("yes", "good"), False: Text("no", "bad"), None: Text("no verdict", "doubtful")}
-"""Whether a model is met, in words."""
+"""Verdicts on a model."""
 
 
 class ModelResult(Result):
-    """A bound of a privacy model, what it requires and what a table attains.
+    """A bound of a privacy model, with the required and the attained value.
 
-    ``comparison`` says how what is attained compares with what is required where it passes; ``attained`` is None for
-    a table without rows. ``met`` is None where what is attained is not a verdict: the model compares a release with its
-    source, which was not given.
+    ``comparison`` relates a passing ``attained`` to ``required``; ``attained`` is None for a table without rows.
+    ``met`` is None without a verdict: the model compares a release with its source, which was not given.
     """
 
     model: str
@@ -85,13 +83,12 @@ class ModelResult(Result):
 
 
 def models_table(models: Iterable[ModelResult]) -> Table:
-    """Show each privacy model with what is attained."""
     rows = [(result.model, figure(result.attained), VERDICTS[result.met]) for result in models]
     return Table(("privacy model", "attained", "met"), rows, numbers=(1,))
 
 
 class Exposure(Result):
-    """The exposure of the rows of a table: rows, classes, rows of the smallest class, and rows alone in theirs."""
+    """The exposure of the rows of a table: rows, classes, rows of the smallest class, and unique rows."""
 
     row_count: int
     class_count: int
@@ -100,7 +97,6 @@ class Exposure(Result):
 
     @property
     def highest_risk(self) -> float:
-        """1 / k."""
         return 1 / self.k
 
     @property
@@ -110,7 +106,7 @@ class Exposure(Result):
 
 
 class Measurement(Result):
-    """What a table gives away as it is.
+    """Measures of a table as it is.
 
     Attributes:
         source: the table in words.
@@ -118,11 +114,11 @@ class Measurement(Result):
         k: rows of the smallest class; None for a table without rows.
         models: every privacy model of the policy against the table.
         highest_prosecutor_risk: 1 / k.
-        average_prosecutor_risk: the mean over rows of 1 / class size, which is also the marketer risk of an attacker
-            who has no more than the table.
+        average_prosecutor_risk: the mean over rows of 1 / class size, also the marketer risk of an attacker who only
+            has the table.
         unique_rows, unique_share: rows that are alone in their class, and their share.
-            Of a private release, whose rows are nobody's, neither these nor k nor risks are known.
-        notes: what could not be measured as the policy wants it.
+            A private release, whose rows belong to nobody, has neither these nor k nor risks.
+        notes: measures that the policy requires and that were impossible.
     """
 
     source: str
@@ -175,16 +171,16 @@ class Measurement(Result):
 
 
 class Verification(Result):
-    """What was measured on a release, and where it falls short of its policy.
+    """The measurement of a release, and its shortfalls against its policy.
 
     Attributes:
         source: the release in words.
         measurement: the measurement.
-        shortfalls: one sentence per requirement that is not met; empty if all are.
-        notes: what could not be compared with the provenance of the release, or with its policy.
-        not_covered: what the verification does not see.
-        record_sha256: the hash of the record that travels with the release, to be handed over another way; None
-            without a record, or with several.
+        shortfalls: a sentence per requirement that is not met; empty if all are.
+        notes: comparisons with the provenance or the policy that were impossible.
+        not_covered: limits of the verification.
+        record_sha256: the hash of the record of the release, to hand over separately; None without a record, or with
+            several.
     """
 
     source: str
@@ -213,10 +209,10 @@ class Verification(Result):
 
 
 class RowCounts(Result):
-    """Rows of the source, and what became of them."""
+    """The rows of the source by their treatment."""
 
     source: int  # all rows
-    released: int  # published, masked ones included
+    released: int  # published, including masked ones
     masked: int  # published with ``*`` in all quasi-identifiers
     dropped: int  # in no class that meets the policy
-    unknown: int = 0  # left out for a value that a taxonomy does not have
+    unknown: int = 0  # left out for a value that a taxonomy lacks

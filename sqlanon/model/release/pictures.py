@@ -25,45 +25,41 @@ from sqlanon.report.document import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FACTORS = (2, 5, 10, 20, 50, 100)  # the ends of groups of sizes, in multiples of k
+FACTORS = (2, 5, 10, 20, 50, 100)  # the upper ends of groups of sizes, in multiples of k
 
 RISKS = ((1, "100 %"), (2, "50 %"), (5, "20 %"), (10, "10 %"), (20, "5 %"), (100, "1 %"), (1000, "0.1 %"))
-"""The sizes of classes whose risks are named on an axis, and these."""
-
-Sizes = Sequence[tuple[int, int]]  # sizes of classes, each with how many classes have it
-ASKED = (2, 3, 5, 10, 20, 50, 100)  # the k for which the least loss is listed
+"""Sizes of classes with their risks, for an axis."""
+Sizes = Sequence[tuple[int, int]]  # sizes of classes, each with the number of classes
+ASKED = (2, 3, 5, 10, 20, 50, 100)  # the listed k with their least loss
 
 GRID, GRID_OF_LOSS = 18, 60
-"""Nodes are one point of a picture where their k and their loss differ by less than a step of such a grid."""
+"""Nodes in one step of this grid over k and loss are one point of a picture."""
+DIGITS = 12  # decimals for comparing losses
 
-DIGITS = 12  # losses are compared in these digits behind the point
-
-SHOWN_MARGINALS = 20
-"""The marginals of several columns that a page lists, those with the least noise first; JSON has all."""
-
-SHOWN_LABELS = 12  # the labels of a column that a page lists, those of most rows
-FAR = 3  # a label is marked whose rows differ from its noisy count by more scales of the noise than this
+SHOWN_MARGINALS = 20  # of several columns, on a page, the least noise first; JSON has all
+SHOWN_LABELS = 12  # of a column, on a page, the most rows first
+FAR = 3  # labels are marked if their rows differ from the noisy count by more than this many scales of noise
 
 ACCURACY = (
     "counts of columns together that are not in the workload: they follow from others as if nothing else tied them",
     "rare combinations: where few rows are, noise is most of a count",
     "standard errors and tests of analyses that take the rows for those of people: they come out too small",
 )
-"""What rows do not promise that are drawn from marginals."""
+"""Limits of rows that are drawn from marginals."""
 
 
 class ClassSizes(Result):
-    """The rows in classes of some sizes, as shares of all rows."""
+    """The shares of all rows that are in classes of some sizes."""
 
-    most: int | None  # the largest of these sizes, from above the size before; None without a limit
-    before: float | None  # of the source; None if it was not compared, or if they are fewer than k rows
+    most: int | None  # the largest of these sizes; None without a limit
+    before: float | None  # of the source; None without a comparison, or for fewer than k rows
     after: float  # of the release
 
 
 def class_sizes(after: Sizes, before: Sizes, k: int) -> Iterator[ClassSizes]:
-    """Count the rows by the size of their class, in groups of sizes that end below k and at multiples of it.
+    """Count rows by the size of their class, in groups of sizes that end below k and at multiples of it.
 
-    The sizes ``before``, of the source, are empty if it is not compared with the release.
+    The sizes ``before``, of the source, are empty without a comparison.
     """
     k = max(k, 2)
     ends = [1, *([k - 1] if k > 2 else []), *(k * factor - 1 for factor in FACTORS), math.inf]
@@ -84,7 +80,6 @@ def _rows_between(sizes: Sizes, above: float, end: float) -> int:
 
 
 def size_bars(sizes: Sequence[ClassSizes], k: int | None) -> Bars:
-    """Draw the rows of each group of sizes."""
     firsts = _firsts(sizes)
     groups = tuple(_in_words(first, each.most) for first, each in zip(firsts, sizes, strict=True))
     mark = None if k is None else (firsts.index(k) if k in firsts else 0, f"k = {k}")
@@ -93,7 +88,7 @@ def size_bars(sizes: Sequence[ClassSizes], k: int | None) -> Bars:
 
 
 def risk_steps(sizes: Sequence[ClassSizes], k: int | None) -> Steps:
-    """Draw the rows that have a risk or a higher one."""
+    """Draw the rows with at least a given risk."""
     firsts = _firsts(sizes)
     return Steps(
         "rows by their risk",
@@ -105,7 +100,6 @@ def risk_steps(sizes: Sequence[ClassSizes], k: int | None) -> Steps:
 
 
 def sizes_section(sizes: Sequence[ClassSizes], k: int | None) -> Iterator[Section]:
-    """Show the rows by the size of their class, and by their risk."""
     if sizes:
         yield Section(
             "How many rows look alike",
@@ -131,7 +125,7 @@ def _in_words(first: int, most: int | None) -> str:
 
 
 def _falling(firsts: Sequence[int], shares: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """Add up the rows that have each risk or a higher one: those in classes of at most that size."""
+    """Add up the rows with at least each risk: the rows in classes of at most that size."""
     left = sum(shares)
     for first, share in zip(reversed(firsts), reversed(shares), strict=True):
         yield 1 / first, min(left, 1.0)
@@ -139,11 +133,11 @@ def _falling(firsts: Sequence[int], shares: Sequence[float]) -> Iterator[tuple[f
 
 
 class Finer(Result):
-    """The node of the least loss that meets the policy and has a quasi-identifier finer than published."""
+    """The node of least loss that meets the policy and keeps a quasi-identifier finer than published."""
 
     column: str
-    node: dict[str, int] | None  # the levels of the node that differ from the published one; None if there is none
-    loss: float | None  # what it loses
+    node: dict[str, int] | None  # the levels that differ from the published node; None without such a node
+    loss: float | None
 
 
 class Alternatives(Result):
@@ -151,18 +145,18 @@ class Alternatives(Result):
 
     node_count: int
     satisfying_count: int  # the nodes that meet the policy
-    # Nodes close to each other are one point: their k, their loss, how many they are, and whether one meets the policy.
+    # Nodes close to each other are one point: k, loss, number of nodes, and whether one meets the policy.
     points: tuple[tuple[int, float, int, bool], ...]
-    front: tuple[tuple[int, float], ...]  # k and loss of the nodes to which no other is better in both, ascending
-    least_losses: dict[int, float]  # by k, the least loss at which it is attained; only k that some node attains
-    published_k: int  # what the published node attains
-    finer: tuple[Finer, ...]  # for each quasi-identifier that is generalized, what it would cost to keep more of it
+    front: tuple[tuple[int, float], ...]  # k and loss of the Pareto optimal nodes, ascending
+    least_losses: dict[int, float]  # by attained k
+    published_k: int  # of the published node
+    finer: tuple[Finer, ...]  # for each generalized quasi-identifier, the cost of keeping it finer
     node: dict[str, int]  # the published node
-    loss: float  # what it loses
+    loss: float  # of the published node
 
 
 def alternatives_section(found: Alternatives | None) -> Iterator[Section]:
-    """Show all nodes by k and loss, the least loss at each k, and what it would cost to keep more of a column."""
+    """Show all nodes by k and loss, the least loss at each k, and the cost of keeping a column finer."""
     if found is None:
         return
     chart = Points(
@@ -199,7 +193,7 @@ def alternatives_section(found: Alternatives | None) -> Iterator[Section]:
 
 
 def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternatives | None:
-    """Read off a table of :meth:`sqlanon.Session.lattice` what else could have been; None if the node is not in it."""
+    """Derive alternatives from a table of :meth:`sqlanon.Session.lattice`; None if it lacks the published node."""
     rows = nodes.select(["node", "satisfies", "loss", "best_k", "pareto"]).to_pylist()
     for row in rows:
         row["node"] = dict(row["node"])
@@ -232,7 +226,7 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
 
 
 def _front(points: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
-    """Find the points to which no other is better, with a larger k at the same loss or a smaller one, ascending."""
+    """Find the Pareto optimal points, ascending."""
     most = 0
     for k, loss in sorted(points, key=lambda point: (point[1], -point[0])):
         if k > most:
@@ -252,25 +246,25 @@ def _finer(rows: Sequence[Mapping[str, Any]], published: Mapping[str, int], name
 class LabelCounts(Result):
     """The rows with a label or in a bin."""
 
-    label: str | None  # its text, None for NULL
-    measured: float  # how many there are in the source, with noise
-    drawn: int  # the rows of the release
+    label: str | None  # None for NULL
+    measured: float  # in the source, with noise
+    drawn: int  # in the release
 
 
 class MeasuredMarginal(PartialResult):
-    """A marginal that was measured."""
+    """A measured marginal."""
 
     columns: tuple[str, ...]
-    times: int  # how often it was measured
+    times: int  # the number of measurements
     sigma: float  # the scale of the noise of a count, of all measurements together
-    # The most rows that the model counts in other places than the table: half the sum of all differences. All bounds of
-    # a report hold together with a probability of 95 %.
+    # The maximum number of rows that the model misplaces: half the sum of all differences. All bounds of a report hold
+    # together with a probability of 95 %.
     error_at_most: float
-    labels: tuple[LabelCounts, ...] = ()  # of one column, its labels in the order of its domain
+    labels: tuple[LabelCounts, ...] = ()  # of a single column, in the order of its domain
 
 
 def marginals_section(marginals: Sequence[MeasuredMarginal]) -> Iterator[Section]:
-    """Show each column, measured and drawn, and what was measured of several columns."""
+    """Show each column, measured and drawn, and the marginals of several columns."""
     if not marginals:
         return
     tables = [
@@ -288,7 +282,7 @@ def marginals_section(marginals: Sequence[MeasuredMarginal]) -> Iterator[Section
 
 
 def measured_tables(marginals: Sequence[MeasuredMarginal]) -> tuple[Table, ...]:
-    """Show the marginals of several columns, those with the least noise first; nothing if none was measured."""
+    """Show the marginals of several columns, the least noise first; nothing without any."""
     several = sorted((each for each in marginals if len(each.columns) > 1), key=lambda each: each.sigma)
     rows = [
         (", ".join(each.columns), count(each.times), figure(each.sigma), count(math.ceil(each.error_at_most)))

@@ -1,4 +1,4 @@
-"""A table that was published, with what it promises and the numbers of its run."""
+"""A published table, with its guarantee and the numbers of its run."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from sqlanon.report.html import fragment
 
 SHOWN_ROWS = 10
 
-MAX_READ_ROWS = 1_000  # the most rows among which examples of labels are looked for
-MAX_SHOWN_LABELS = 3  # the most labels of a column that are given as examples
-NOTHING_LOST = {"prec", "entropy", "lm", "ncp"}  # the losses that are 0 of a table as it is
+MAX_READ_ROWS = 1_000  # to find examples of labels in
+MAX_SHOWN_LABELS = 3  # examples of labels per column
+NOTHING_LOST = {"prec", "entropy", "lm", "ncp"}  # losses that are 0 for an unchanged table
 
 
 class Published(PartialResult):
-    """A table or file that a session has written, and can read again for as long as it is open.
+    """A table or file that a session has written, and can read while it is open.
 
-    The rows are those that are there when they are asked for; they are no part of the value.
+    The rows are read on demand; they don't belong to the value.
     """
 
     into: str
     _rows: Callable[..., Any] | None = PrivateAttr(default=None)
 
     def to_arrow(self) -> Any:
-        """The rows that were published, as a pyarrow Table.
+        """Return the published rows as a pyarrow Table.
 
         Raises:
-            EngineError: the session is closed, or they are not there any more.
+            EngineError: the session is closed, or the rows no longer exist.
         """
         return self._read("to_arrow_table")
 
     def df(self) -> Any:
-        """The rows that were published, as a pandas DataFrame.
+        """Return the published rows as a pandas DataFrame.
 
         Raises:
             EngineError: as :meth:`to_arrow`, or pandas is not installed.
@@ -59,7 +59,7 @@ class Published(PartialResult):
         return self._read("df")
 
     def pl(self) -> Any:
-        """The rows that were published, as a polars DataFrame.
+        """Return the published rows as a polars DataFrame.
 
         Raises:
             EngineError: as :meth:`to_arrow`, or polars is not installed.
@@ -92,10 +92,10 @@ class Release(Published):
     Attributes:
         into: the table or file.
         node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``; empty for a cut.
-        guarantee: what is promised.
-        report: the numbers, of the run that wrote it.
-        unchanged: whether it was there already, made from the same files by the same policy, so that nothing was done.
-        tables: the tables that were published beside it, by what they are.
+        guarantee: the guarantee.
+        report: the numbers of the run that wrote it.
+        unchanged: whether it already existed, made from the same files by the same policy, so that nothing was done.
+        tables: companion tables, by kind.
     """
 
     node: dict[str, int] = Field(default_factory=dict)
@@ -107,10 +107,10 @@ class Release(Published):
     _sizes: Callable[[], Sequence[ClassSizes]] | None = PrivateAttr(default=None)
 
     def to_html(self) -> str:
-        """The report of :meth:`Session.report` beside the source, as a page that needs no other file.
+        """Render the report of :meth:`Session.report` with the source, as a self-contained page.
 
-        Where that cannot be made any more, because the session is closed or the source is gone, it is what a console
-        shows. Either is for the custodian.
+        If the session is closed or the source is gone, the page has the content of the console. Either is for the
+        custodian.
         """
         try:
             return super().to_html() if self._report is None else self._report().to_html()
@@ -135,7 +135,6 @@ class Release(Published):
             yield from report.findings.parts()
 
     def __repr__(self) -> str:
-        """Show the release in lines of text."""
         if self.report.rows is None:
             return super().__repr__()
         figures = [f"  {each.name}: {each.before} -> {each.after}" for each in _figures(self.report)]
@@ -145,7 +144,7 @@ class Release(Published):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        """Show a sentence, six figures, the labels and some rows; of a private release all that is known."""
+        """Show a sentence, six figures, the labels and some rows; of a private release everything that is known."""
         report = self.report
         if report.rows is None:
             return super()._repr_html_()
@@ -154,7 +153,7 @@ class Release(Published):
         parts: list[Part] = [paragraph(self._sentence()), Figures(_figures(report))]
         if labels:
             parts.append(Table(("quasi-identifier", "generalized to", "such as"), labels))
-        with suppress(SqlanonError):  # the rows cannot be read any more
+        with suppress(SqlanonError):  # the rows no longer exist
             if sizes := () if self._sizes is None else self._sizes():
                 parts.append(size_bars(sizes, None))
         if rows:
@@ -167,7 +166,7 @@ class Release(Published):
 
 
 def _figures(report: Report) -> tuple[Figure, ...]:
-    """Show what was measured of the source and of the release; a dash for what was not counted."""
+    """Show the measures of the source and of the release; a dash for missing ones."""
     rows = report.rows
     assert rows is not None
 
@@ -176,7 +175,7 @@ def _figures(report: Report) -> tuple[Figure, ...]:
         return Figure(name, before, after)
 
     highest, left_out = "highest risk of re-identification", rows.dropped + rows.unknown
-    if report.individuals:  # who may have many rows of a class
+    if report.individuals:  # they may have many rows in a class
         risks = [
             Figure("individuals in the smallest class", "-", f"{report.individuals:,}"),
             Figure(highest, "-", short_percent(1 / report.individuals)),

@@ -1,6 +1,6 @@
-"""The report of a release: what an officer asks of it, from counts that were made for it, as JSON and as a page.
+"""The report of a release for a data protection officer, as JSON and as a page.
 
-Another section is a function here, named in :func:`parts_of`.
+Each section is a function here, listed in :func:`parts_of`.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from sqlanon.report.document import (
 )
 
 Edition: TypeAlias = Literal["custodian", "public"]
-"""Who may read a report: whoever may see the source, or whoever may see the release."""
+"""The readers of a report: people who may see the source, or people who may see the release."""
 
 FOR_CUSTODIANS = (
     "For those who may see the source: it compares the release with that. The edition for others is --public."
 )
 
-LINE = "_" * 40  # to write on
+LINE = "_" * 40  # for a signature
 
 GLOSSARY = {
     "before, after": "the source, from which the release was made; and the release",
@@ -91,38 +91,38 @@ PRIVATE_GLOSSARY = {
 
 
 class ReleaseReport(PartialResult):
-    """What became of a table: what is promised, what was measured, who is left out, and how to check it.
+    """The report of a release: its guarantee and measures, the rows left out, and how to check it.
 
     Attributes:
         format: the number of the schema.
-        edition: who may read it.
+        edition: its readers.
         release, source: in words.
-        method: by which it was made.
-        about_rows: what is to be known of its rows, where they are not those of the source.
+        method: the name of the method.
+        about_rows: an explanation of rows that don't come from the source.
         version: of the package.
-        k: the rows that every class has at least, by the policy; None of a private release.
-        source_rows, released_rows, left_out_rows: rows; None where that is not recorded.
-        before, after: how exposed the rows of the source are, and those of the release.
-        individuals: the fewest individuals of a class as they were counted for the release; None if rows were.
+        k: the minimum number of rows in a class, by the policy; None for a private release.
+        source_rows, released_rows, left_out_rows: counts of rows; None if not recorded.
+        before, after: the exposure of the rows of the source, and of the release.
+        individuals: the fewest individuals of a class, as counted for the release; None if rows were counted.
         quality, loss: the measure of loss that was minimized, and its value.
-        search: how what is published was found, in a sentence.
-        promise: what the release promises.
-        verification: what was measured on it now.
+        search: the search for the release, in a sentence.
+        promise: the guarantee of the release.
+        verification: the new measurement of the release.
         columns: its columns.
         sizes: the rows by the size of their class.
-        alternatives: what else could have been published; None if that was not looked at.
-        other_releases: what it shows together with others of its source: the latest on the list of the warehouse that
-            are still there, and that the policy does not name.
-        uncompared_releases: how many targets of older ones are on the list.
+        alternatives: other nodes that could have been published; None if not examined.
+        other_releases: comparisons with other releases of its source: the latest on the list of the warehouse that
+            still exist, and that the policy doesn't name.
+        uncompared_releases: the number of targets of older releases on the list.
         stamp: a warning that the release is not private.
         date: the day of the report, in UTC.
-        terms: to whom the release goes, what for, and who approves it, as its policy says.
-        drops_rest: whether the policy drops columns that it does not name.
-        notes: what the run noted, and what is to be known of columns that are nearly unique.
-        findings: what the policy leaves open; without the source, what the released rows show by themselves.
-        spent, thresholds: of a private release, the budget of each step, and the least noisy count that it shows.
-        marginals: of rows that were drawn from marginals, what was measured.
-        facts: what the method adds, by what it is.
+        terms: the recipient, purpose and approval, as in the policy.
+        drops_rest: whether the policy drops columns that it doesn't name.
+        notes: the notes of the run, and remarks on columns that are nearly unique.
+        findings: risks that the policy leaves open; without the source, risks that the released rows show.
+        spent, thresholds: the budget of each step of a private method, and the least noisy count that it shows.
+        marginals: the measured marginals of rows drawn from them.
+        facts: further facts of the method, by name.
         policy: the policy, as JSON.
         check: commands that check it again.
     """
@@ -173,9 +173,9 @@ class ReleaseReport(PartialResult):
         return parts_of(self)
 
     def to_html(self) -> str:
-        """Render the report as a page that needs no other file.
+        """Render the report as a self-contained page.
 
-        Beside the source it has a few rows of that, which stand nowhere else: neither in JSON nor on a console.
+        With the source it has a few of its rows, which neither JSON nor the console shows.
         """
         return html.page(Document(self.heading, tuple(parts_of(self, self._examples))))
 
@@ -186,7 +186,7 @@ class ReleaseReport(PartialResult):
 
 
 def parts_of(report: ReleaseReport, examples: Sequence[ExampleRow] | None = None) -> Iterator[Part]:
-    """Show a report, with examples of rows if there are some: the sections that are for those who may read it."""
+    """Show the sections of a report for its readers, with any examples of rows."""
     yield from introduction(report)
     for section in (
         *promises(report),
@@ -209,7 +209,7 @@ def parts_of(report: ReleaseReport, examples: Sequence[ExampleRow] | None = None
 
 
 def introduction(report: ReleaseReport) -> Iterator[Part]:
-    """Show what became of the rows, whether they meet the policy, to whom they go, and the numbers that count most."""
+    """Show the rows, the verdict on the policy, the recipient, and the most important numbers."""
     yield paragraph(f"Release report · sqlanon {report.version} · method {report.method}")
     if report.stamp is not None:
         yield paragraph(Text(report.stamp, "bad"))
@@ -237,7 +237,7 @@ def introduction(report: ReleaseReport) -> Iterator[Part]:
 
 
 def _lead(report: ReleaseReport) -> Iterator[str | Text]:
-    """Say how many rows are released, and how many others each row, or each individual, looks like."""
+    """Describe how many rows are released, and how many others each row, or individual, looks like."""
     if report.source_rows is None:
         yield "There are "
         yield strong(f"{count(report.released_rows)} rows")
@@ -281,7 +281,7 @@ def _figures(report: ReleaseReport) -> Iterator[Figure]:
 
 
 def _risks(report: ReleaseReport, before: Exposure | None, after: Exposure) -> Iterator[Figure]:
-    """Show the risks of rows; of individuals, who may have many rows of a class, the highest one of the release."""
+    """Show the risks of rows; for individuals, who may have many rows in a class, only the highest risk."""
     if report.individuals:
         asked = "" if report.k is None else f"; asked for: {report.k}"
         yield Figure("Fewest individuals", "", count(report.individuals), f"in a class of rows{asked}")
@@ -299,7 +299,6 @@ def _under_k(rows: int, k: int | None) -> str:
 
 
 def promises(report: ReleaseReport) -> Iterator[Section]:
-    """Show the privacy models, and what is promised beside what is not."""
     promised, models = report.promise, report.verification.measurement.models
     claims, conditions, not_covered = (
         ((), (), ()) if promised is None else (promised.claims, promised.conditions, promised.not_covered)
@@ -324,7 +323,7 @@ def promises(report: ReleaseReport) -> Iterator[Section]:
 
 
 def to_decide(report: ReleaseReport) -> Iterator[Section]:
-    """Show what was found of the release, and beside its source if there is one."""
+    """Show findings on the release, also by comparison with its source if there is one."""
     found = () if report.findings is None else report.findings.sentences
     parts = (*notes("Noted by the run", report.notes), *notes("Found", found))
     if parts:
@@ -333,7 +332,7 @@ def to_decide(report: ReleaseReport) -> Iterator[Section]:
 
 
 def together(report: ReleaseReport) -> Iterator[Section]:
-    """Show what the release gives away together with others of its source."""
+    """Show what the release reveals together with others of its source."""
     if not report.other_releases:
         return
     enough = [each for each in report.other_releases if each.is_met]
@@ -351,7 +350,7 @@ def together(report: ReleaseReport) -> Iterator[Section]:
 
 
 def of_method(report: ReleaseReport) -> Iterator[Section]:
-    """Show what a private method spent, and what else the method adds."""
+    """Show the budget spent by a private method, and further facts of a method."""
     parts: list[Table] = [spent_table(report.spent, report.thresholds)] if report.spent else []
     if report.facts:
         parts.append(facts(report.facts.items()))
@@ -360,7 +359,7 @@ def of_method(report: ReleaseReport) -> Iterator[Section]:
 
 
 def checks(report: ReleaseReport) -> Iterator[Section]:
-    """Show the commands that check the release again, and what they do not see."""
+    """Show the commands that check the release again, and their limits."""
     found = report.verification
     parts: list[Part] = [Code("\n".join(report.check))]
     if found.record_sha256 is not None:
@@ -373,7 +372,6 @@ def checks(report: ReleaseReport) -> Iterator[Section]:
 
 
 def signature(report: ReleaseReport) -> Iterator[Section]:
-    """Show a place to sign."""
     name = None if report.terms is None else report.terms.approved_by
     rows = [("approved by", name or LINE), ("conditions", LINE), ("date and signature", f"\n{LINE}")]
     if (digest := report.verification.record_sha256) is not None:
@@ -382,6 +380,5 @@ def signature(report: ReleaseReport) -> Iterator[Section]:
 
 
 def glossary(report: ReleaseReport) -> Iterator[Section]:
-    """Explain the words of a report."""
     words = PRIVATE_GLOSSARY if isinstance(report.promise, PrivateGuarantee) else GLOSSARY
     yield Section("Words of this page", (facts(words.items()),), is_printed=False)

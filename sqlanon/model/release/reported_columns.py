@@ -24,9 +24,9 @@ from sqlanon.report.document import (
 if TYPE_CHECKING:
     from sqlanon.model.release.release_report import ReleaseReport
 
-MAX_SIGNS = 40  # the most signs of a value of an example
-TWICE = 2  # a label is marked that is left out this many times as often as all rows
-REST = "all others"  # what columns are called that a policy drops and does not name
+MAX_SIGNS = 40  # of a value of an example
+TWICE = 2  # labels are marked if they are left out this many times as often as all rows
+REST = "all others"  # columns that a policy drops without naming them
 
 KNOWN = "others may know it of a person"
 
@@ -38,48 +38,48 @@ TREATMENTS = {
     "identifier": ("dropped", "it names a person, or is not needed"),
     "rest": ("dropped", "the policy does not name it, and drops what it does not name"),
 }
-"""By role what becomes of a column, and why."""
+"""The treatment of a column and the reason, by role."""
 
 
 class Level(Result):
     """A level of a taxonomy."""
 
-    level: int  # its number, from 0 for the values
-    # From left to right the number of values under each label, and its text; None where the release does not show it.
+    level: int  # 0 for the values
+    # From left to right the number of values under each label, and its text; None if the release doesn't show it.
     labels: tuple[tuple[int, str | None], ...]
-    label_count: int  # how many labels it has
-    shown: float  # the share of the released rows that have labels of this level
+    label_count: int
+    shown: float  # the share of released rows with labels of this level
 
 
 class LabelRows(Result):
     """The rows with a label."""
 
-    # Its text, None for NULL. Rows that are all left out have the most general label that stands for them.
+    # None for NULL. Rows that are all left out have the most general label above only them.
     label: str | None
-    before: int | None  # the rows of the source whose values are under it; None if that is not known, or not to be
-    after: int  # the rows of the release
+    before: int | None  # rows of the source with values under it; None if unknown or secret
+    after: int  # rows of the release
 
 
 class ReportedColumn(PartialResult):
     """A column of a release."""
 
     name: str
-    role: str  # its role in the policy; ``rest`` if the policy drops it without naming it
-    levels: tuple[Level, ...] = ()  # the levels of its taxonomy, from the top; empty where that is not known
-    labels: tuple[LabelRows, ...] = ()  # labels of the source that no row of the release has, then the most frequent
-    level: int | None = None  # the level of all its labels; None where they are of several levels
+    role: str  # in the policy; ``rest`` if it drops the column without naming it
+    levels: tuple[Level, ...] = ()  # of its taxonomy, from the top; empty if unknown
+    labels: tuple[LabelRows, ...] = ()  # labels that vanished from the release, then the most frequent ones
+    level: int | None = None  # of its labels; None for several levels
     height: int | None = None  # the top level
     lost: float | None = None  # the share of other values that its labels cover, as a mean over rows (LM), in [0, 1]
-    homogeneous_rows: int | None = None  # of a sensitive column, the rows of classes in which all rows have one value
-    other_vanished_labels: int = 0  # how many more labels no row has any more, of too few rows each to be named
-    other_vanished_rows: int = 0  # the rows of the source that had them
-    # Of a taxonomy that the policy declares, how many labels of the released level no row has, and how many there are;
-    # None where readers of the release do not know them.
+    homogeneous_rows: int | None = None  # of a sensitive column: rows in classes with a single value
+    other_vanished_labels: int = 0  # further labels that vanished, with too few rows to be named
+    other_vanished_rows: int = 0  # rows of the source with these labels
+    # For a taxonomy that the policy declares: the number of labels of the released level without a row, and of all
+    # labels; None if readers of the release don't know them.
     unused_labels: tuple[int, int] | None = None
 
     @property
     def treatment(self) -> tuple[str, str]:
-        """Say what became of the column, and why."""
+        """Return the treatment of the column, and the reason."""
         if self.role == "quasi-identifier" and self.level is not None and self.height:
             if self.level == 0:
                 return "released as it is", f"{KNOWN}; enough rows look alike without a change of it"
@@ -108,7 +108,7 @@ class ReportedColumn(PartialResult):
 
 @dataclass(frozen=True)
 class ExampleRow:
-    """A row of the source, and what the release shows of it."""
+    """A row of the source, and its released form."""
 
     columns: tuple[str, ...]
     before: tuple[str | None, ...]  # the values as text; None for NULL
@@ -123,7 +123,7 @@ NO_EXAMPLES = (
 
 
 def every_column(report: ReleaseReport) -> Iterator[Section]:
-    """Show what became of each column of the source, and why."""
+    """Show the treatment of each column of the source, with the reason."""
     rows = [(each.name, *each.treatment) for each in report.columns]
     if report.drops_rest and not any(each.role == "rest" for each in report.columns):
         rows.append((REST, *TREATMENTS["rest"]))
@@ -131,7 +131,7 @@ def every_column(report: ReleaseReport) -> Iterator[Section]:
 
 
 def what_became(report: ReleaseReport) -> Iterator[Section]:
-    """Show the taxonomy of each quasi-identifier, with the levels that are released."""
+    """Show the taxonomy of each quasi-identifier, with the released levels."""
     rows = [
         (
             column.name,
@@ -174,7 +174,7 @@ def _example(column: ReportedColumn) -> str:
 
 
 def _tag(levels: Sequence[Level]) -> Text:
-    """Note levels that say nothing, or all."""
+    """Mark columns at the top level, or at level 0."""
     shown = {each.level: each.shown for each in levels}
     if not shown:
         return Text("")
@@ -184,7 +184,7 @@ def _tag(levels: Sequence[Level]) -> Text:
 
 
 def left_out(report: ReleaseReport) -> Iterator[Section]:
-    """Show the labels of the source that the release has no row of, and how often rows of others are left out."""
+    """Show the labels that vanished from the release, and the shares of other labels that are left out."""
     if report.edition == "public":
         yield from _unused(report.columns)
     compared = [column for column in report.columns if any(each.before is not None for each in column.labels)]
@@ -213,7 +213,7 @@ def _left_out_of(column: ReportedColumn, mean: float) -> Table:
 
 
 def _unused(columns: Sequence[ReportedColumn]) -> Iterator[Section]:
-    """Count the labels of a published taxonomy that no row has, as any reader can."""
+    """Count the labels of a published taxonomy without a row, as any reader can."""
     rows = [
         (each.name, *map(count, each.unused_labels))
         for each in columns
@@ -228,7 +228,7 @@ def _unused(columns: Sequence[ReportedColumn]) -> Iterator[Section]:
 
 
 def before_and_after(examples: Sequence[ExampleRow] | None) -> Iterator[Section]:
-    """Show a few rows with what is released of them, or why there are none; nothing where none were looked for."""
+    """Show a few rows with their released form, or why there are none; nothing if not wanted."""
     if examples is None:
         return
     if not examples:

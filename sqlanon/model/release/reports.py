@@ -14,20 +14,20 @@ from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
 from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
 
-REPORTED_TIES = 100  # nodes of a tie set that a report lists; it always gives their number
+REPORTED_TIES = 100  # listed nodes of a tie set; reports always have their number
 
 CUSTODIAN_FIELDS = frozenset({"source", "into", "joint", "loss_alone", "findings", "before", "after"})
-"""The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows and
-of what earlier releases show."""
+"""The fields of a report that don't travel with a release: the place of the run, and facts about suppressed rows and
+earlier releases."""
 
 
 class Guarantee(Result):
-    """What the release promises, by which definition, and what it does not.
+    """The guarantee of a release, with its definitions and limits.
 
     Attributes:
         claims: one sentence per privacy model.
-        conditions: what the claims rest on.
-        not_covered: what an attacker may still do.
+        conditions: the assumptions of the claims.
+        not_covered: attacks that remain possible.
     """
 
     claims: tuple[str, ...]
@@ -45,46 +45,45 @@ class Guarantee(Result):
 
 
 class Report(PartialResult):
-    """The numbers of a run; no cell value among them.
+    """The numbers of a run, without any cell value.
 
-    What does not apply to a method is None or empty, and left out of JSON. A method that has figures of its own adds
-    them as fields, each with a title.
+    Fields that don't apply to a method are None or empty, and left out of JSON. Methods add their own figures as
+    fields, each with a title.
 
     Attributes:
         source, into: in words.
         method: the name of the method.
         domains: whether each taxonomy's domain was declared, stated by a file or observed.
         seconds: wall time of each stage.
-        notes: anything that a reader should know, such as masked rows that had to be dropped, quasi-identifiers that
-            are at the top level, and kept columns that are nearly unique.
+        notes: remarks for readers, such as masked rows that had to be dropped, quasi-identifiers at the top level, and
+            kept columns that are nearly unique.
         node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
-        labels: how many labels, or sets of labels, each quasi-identifier has in a cut.
-        specialized: the quasi-identifier of each specialization of a cut, in their order.
+        labels: the number of labels, or sets of labels, of each quasi-identifier in a cut.
+        specialized: the quasi-identifier of each specialization of a cut, in order.
         models: every privacy model, measured on the written release.
-        rows: what became of the rows.
-        suppression_limit: the share of rows that was allowed to be suppressed.
+        rows: counts of rows.
+        suppression_limit: the share of rows that may be suppressed.
         suppressed_rows: rows in classes that violate a privacy model, dropped or masked.
-        unknown_rows: by column, rows with a value that its taxonomy does not have, left out or labelled at the top.
+        unknown_rows: by column, rows with a value that its taxonomy lacks, left out or labelled at the top.
         class_count, min_class_size: of the release, in rows.
-        individuals: the fewest individuals of a class, where the policy names them and asks for k of them.
+        individuals: the fewest individuals of a class, if the policy names them and requires k of them.
         quality, loss: the measure that was minimized, and its value.
         losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
-            ``aecs``, and ``lm`` and ``ncp`` if they were asked for.
-        search, lattice_nodes, checked_nodes: how the node was found, and among how many.
-        minimal_nodes: how many satisfying nodes have no satisfying node below them (the k-minimal nodes); None if the
-            search does not look for them.
+            ``aecs``, and ``lm`` and ``ncp`` if asked.
+        search, lattice_nodes, checked_nodes: the search, the size of the lattice, and the number of checked nodes.
+        minimal_nodes: the number of satisfying nodes with no satisfying node below them (the k-minimal nodes); None if
+            the search doesn't find them.
         proven_optimal: whether it is proven that no node of less loss satisfies the policy (with Inverse OLA, that no
-            node within the loss is more private); false for a heuristic, and for a search that was stopped.
-        lower_bound: proven to be at most the loss of every satisfying node. None with Inverse OLA.
-        gap: ``loss - lower_bound``, which bounds what is lost by stopping early or by a heuristic; 0 if it is proven
-            that nothing is.
+            node within the loss is more private); false for a heuristic, and for a stopped search.
+        lower_bound: a proven lower bound of the loss of every satisfying node. None with Inverse OLA.
+        gap: ``loss - lower_bound``, a bound on the loss by stopping early or by a heuristic; 0 if proven optimal.
         tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
-        joint: what the release shows of persons together with the earlier ones that it is held together with.
-        loss_alone: the loss that it would have without these; None if there are none.
-        before, after: how exposed the rows of the source are, and those of the release, for the custodian alone; None
-            where that was not counted.
-        findings: what the policy leaves open, for the custodian alone; None for a release of an earlier run, with which
-            they do not travel.
+        joint: joint classes of persons in the release and the earlier ones that it is held together with.
+        loss_alone: the loss without earlier releases, if there are any.
+        before, after: the exposure of the rows of the source, and of the release, only for the custodian; None if not
+            counted.
+        findings: risks that the policy leaves open, only for the custodian; None for a release of an earlier run, since
+            they don't travel with it.
     """
 
     source: str
@@ -125,14 +124,14 @@ class Report(PartialResult):
 
     @property
     def generalization(self) -> dict[str, str]:
-        """Say how general each quasi-identifier is."""
+        """The generalization of each quasi-identifier in words."""
         if self.labels:
             return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in self.labels.items()}
         return {name: f"level {level} of {self.heights[name]}" for name, level in self.node.items()}
 
     @property
     def rows_in_words(self) -> str:
-        """Say how many rows were released, and how many not."""
+        """The numbers of released and suppressed rows in a sentence."""
         rows = self.rows
         assert rows is not None
         suppressed = self.suppressed_rows or 0
@@ -146,7 +145,7 @@ class Report(PartialResult):
 
     @property
     def search_in_words(self) -> str:
-        """Say how the node was found, and at what loss."""
+        """The search and its loss in a sentence."""
         tied = 0 if self.tie_count is None else self.tie_count - 1
         loss = f"{figure(self.loss)}{f', tied with {tied} more' if tied > 0 else ''}"
         seconds = f"{sum(self.seconds.values()):.2f} s"
@@ -168,7 +167,7 @@ class Report(PartialResult):
 
     @property
     def joint_in_words(self) -> str:
-        """Say how many persons share what the releases show of them, and at what cost."""
+        """The joint classes and their cost in a sentence."""
         joint = self.joint
         assert joint is not None
         *earlier, _ = joint.releases
@@ -179,7 +178,7 @@ class Report(PartialResult):
         )
 
     def summary(self) -> Iterator[Part]:
-        """Show how the node was found, the labels, the privacy models, and what the method adds."""
+        """Show the search, the labels, the privacy models, and further figures of the method."""
         yield paragraph(self.search_in_words)
         if self.joint is not None:
             yield paragraph(self.joint_in_words)
@@ -188,7 +187,7 @@ class Report(PartialResult):
         yield from self.of_method()
 
     def of_method(self) -> Iterator[Table]:
-        """Show what the method adds: its own fields that have a title, under its name."""
+        """Show figures of the method: its own fields with a title."""
         titles = {name: field.title for name, field in type(self).model_fields.items() if field.title is not None}
         own = [(title, getattr(self, name)) for name, title in titles.items() if getattr(self, name) is not None]
         if own:
@@ -196,13 +195,11 @@ class Report(PartialResult):
 
 
 def levels_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
-    """Show the level of each quasi-identifier."""
     rows = [(name, str(level), str(heights[name])) for name, level in node.items()]
     return Table(("quasi-identifier", "level", "of"), rows, numbers=(1, 2))
 
 
 def labels_table(generalization: Mapping[str, str]) -> Table:
-    """Show how general each quasi-identifier is."""
     return Table(("quasi-identifier", "generalized to"), list(generalization.items()))
 
 
@@ -210,11 +207,11 @@ class PrivateGuarantee(Guarantee):
     """The guarantee of a private release.
 
     Attributes:
-        budget: (ε, δ), by which the probability of any set of releases changes at most between neighbours D and D':
-            P(M(D) in S) <= exp(ε) P(M(D') in S) + δ. None if nothing is promised.
-        neighbours: which tables are neighbours.
-        theorem: what proves it.
-        void: why nothing is promised although the method could; None if it is.
+        budget: (ε, δ), which bounds the probabilities of any set of releases for neighbours D and D':
+            P(M(D) in S) <= exp(ε) P(M(D') in S) + δ. None if nothing is guaranteed.
+        neighbours: the definition of neighbours.
+        theorem: the source of the proof.
+        void: why nothing is guaranteed although the method could; None if it is.
     """
 
     budget: Budget | None
@@ -224,7 +221,7 @@ class PrivateGuarantee(Guarantee):
 
 
 class Spent(Result):
-    """The budget that a step of a private method spent, and its row in the ledger (None if none is kept)."""
+    """The budget that a step of a private method spent, and its row in the ledger, if one is kept."""
 
     step: str
     budget: Budget
@@ -232,7 +229,7 @@ class Spent(Result):
 
 
 def spent_table(spent: Iterable[Spent], thresholds: Mapping[str, int]) -> Table:
-    """Show what each step spent, and the least noisy count that it shows, if it has such a bound."""
+    """Show the budget of each step, and the least noisy count that it shows, if there is one."""
     rows = []
     for each in spent:
         budget, least = each.budget.model_dump(mode="json"), thresholds.get(each.step)
@@ -241,20 +238,20 @@ def spent_table(spent: Iterable[Spent], thresholds: Mapping[str, int]) -> Table:
 
 
 class PrivateReport(Report):
-    """The numbers of a run of a private method: without diagnostics they reveal no more of the data than the release.
+    """The numbers of a run of a private method, which without diagnostics reveal no more than the release.
 
     Attributes:
-        stamp: ``NOT PRIVATE`` if the release must not be taken for a private one, else None.
-        node_is_public: whether the node was given; else it was drawn among ``lattice_nodes``.
-        spent: by step.
+        stamp: ``NOT PRIVATE`` if the release must not be taken for a private one, otherwise None.
+        node_is_public: whether the node was given; otherwise it was drawn among ``lattice_nodes``.
+        spent: the budget by step.
         thresholds: the least noisy count that a step shows.
-        rows_per_individual: how many rows of an individual were counted at most.
-        released_rows, released_groups: of the release, which shows them itself; groups of equal rows are None where
-            nobody counts them.
-        opened_account: the account that the run opened in the ledger, as it had no row there; None if it had. It may be
-            the path of files, so it is not written with the release.
+        rows_per_individual: the maximum number of counted rows of an individual.
+        released_rows, released_groups: rows of the release, and groups of equal ones, which anyone can count; groups
+            are None if not counted.
+        opened_account: the account that the run opened in the ledger, if it had no row there. It may be the path of
+            files, so it is not written with the release.
         seconds: wall time of each stage; it can depend on the data, so it is not written with the release.
-        diagnostics: how far the release is from the data, if that was asked for, which voids the guarantee.
+        diagnostics: the distance of the release from the data, if requested, which voids the guarantee.
     """
 
     stamp: str | None

@@ -43,26 +43,24 @@ class DateRange:
 
 DATE_UNITS = ("day", "month", "quarter", "year", "decade")
 WEEK_UNITS = ("day", "week", "isoyear")
-"""The units of dates, from fine to coarse: of the calendar, and of ISO 8601, where weeks and years start on Mondays."""
+"""Units of dates, from fine to coarse: of the calendar, and of ISO 8601, where weeks and years start on Mondays."""
 
 MISFITS = {
     "week": "a week can have days of two {unit}s",
     "isoyear": "a {unit} can have days of two ISO years",
 }
-"""Why a unit of weeks does not go together with one of the calendar."""
-
-DECIMALS = 9  # the decimals to which labels of numbers are exact
-MAX_DIGITS = 29  # the digits of such a number before its decimals
-
+"""Why units of weeks and of the calendar can't be mixed."""
+DECIMALS = 9  # of exact labels of numbers
+MAX_DIGITS = 29  # of such a number before its decimals
 MAX_RANGE_VALUES = 2_000_000
-"""The largest number of values of a declared range: each is a row of the taxonomy at every level.
+"""The maximum number of values of a declared range: each is a row of the taxonomy at every level.
 
-With three levels above them, it takes 2.3 GB to load that number.
+With three levels above them, loading this many takes 2.3 GB.
 """
 
 
 def integers(minimum: int | None, maximum: int | None) -> tuple[IntegerRange | None, list[str]]:
-    """Return a declared range of integers, None if there is none; and what is wrong with its ends."""
+    """Return a declared range of integers, if any, and the problems of its ends."""
     if minimum is None or maximum is None:
         return None, [] if minimum is maximum else ["minimum and maximum go together"]
     problems = []
@@ -74,13 +72,13 @@ def integers(minimum: int | None, maximum: int | None) -> tuple[IntegerRange | N
         problems.append(
             f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
             f"all of its values, {MAX_RANGE_VALUES:,} at most: declare a smaller domain, round the column in a query "
-            "first, or give no minimum and maximum, so that the values are read off the column"
+            "first, or give no minimum and maximum, so that the values are read from the column"
         )
     return IntegerRange(minimum, maximum), problems
 
 
 def days(*, first: object, last: object) -> tuple[DateRange | None, list[str]]:
-    """Return a declared range of days, None if there is none; and what is wrong with its ends."""
+    """Return a declared range of days, if any, and the problems of its ends."""
     found, problems = [], []
     for name, given in (("first", first), ("last", last)):
         day = _day(given)
@@ -98,7 +96,7 @@ def days(*, first: object, last: object) -> tuple[DateRange | None, list[str]]:
 
 
 def _day(given: object) -> datetime.date | None:
-    """Return a date, or the day of a text in ISO 8601; None for anything else, moments among it."""
+    """Return a date, or the day of a text in ISO 8601; None for anything else, including moments."""
     if isinstance(given, str):
         with suppress(ValueError):
             return datetime.date.fromisoformat(given)
@@ -107,7 +105,6 @@ def _day(given: object) -> datetime.date | None:
 
 
 def misfits_of_breaks(levels: Sequence[Sequence[int | Decimal]]) -> list[str]:
-    """List the problems of the breaks of each level."""
     problems = [] if levels else ["no breaks are given"]
     for depth, breaks in enumerate(levels, start=1):
         if not breaks:
@@ -127,7 +124,7 @@ def misfits_of_breaks(levels: Sequence[Sequence[int | Decimal]]) -> list[str]:
 
 
 def misfits_of_units(units: Sequence[str]) -> list[str]:
-    """List the problems of the units of dates: every level must be coarser than the one below."""
+    """List the problems of units of dates: every level must be coarser than the one below."""
     all_units = list(dict.fromkeys([*DATE_UNITS, *WEEK_UNITS]))
     problems = [f'no unit "{unit}"; take {", ".join(all_units)}' for unit in units if unit not in all_units]
     if problems:
@@ -147,13 +144,13 @@ def misfits_of_units(units: Sequence[str]) -> list[str]:
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """Return the names that stand among those before them, in whatever case."""
+    """Return the names that repeat earlier ones, in any case."""
     keys = [folded(name) for name in names]
     return [name for place, name in enumerate(names) if keys[place] in keys[:place]]
 
 
 def exact_number(number: int | float | Decimal) -> int | Decimal:
-    """Return a number as it is written: 0.1 is one tenth."""
+    """Return a number exactly as written: 0.1 is one tenth."""
     try:
         exact = Decimal(str(number))
     except InvalidOperation:
@@ -166,25 +163,24 @@ def exact_number(number: int | float | Decimal) -> int | Decimal:
 
 
 def written(number: int | Decimal) -> str:
-    """Return a number in digits, without an exponent."""
     return f"{Decimal(number):f}"
 
 
-MAX_DEPTH_LEVELS = 64  # far beyond any taxonomy, and far below what Python can follow
+MAX_DEPTH_LEVELS = 64  # far beyond any taxonomy, and far below the recursion limit of Python
 
 Path = tuple[tuple[int, str], ...]
-"""The labels of a list of values, from the top down, each with its place among those beside it, from 1."""
+"""The labels of a list of values, from the top down, each with its place among its siblings, from 1."""
 
 
 def text_of(value: object) -> str:
-    """Return a value as the database spells it."""
+    """Return a value in the spelling of the database."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
     """Return a row per value: the value, its labels from level 1 up, and the top.
 
-    Problems of groups, which are raised together, name these by their places, for labels can be values.
+    Problems, raised together, identify groups by their places, since labels can be values.
     """
     problems: list[str] = []
     lists = list(_lists(groups, (), problems))
@@ -192,7 +188,7 @@ def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
     if "" in labels:
         problems.append("a label is empty")
     if top in labels:
-        problems.append("a label is that of the top, which is added")
+        problems.append("a label equals the top, which is added")
     problems += [*_shared_values(lists), *_shared_labels(lists)]
     if len({len(path) for path, _ in lists}) > 1:
         problems.append("groups are not nested equally deep, so some values lack a label at some level")
@@ -202,12 +198,12 @@ def grouped_rows(groups: Any, top: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _named(path: Path) -> str:
-    """``2.1`` for the first group within the second one."""
+    """Spell a path: ``2.1`` is the first group within the second one."""
     return ".".join(str(place) for place, _ in path)
 
 
 def _lists(groups: Any, path: Path, problems: list[str]) -> Iterator[tuple[Path, Sequence[str]]]:
-    """Yield the lists of values with their labels; what has another form is added to the problems."""
+    """Yield lists of values with their labels, and add other forms to the problems."""
     if isinstance(groups, Mapping):
         yield from _lists_in(groups, path, problems)
     elif path and isinstance(groups, list | tuple):
@@ -249,7 +245,7 @@ def _shared_values(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]
 
 
 def _shared_labels(lists: Sequence[tuple[Path, Sequence[str]]]) -> Iterator[str]:
-    """A label that stands under two labels of the next level does not nest."""
+    """Find labels under two labels of the next level, which don't nest."""
     parents: dict[tuple[int, str], dict[str, str]] = {}
     for path, _ in lists:
         for depth in range(1, len(path)):

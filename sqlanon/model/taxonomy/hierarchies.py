@@ -1,4 +1,4 @@
-"""Files of hierarchies as ARX writes them, and the notes beside them: where their values came from."""
+"""Files of ARX hierarchies, and the notes beside them on the origin of their values."""
 
 from __future__ import annotations
 
@@ -17,24 +17,22 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.whole_files import is_special, read_whole
 
 Domain = Literal["declared", "stated", "observed"]
-"""Where the values of a taxonomy come from: they were given with it, a file states them, or they were read off data."""
+"""The origin of the values of a taxonomy: given with it, stated by a file, or observed in data."""
 
 
 def note_path(path: Path) -> Path:
-    """Return the file of the note of a taxonomy file."""
     return path.with_name(f"{path.name}.sqlanon.json")
 
 
 def note_text(domain: str, sha256: str) -> str:
-    """Return a note on a file with that hash."""
     return json.dumps({"sqlanon": {"taxonomy": {"domain": domain, "sha256": sha256}}}, indent=2) + "\n"
 
 
 def noted_domain(path: Path, sha256: str) -> Domain:
-    """Return the origin of the values of a file with that hash, according to the note beside it.
+    """Return the origin of the values of a file with this hash, according to the note beside it.
 
-    Values that were read off data stay so whatever was changed in the file since. Those that were declared are stated
-    by the file once it was changed, as are those of a file without a note: their origin is unknown.
+    Observed values stay observed after any change of the file. Declared values become stated once the file changes, and
+    so are values without a note: their origin is unknown.
     """
     try:
         noted = json.loads(read_whole(note_path(path), MAX_NOTE_MB))["sqlanon"]["taxonomy"]
@@ -56,10 +54,10 @@ def ambiguous_note(attribute: str, labels: int) -> str:
 
 
 def uneven_note(attribute: str, fewest: int, most: int) -> str:
-    """Return a note on a taxonomy of first characters whose values are digits, and not equally many."""
+    """Return a note on a taxonomy of first characters with numeric values of different lengths."""
     return (
-        f'"{attribute}" has values of {fewest} to {most} digits, whose first characters make labels: if zeros at their '
-        "beginning were lost, different areas share a label; sqlanon init --clean writes a query that restores them"
+        f'"{attribute}" has values of {fewest} to {most} digits, whose first characters make labels: if leading zeros '
+        "were lost, different areas share a label; sqlanon init --clean writes a query that restores them"
     )
 
 
@@ -71,30 +69,27 @@ MAX_NOTE_MB = 1  # of the note beside it
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The text of a file and what separates its labels; iterating reads the labels of each line.
+    """The text of a file and its delimiter; iterating reads the labels of each line.
 
-    Rows are made when they are wanted: as Python objects they take 17 times the memory of the text.
+    Rows are read on demand: as Python objects they take 17 times the memory of the text.
     """
 
     content: bytes = field(repr=False)
     delimiter: str
 
     def __iter__(self) -> Iterator[tuple[str | None, ...]]:
-        """Return the labels of each line; an empty value is None."""
+        """Yield the labels of each line; an empty value is None."""
         return (row for _, row in self.numbered())
 
     def numbered(self) -> Iterator[tuple[int, tuple[str | None, ...]]]:
-        """Return the number of each line, from 1, and its labels."""
+        """Yield the number of each line, from 1, and its labels."""
         # A file, not splitlines: a quoted label may hold a line break.
         lines = io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig")
         reader = csv.reader(lines, delimiter=self.delimiter)
         return ((reader.line_num, (line[0] or None, *line[1:])) for line in reader if line)
 
     def lines_of_problems(self) -> dict[tuple[str, int], list[int]]:
-        """The numbers of lines that make a hierarchy malformed, by problem and level of ``taxonomy_problems``.
-
-        Of two lines that contradict each other it is the later one.
-        """
+        """Return numbers of malformed lines, by problem and level; of two contradicting lines the later one."""
         found: dict[tuple[str, int], list[int]] = defaultdict(list)
         rows: dict[str | None, tuple[str | None, ...]] = {}
         above: dict[tuple[int, str | None], str | None] = {}
@@ -113,12 +108,12 @@ class Hierarchy:
 
 
 def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain]:
-    """Read a file: its rows, and the origin of its values; a TaxonomyError if it is not a hierarchy in UTF-8.
+    """Read the rows of a file and the origin of its values, or raise a TaxonomyError if it isn't a hierarchy in UTF-8.
 
-    Without a delimiter it is one that splits every line into the same number of labels.
+    The default delimiter is one that splits every line into an equal number of labels.
     """
     try:
-        # What has no end, waits for a writer, or would fill the memory is not read.
+        # Don't read files without an end, pipes that wait for a writer, or files that would fill the memory.
         if is_special(path):
             what = "is not a file, but a device or a pipe: write it to a file first"
             raise TaxonomyError(f"the taxonomy file {path} {what}")
@@ -135,17 +130,17 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
         reason = getattr(error, "strerror", None) or "it has characters that no name can have"
         raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
     if not is_text:
-        raise TaxonomyError(f"the taxonomy file {path} is not a text: it has NUL characters")
+        raise TaxonomyError(f"the taxonomy file {path} is not text: it has NUL characters")
     domain = noted_domain(path, hashlib.sha256(content).hexdigest())
     return _split(content, [delimiter] if delimiter else DELIMITERS, path), domain
 
 
 def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:
-    """Return the content of a file with the delimiter that makes a hierarchy of it."""
+    """Find the delimiter that makes a hierarchy of a file."""
     candidates = [Hierarchy(content, delimiter) for delimiter in delimiters]
     fitting = [(has_one_top, each) for each in candidates if (has_one_top := _has_one_top(each, path)) is not None]
     if fitting:
-        # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
+        # With labels such as "[1;2)" two delimiters may fit: the right one leads to one top label.
         return max(fitting, key=itemgetter(0))[1]
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
@@ -155,7 +150,7 @@ def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:
 
 
 def _first_misfit(candidates: Sequence[Hierarchy]) -> str:
-    """The first line with another number of fields than the first line, by the delimiter that splits most of that."""
+    """Name the first line with a deviating number of fields, for the delimiter that splits the first line most."""
     widest = max(candidates, key=lambda each: len(next(iter(each), ())))
     fields = len(next(iter(widest), ()))
     for line, row in widest.numbered():
@@ -165,7 +160,7 @@ def _first_misfit(candidates: Sequence[Hierarchy]) -> str:
 
 
 def _has_one_top(hierarchy: Hierarchy, path: Path) -> bool | None:
-    """Return whether all lines have the same last label; None if they do not all have the same two or more fields."""
+    """Return whether all lines end with one label; None if they differ in the number of fields, or have only one."""
     try:
         rows = iter(hierarchy)
         first = next(rows, ())

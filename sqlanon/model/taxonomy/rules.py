@@ -1,4 +1,4 @@
-"""The taxonomies that a policy carries: rules, files named relative to that of the policy, and taxonomies as rules."""
+"""The taxonomies of a policy: rules, files relative to the policy file, and taxonomies spelled as rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Settings = dict[str, Any]
 
 
 def spelled(taxonomy: Taxonomy) -> Settings:
-    """Return the kind and the settings of the rule that makes a taxonomy; a policy can hold none from a query."""
+    """Return the kind and the settings of the rule that makes a taxonomy; a query can't be spelled in a policy."""
     if taxonomy.query is not None:
         raise TaxonomyError(
             "a taxonomy from a query cannot be written in a policy: store it with session.taxonomies.load, which every "
@@ -54,7 +54,7 @@ BY_MACRO = {
     "icd10_label": ("icd10", None),
     "ipv4_label": ("ipv4", "bits"),
 }
-"""The kind that labels by each macro, and the setting with an item a level, which is the first argument."""
+"""The kind for each macro, and its setting with an item per level, the first argument."""
 
 
 def _domain(taxonomy: Taxonomy) -> Settings:
@@ -70,7 +70,7 @@ def _domain(taxonomy: Taxonomy) -> Settings:
 
 
 def _number(value: Any) -> Any:
-    """A number, or a text that spells one; anything else would be reported twice, as an integer and as a float."""
+    """Return a number, or the one that a text spells; pydantic would report others as integer and as float."""
     try:
         return value if isinstance(value, int | float) else exact_number(value)
     except TaxonomyError:
@@ -80,7 +80,7 @@ def _number(value: Any) -> Any:
 Number = Annotated[int | float, BeforeValidator(_number), NotBoolean]
 Whole = Annotated[int, NotBoolean]
 Values = tuple[bool | str | int | float, ...] | None
-"""The declared domain; None if the values are read off the column of the source."""
+"""The declared domain; None if the values are read from the column of the source."""
 
 
 GROUPS_SCHEMA: dict[str, Any] = {
@@ -115,31 +115,31 @@ MAKERS: dict[str, Callable[..., Taxonomy]] = {
     "rows": Taxonomy.from_rows,
     "file": Taxonomy.from_csv,
 }
-"""What makes the taxonomy of each kind, and documents it."""
+"""The method that makes and documents the taxonomy of each kind."""
 
 
 class _Rule(PolicyValue):
-    """A rule, or a file, that a taxonomy is made by: its fields are the arguments of the maker of its kind."""
+    """A rule or a file for a taxonomy: its fields are the arguments of the maker of its kind."""
 
     if TYPE_CHECKING:
         kind: str
 
     @classmethod
     def documentation(cls) -> Docstring:
-        """Return the documentation of the method whose arguments are the settings, and its own where it has more."""
+        """Return the documentation of the maker, extended by its own."""
         of_kind = [docstring_of(MAKERS[kind]) for kind in get_args(cls.model_fields["kind"].annotation)]
         own = docstring_of(cls)
         text = "\n\n".join(each.text for each in of_kind)
         return replace(own, text=text, members={**of_kind[0].members, **own.members})
 
     def taxonomy(self) -> Taxonomy:
-        """Return the taxonomy; a TaxonomyError if the settings do not go together, or the file is none."""
+        """Make the taxonomy; raise TaxonomyError if the settings contradict each other, or the file is invalid."""
         settings = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
         return MAKERS[self.kind](**settings)
 
     @model_validator(mode="after")
     def _is_valid(self) -> _Rule:
-        if not isinstance(self, FileOfTaxonomy):  # a policy can be read where its files are not
+        if not isinstance(self, FileOfTaxonomy):  # a policy can be read without its files
             with _refused_in_words():
                 self.taxonomy()
         return self
@@ -147,7 +147,7 @@ class _Rule(PolicyValue):
 
 @contextmanager
 def _refused_in_words() -> Iterator[None]:
-    """Report what is wrong with a taxonomy among the other problems of a policy."""
+    """Report the problems of a taxonomy among the other problems of a policy."""
     try:
         yield
     except (TaxonomyError, PolicyError) as error:
@@ -240,10 +240,10 @@ class FileOfTaxonomy(_Rule):
     """An ARX hierarchy, see :meth:`Taxonomy.from_csv`.
 
     Attributes:
-        file: its path as it is written in the policy.
-        delimiter: found by looking unless given.
-        folder: that of the policy, which the path is relative to. It stays here: where a policy lies on the machine of
-            its custodian is nobody's business who gets a release.
+        file: its path, as written in the policy.
+        delimiter: detected by default.
+        folder: the folder of the policy, which the path is relative to. It is excluded from releases: recipients need
+            not know the folders of the custodian.
     """
 
     kind: Literal["file"] = "file"
@@ -266,11 +266,11 @@ RULES: dict[str, type[_Rule]] = {
     if rule is not FileOfTaxonomy
     for kind in get_args(rule.model_fields["kind"].annotation)
 }
-"""The rules by the kinds of taxonomies that they make."""
+"""Rules by kind of taxonomy."""
 
 
 def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
-    """Return the taxonomy that a rule makes; raise TaxonomyError for an unknown kind or setting."""
+    """Make the taxonomy of a rule; raise TaxonomyError for an unknown kind or setting."""
     if kind not in RULES:
         raise TaxonomyError(
             f'"{kind}" is not a kind of taxonomy{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'
@@ -282,7 +282,7 @@ def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
 
 
 def _written(rule: Any) -> Any:
-    """A kind alone is written as a text, and so is a file; with settings it is a table, and so is a taxonomy."""
+    """Convert a kind or a file as text, or a taxonomy, to a table with settings."""
     if isinstance(rule, Taxonomy):
         with _refused_in_words():
             table = spelled(rule)
@@ -299,11 +299,11 @@ def _written(rule: Any) -> Any:
 
 
 TaxonomyRule = Annotated[_AnyRule, BeforeValidator(_written, json_schema_input_type=_AnyRule | str)]
-"""How a taxonomy is written in a policy: ``"zip"``, ``"city.csv"``, or a table with its ``kind``."""
+"""A taxonomy in a policy: ``"zip"``, ``"city.csv"``, or a table with its ``kind``."""
 
 
 def placed(written: Any, folder: Path) -> Any:
-    """Return the taxonomies of a file with the folder that its paths are relative to."""
+    """Add to the taxonomies of a policy file the folder that their paths are relative to."""
     if not isinstance(written, Mapping):
         return written
     rules = {name: _written(rule) for name, rule in written.items()}

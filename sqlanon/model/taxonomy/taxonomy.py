@@ -1,10 +1,9 @@
-"""Taxonomies as values: where the labels of an attribute come from.
+"""Taxonomies as values: the sources of the labels of an attribute.
 
 A taxonomy maps every value of its domain to one label per level: level 0 is the value itself, each further level
 merges labels of the one below, and the top level is one label. A rule (intervals, dates, prefixes ...) needs a
-domain to be applied to: *declared*, when it is given with the rule, or *observed*, when it is read off a column. The
-domain of a file is *stated*: whoever made the file knows where its values come from. Only a declared domain says
-nothing about the data.
+domain: *declared*, if it is given with the rule, or *observed*, if it is read from a column. The domain of a file is
+*stated*: its author knows the origin of its values. Only a declared domain reveals nothing about the data.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sqlanon.model.taxonomy import arguments
 from sqlanon.model.taxonomy.arguments import DateRange, IntegerRange, LabelRule, exact_number, grouped_rows, text_of
 from sqlanon.model.taxonomy.hierarchies import Domain, Hierarchy, read_hierarchy
 
-TOP = "*"  # the one label of the top level of a generated taxonomy
+TOP = "*"  # the top label of a generated taxonomy
 
 IPV4_BITS = 32
 
@@ -34,14 +33,14 @@ class Taxonomy:
     Exactly one of ``rows``, ``query``, ``coarser`` and ``rules`` is given.
 
     Attributes:
-        rows: one tuple per value: the value, then its label at every level above; None stands for NULL. Those of a file
+        rows: one tuple per value: the value, then its label at every level above; None stands for NULL. Rows of a file
             are read from its text each time.
-        query: a SQL query whose result is such rows (wide), or has the columns level, value, label (long).
-        coarser: the columns of the source that have the labels of each level between the values and the top ``*``.
-        rules: how to label each level between the values and the top ``*``.
-        values: the declared domain of ``rules``; None if the domain is to be observed in a column.
-        query_domain, rows_domain: where the values of a query or of rows come from.
-        origin: where the taxonomy comes from, for messages.
+        query: a SQL query whose result has such rows (wide), or the columns level, value, label (long).
+        coarser: the columns of the source with the labels of each level between the values and the top ``*``.
+        rules: the rule of each level between the values and the top ``*``.
+        values: the declared domain of ``rules``; None if the domain is observed in a column.
+        query_domain, rows_domain: the origin of the values of a query or of rows.
+        origin: the origin of the taxonomy, for messages.
         file, delimiter: the hierarchy that the rows were read from.
     """
 
@@ -67,35 +66,34 @@ class Taxonomy:
 
     @property
     def needs_source(self) -> bool:
-        """Whether the values must be read off a column."""
+        """Whether the values must be read from a column."""
         return self.coarser is not None or (self.rules is not None and self.values is None)
 
     @classmethod
     def from_csv(cls, path: str | Path, *, delimiter: str | None = None) -> Taxonomy:
         """Read an ARX hierarchy: a line per value, the value first, then its labels up to the top.
 
-        Its values count as stated by the file; as observed or declared if the note that an export has left beside it
-        says so.
+        Its values count as stated by the file, or as observed or declared if the note of an export beside it says so.
 
         Args:
             path: the file, UTF-8, without a header. An empty first field stands for NULL.
-            delimiter: found by looking (``;``, ``,`` or tab) unless given.
+            delimiter: detected by default (``;``, ``,`` or tab).
 
         Raises:
-            TaxonomyError: the file cannot be read, or its lines do not all have the same two or more fields.
+            TaxonomyError: the file cannot be read, or its lines don't all have an equal number of two or more fields.
         """
         found, domain = read_hierarchy(Path(path), delimiter)
         return cls(rows=found, rows_domain=domain, origin=str(path), file=str(path), delimiter=found.delimiter)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:
-        """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text.
+        """Take rows as in an ARX hierarchy, values first; None stands for NULL, everything else becomes text.
 
         Args:
-            rows: for each value a list: the value, then its label at every level, from level 1 up to the top.
+            rows: a list per value: the value, then its label at every level, from level 1 up to the top.
 
         Raises:
-            TaxonomyError: there are none, or they do not all have the same number of fields.
+            TaxonomyError: there are none, or they don't all have an equal number of fields.
         """
         texts = tuple(tuple(None if field is None else text_of(field) for field in row) for row in rows)
         if len({len(row) for row in texts}) > 1 or not texts or len(texts[0]) < 1:
@@ -106,15 +104,15 @@ class Taxonomy:
 
     @classmethod
     def from_query(cls, query: str, *, domain: Domain = "observed") -> Taxonomy:
-        """A SQL relation that only reads: wide (the value, then its labels) or long (columns level, value, label)."""
+        """Take a read-only SQL query: wide (the value, then its labels) or long (columns level, value, label)."""
         return cls(query=query, query_domain=domain, origin="query")
 
     @classmethod
     def flat(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """One level: every value falls under ``*``.
+        """Make one level: every value falls under ``*``.
 
         Args:
-            values: the declared domain; without it the values are read off a column.
+            values: the declared domain; by default the values are read from a column.
         """
         return cls(rules=(), values=_declared(values), origin="flat")
 
@@ -129,7 +127,7 @@ class Taxonomy:
         below: int | float | Decimal | None = None,
         above: int | float | Decimal | None = None,
     ) -> Taxonomy:
-        """Half-open numeric intervals, wider level by level: ``[20, 25)``, ``[20, 30)``, ... ``*``.
+        """Make half-open numeric intervals, wider level by level: ``[20, 25)``, ``[20, 30)``, ... ``*``.
 
         Args:
             widths: the width at each level, from level 1 up; each must be a multiple of the one before, so that
@@ -138,7 +136,7 @@ class Taxonomy:
             minimum, maximum: the declared domain, the integers from one to the other, two million at most; both or
                 neither.
             below: smaller numbers share the label ``< below`` at every level above the values.
-            above: numbers from here on share the label ``>= above``.
+            above: this and larger numbers share the label ``>= above``.
 
         Raises:
             TaxonomyError: listing every problem with the arguments.
@@ -176,12 +174,12 @@ class Taxonomy:
         minimum: int | None = None,
         maximum: int | None = None,
     ) -> Taxonomy:
-        """Half-open numeric intervals between breaks of your own: ``< 18``, ``[18, 65)``, ``>= 65``, ``*``.
+        """Make half-open numeric intervals between your own breaks: ``< 18``, ``[18, 65)``, ``>= 65``, ``*``.
 
         Args:
-            breaks: the numbers at which intervals begin and end, ascending, at each level from level 1 up; those of a
-                level are some of the level below, so that the intervals nest.
-            minimum, maximum: the declared domain, as of :meth:`intervals`.
+            breaks: the boundaries of intervals, ascending, at each level from level 1 up; the breaks of a level are a
+                subset of the level below, so that the intervals nest.
+            minimum, maximum: the declared domain, as in :meth:`intervals`.
 
         Raises:
             TaxonomyError: listing every problem with the arguments.
@@ -199,12 +197,12 @@ class Taxonomy:
 
     @classmethod
     def groups(cls, groups: Mapping[str, Any]) -> Taxonomy:
-        """Values listed under their labels: ``{"Rhine": ["Bonn", "Köln"], "Coast": ["Bremen"]}``, then ``*``.
+        """List values under their labels: ``{"Rhine": ["Bonn", "Köln"], "Coast": ["Bremen"]}``, then ``*``.
 
         Args:
-            groups: a list of values by label; or by label of the level above such groups again, equally deep for all
-                values: ``{"Germany": {"Rhine": ["Bonn"]}, "France": {"Alsace": ["Colmar"]}}``. The listed values are
-                the declared domain.
+            groups: lists of values by label; or such groups by label of the level above, equally deep for all values:
+                ``{"Germany": {"Rhine": ["Bonn"]}, "France": {"Alsace": ["Colmar"]}}``. The listed values are the
+                declared domain.
 
         Raises:
             TaxonomyError: listing every problem with the groups.
@@ -213,14 +211,13 @@ class Taxonomy:
 
     @classmethod
     def columns(cls, columns: Sequence[str]) -> Taxonomy:
-        """Labels in coarser columns of the same table: city → county → state → ``*``.
+        """Take labels from coarser columns of the same table: city → county → state → ``*``.
 
-        Values are read off the source, where each must stand with one value of every column; NULL there counts as
-        missing.
+        Values are read from the source, where each must occur with one value of every column; NULL counts as missing.
 
         Args:
-            columns: the column of each level, from level 1 up. Have them dropped, or generalized, too: a release that
-                shows them shows the labels.
+            columns: the column of each level, from level 1 up. Drop or generalize them, too: a release that shows them
+                shows the labels.
 
         Raises:
             TaxonomyError: no column is given, or one twice.
@@ -239,13 +236,13 @@ class Taxonomy:
         first: datetime.date | str | None = None,
         last: datetime.date | str | None = None,
     ) -> Taxonomy:
-        """Dates and timestamps by calendar unit: ``2024-03``, ``2024-Q1``, ``2024``, ``2020s``, ``*``.
+        """Generalize dates and timestamps by calendar unit: ``2024-03``, ``2024-Q1``, ``2024``, ``2020s``, ``*``.
 
         Args:
             units: the unit of each level, from level 1 up, from fine to coarse: day, month, quarter, year, decade; or
-                day, week, isoyear (``2024-W13``, ``ISO 2024``): weeks do not nest in months. Timestamps want ``day``
-                first.
-            first, last: the declared domain, every day from one to the other, as dates or as texts such as
+                day, week, isoyear (``2024-W13``, ``ISO 2024``): weeks don't nest in months. Use ``day`` first for
+                timestamps.
+            first, last: the declared domain, every day from one to the other, as dates or texts such as
                 ``2025-12-01``; both or neither.
 
         Raises:
@@ -263,11 +260,11 @@ class Taxonomy:
 
     @classmethod
     def prefixes(cls, keep: Sequence[int], values: Iterable[object] | None = None) -> Taxonomy:
-        """The first characters of a value, the others masked: ``10115`` → ``101**`` → ``1****`` → ``*``.
+        """Keep the first characters of a value and mask the others: ``10115`` → ``101**`` → ``1****`` → ``*``.
 
         Args:
-            keep: how many characters stay at each level, from level 1 up; each fewer than the one before.
-            values: the declared domain; without it the values are read off a column.
+            keep: the number of characters to keep at each level, from level 1 up; each less than the one before.
+            values: the declared domain; by default the values are read from a column.
         """
         if not keep or any(number < 0 for number in keep) or list(keep) != sorted(set(keep), reverse=True):
             raise TaxonomyError("the numbers of kept characters must be given, not negative, each less than the last")
@@ -276,38 +273,38 @@ class Taxonomy:
 
     @classmethod
     def zip_codes(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """Five-digit postal codes: one more digit masked at each of four levels, then ``*``.
+        """Mask one more digit of five-digit postal codes at each of four levels, then ``*``.
 
         Args:
-            values: the declared domain; without it the values are read off a column.
+            values: the declared domain; by default the values are read from a column.
         """
         return cls.prefixes((4, 3, 2, 1), values)
 
     @classmethod
     def icd10(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """ICD-10 codes: ``E11.65`` → category ``E11`` → chapter ``E00-E90`` → ``*``.
+        """Generalize ICD-10 codes: ``E11.65`` → category ``E11`` → chapter ``E00-E90`` → ``*``.
 
         Args:
-            values: the declared domain; without it the values are read off a column.
+            values: the declared domain; by default the values are read from a column.
         """
         return cls(rules=_ranks("icd10_label", "ICD-10 codes"), values=_declared(values), origin="ICD-10")
 
     @classmethod
     def icd9(cls, values: Iterable[object] | None = None) -> Taxonomy:
-        """ICD-9 diagnosis codes, V and E codes included: ``250.01`` → ``250`` → chapter ``240-279`` → ``*``.
+        """Generalize ICD-9 diagnosis codes, also V and E codes: ``250.01`` → ``250`` → chapter ``240-279`` → ``*``.
 
         Args:
-            values: the declared domain; without it the values are read off a column.
+            values: the declared domain; by default the values are read from a column.
         """
         return cls(rules=_ranks("icd9_label", "ICD-9 codes"), values=_declared(values), origin="ICD-9")
 
     @classmethod
     def ipv4(cls, bits: Sequence[int] = (24, 16, 8), values: Iterable[object] | None = None) -> Taxonomy:
-        """IPv4 addresses by network: ``192.168.17.4`` → ``192.168.17.0/24`` → ... → ``*``.
+        """Generalize IPv4 addresses to networks: ``192.168.17.4`` → ``192.168.17.0/24`` → ... → ``*``.
 
         Args:
             bits: the length of the network's prefix at each level, from level 1 up; each less than the one before.
-            values: the declared domain; without it the values are read off a column.
+            values: the declared domain; by default the values are read from a column.
         """
         if not bits or list(bits) != sorted(set(bits), reverse=True) or bits[0] > IPV4_BITS or bits[-1] < 1:
             raise TaxonomyError("the prefix lengths must be given, between 32 and 1, each less than the last")

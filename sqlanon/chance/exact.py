@@ -128,7 +128,6 @@ Cumulative = tuple[list[int], list[int]]
 
 
 def one_word(words: Words) -> int:
-    """Draw a uniform number below 2^64."""
     return int(words(1)[0])
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
@@ -30,7 +31,22 @@ from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, ShownVa
 from sqlanon.queries.joint_classes import JUDGED
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.recodings import AtNode
-from sqlanon.queries.released_classes import ClassesOfRows, ListedClasses, NodeClasses, ReleasedClasses, class_of
+from sqlanon.queries.released_classes import (
+    CUT_LABELS,
+    CUT_PARTS,
+    ClassesOfRows,
+    CutClasses,
+    ListedClasses,
+    NodeClasses,
+    Predictors,
+    ReleasedClasses,
+    class_of,
+    cut_of,
+    cut_step,
+    noted_labels,
+    noted_parts,
+    rows_without_label,
+)
 from sqlanon.queries.source_rows import UNKNOWN, reference
 
 
@@ -62,8 +78,6 @@ def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list
     for place, release in enumerate(releases):
         bound, labels = release.bound, release.labels
         if isinstance(labels, CutRecord):
-            from sqlanon.joint.cut_classes import cut_classes
-
             found.append(cut_classes(engine, bound, labels, release.released, place))
         elif not isinstance(labels, NodeRecord):
             names = bound.policy.quasi_identifiers
@@ -74,6 +88,23 @@ def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list
             found.append(NodeClasses.of(AtNode(encoding, levels), release.released, place))
         engine.run(found[-1].step)
     return found
+
+
+def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: exp.Expr, place: int) -> CutClasses:
+    """Make the table of the classes of a release at a cut, the release at ``place``.
+
+    Raises:
+        PolicyError: values of the source have no label at the cut.
+    """
+    engine.put(CUT_LABELS, noted_labels(cut))
+    engine.put(CUT_PARTS, noted_parts(cut))
+    relation, predictors = cut_of(place), Predictors.of(cut)
+    engine.run(cut_step(bound.taxonomy, relation))
+    for noted in (CUT_LABELS, CUT_PARTS):
+        engine.drop(noted)
+    unlabelled = rows_without_label(bound.source, predictors, relation)
+    refuse_unlabelled(engine, bound.description, unlabelled, "its release")
+    return CutClasses.of(predictors, bound.source, released, place)
 
 
 def _encoded(engine: Compute, bound: BoundPolicy, others: list[Encoding]) -> Encoding:

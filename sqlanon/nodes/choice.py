@@ -16,12 +16,12 @@ from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.release import FinerNode
 from sqlanon.nodes.counting import NodeCounter, SizesFirst, node_summaries
-from sqlanon.nodes.proofs import Proving, proofs_of
+from sqlanon.nodes.proofs import IntervalProofs, proofs_of
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
 DRY_RUN_ATTAINABLE = 2.0  # the privacy that a dry run assumes for Inverse OLA
-Counter = SizesFirst | Proving  # what answers a search
+Counter = SizesFirst | IntervalProofs  # answers a search
 
 Observer = Callable[[int, int, Inquiry], None]
 """Called before every batch with the number of checked nodes, the size of the lattice, and the inquiry."""
@@ -66,7 +66,7 @@ def problem_and_counter(engine: Compute, table: EncodedTable) -> tuple[SearchPro
     if policy.algorithm == "optimal" and any(map(any, policy.quality.known_bounds(context))):
         proofs = proofs_of(engine, table, counter)
         if proofs is not None:
-            return replace(problem, has_proofs=True), Proving(counter, proofs)
+            return replace(problem, has_proofs=True), proofs
     return problem, counter
 
 

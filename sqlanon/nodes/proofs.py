@@ -50,8 +50,7 @@ class NodeCells:
 
 
 class IntervalProofs:
-    """Proves lower bounds of the rows that all nodes of an interval suppress, with tables in the surrounding scratch
-    scope.
+    """Proves how many rows all nodes of an interval suppress, with tables in the surrounding scratch scope.
 
     All bounds need scores; ``counter`` counts single nodes.
     """
@@ -67,7 +66,11 @@ class IntervalProofs:
         self._row_count = table.context.row_count
         self._prepared: set[str] = set()
 
-    def answer(self, intervals: Sequence[Interval]) -> list[Proof]:
+    def answer(self, inquiry: Inquiry) -> Answers:
+        """Answer inquiries about intervals by proofs, and about nodes by counting."""
+        return self.prove(inquiry.intervals) if inquiry.asks == "proofs" else self._counter.answer(inquiry)
+
+    def prove(self, intervals: Sequence[Interval]) -> list[Proof]:
         nodes = list(dict.fromkeys(high for low, high in intervals if low == high))
         summaries = self._counter.answer(Inquiry(nodes, None, lambda: None, "counts")) if nodes else []
         found = {(each.levels, each.levels): Proof(each.suppressed_rows, each) for each in summaries}
@@ -135,14 +138,3 @@ def proofs_of(engine: Compute, table: EncodedTable, counter: SizesFirst) -> Inte
     proofs = IntervalProofs(engine, table, counter)
     halfway = tuple((least + most) // 2 for least, most in zip(lattice.bottom, lattice.top, strict=True))
     return proofs if proofs.are_decisive(halfway) else None
-
-
-class Proving:
-    """Answers inquiries about nodes by counting, and about intervals by proofs."""
-
-    def __init__(self, counter: SizesFirst, proofs: IntervalProofs) -> None:
-        self._counter = counter
-        self._proofs = proofs
-
-    def answer(self, inquiry: Inquiry) -> Answers:
-        return self._proofs.answer(inquiry.intervals) if inquiry.asks == "proofs" else self._counter.answer(inquiry)

@@ -100,7 +100,6 @@ def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:
 
 
 def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
-    """Test whether a class keeps all of these bounds."""
     comparisons = {">=": ge, "<=": le, "<": lt}
     return all_of([comparisons[bound.comparison](measure_of(encoding, bound), bound.threshold) for bound in bounds])
 

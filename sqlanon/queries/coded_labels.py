@@ -113,7 +113,6 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
 
 
 def value_types(encoding: Encoding) -> list[exp.Create]:
-    """Make the ENUM types of values from the labels."""
     known = is_there(column(VALUE))
     return [
         enum_type(name, at_level(encoding, position, 0, [column(VALUE)], known.copy()).distinct(copy=False), VALUE)
@@ -160,12 +159,10 @@ def sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
 
 
 def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
-    """Rank distinct values from 1."""
     return exp.Window(this=f.dense_rank(), order=ascending(*values, nulls_first=nulls_first))
 
 
 def with_information(encoding: Encoding) -> Encoding:
-    """Return the encoding with the table of labels that includes their information."""
     return replace(encoding, labels=Relation("anon_informed_labels", "node"))
 
 

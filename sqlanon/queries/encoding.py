@@ -73,7 +73,6 @@ class KeyLayout:
 
     @cached_property
     def _label_masks(self) -> dict[tuple[int, int], dict[int, int]]:
-        """The masks of every level: its own field and the fields of all levels above."""
         found: dict[tuple[int, int], dict[int, int]] = {}
         for (position, depth), place in sorted(self.fields.items(), reverse=True):
             masks = {place.word: place.mask} if place.width else {}
@@ -260,7 +259,6 @@ class Encoding:
 
     @property
     def sensitive_labels(self) -> tuple[str, ...]:
-        """The columns with the codes of labels of sensitive values."""
         names = self.spec.labelled
         return tuple(self.sensitive_label(name, depth) for name in names for depth in self.sensitive_depths(name))
 
@@ -313,7 +311,6 @@ class Encoding:
         return f"anon_label_type_{position}"
 
     def published_type(self, name: str) -> str:
-        """Name the temporary ENUM type of the published texts of a column."""
         place = [found.name for found in self.spec.columns].index(name)
         return f"anon_published_type_{place}"
 

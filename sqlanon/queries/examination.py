@@ -137,7 +137,6 @@ def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
 
 
 def judged_cells(encoding: Encoding, levels: Levels) -> Step:
-    """Make :data:`JUDGED_CELLS` at a node."""
     masks = encoding.keys.node_masks(levels)
     return SQL.step(
         JUDGED_CELLS,

@@ -66,7 +66,6 @@ class Grouping:
 
 
 def measure_column(encoding: Encoding, measure: Measure) -> str:
-    """Name the column of the class relation that holds a measure."""
     if measure == CLASS_SIZE:
         return INDIVIDUALS if encoding.spec.individual else CLASS_ROWS
     return f"anon_measure_{encoding.measures.index(measure)}"

@@ -135,7 +135,6 @@ def no_rows(release: ListedClasses, keys: Sequence[str], persons: Relation) -> S
 def persons_by_rows(
     made: Relation, persons: Relation, rows: Relation, keys: Sequence[str], release: ListedClasses
 ) -> Step:
-    """Make the persons with the classes of their rows in a release."""
     names = persons_by(keys)
     return SQL.step(made, "persons_by_rows", persons=persons, rows=rows, persons_by=names, name=release.name)
 
@@ -250,7 +249,6 @@ def shown_classes(classes: Sequence[str]) -> exp.Select:
 
 
 def withheld_persons(recoding: AtNode) -> Step:
-    """Make :data:`WITHHELD_PERSONS` from the kept classes of a run."""
     encoding = recoding.encoding
     masks = {encoding.key(word): mask for word, mask in encoding.keys.node_masks(recoding.levels).items()}
     words = [aliased(bits(column(name), number(mask)), name) for name, mask in masks.items()]

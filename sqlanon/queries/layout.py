@@ -177,12 +177,10 @@ def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Qu
 
 
 def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
-    """Make the type of the published texts of a column."""
     value = published_texts(encoding)[name]
     texts = select([aliased(text(value), "label")], rows).where(is_there(value), copy=False)
     return enum_type(encoding.published_type(name), texts.distinct(copy=False), "label")
 
 
 def as_typed(encoding: Encoding, name: str) -> exp.Cast:
-    """Cast a column of texts to the type of its published texts."""
     return exp.Cast(this=published_texts(encoding)[name], to=own_type(encoding.published_type(name)))

@@ -70,7 +70,6 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
 
 
 def rows_without(table: exp.Expr, name: str, label: str) -> exp.Query:
-    """Select the rows of a table without a label in a column."""
     has_other = exp.NullSafeNEQ(this=exact_text(column(name)), expression=string(label))
     return select([exp.Star()], table.copy()).where(has_other, copy=False)
 
@@ -130,7 +129,6 @@ def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Sele
 
 
 def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Subquery:
-    """Generalize the quasi-identifiers of a table to a node."""
     query = table_call("generalize", table.copy(), level_map(node))
     columns: list[exp.Expr] = [column(name) for name in node]
     return subquery(select(columns, subquery(taxonomies.at(query, taxonomy), "anon_rows")), "anon_generalized")

@@ -106,7 +106,6 @@ UNSEEN = Relation("anon_unseen", "cell")
 
 
 def combinations(recoding: Recoding) -> Step:
-    """Make :data:`COMBINATIONS` of a recoding."""
     encoding, raw = recoding.encoding, _raw_values(recoding.encoding)
     values = [encoding.sensitive(name) for name in encoding.spec.protected]
     any_raw = [aliased(exp.AnyValue(this=column(name)), name) for name in raw]

@@ -88,7 +88,6 @@ class Recoding(ABC):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The code columns that define classes."""
         return tuple(name for _, name in self.code_columns())
 
     def label(self, position: int) -> exp.Alias:

@@ -263,7 +263,6 @@ def noted_labels(cut: CutRecord) -> pa.Table:
 
 
 def noted_parts(cut: CutRecord) -> pa.Table:
-    """The rows of :data:`CUT_PARTS`."""
     import pyarrow as pa
 
     rows: list[tuple[str, float | None, float | None, str]] = [
@@ -332,5 +331,4 @@ class CutClasses(ClassesOfRows):
 
 
 def cut_of(place: int) -> Relation:
-    """Name the cut of a release as a table."""
     return Relation(f"anon_cut_of_release_{place}", "node")

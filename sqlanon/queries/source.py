@@ -91,7 +91,6 @@ class TaxonomyShape:
 
     @property
     def height(self) -> int:
-        """The number of the top level."""
         return len(self.label_counts) - 1
 
 
@@ -205,7 +204,6 @@ def spelled(
 
 
 def typed(relation: exp.Expr, replaced: Mapping[str, exp.Expr], name: str = "anon_typed") -> exp.Subquery:
-    """Replace columns of a relation by values."""
     values = [aliased(value, each) for each, value in replaced.items()]
     return subquery(select([exp.Star(replace=values)], relation.copy()), name)
 

@@ -180,7 +180,6 @@ def _unknown(place: int) -> str:
 
 
 def person_key(place: int) -> str:
-    """Name the column of :data:`PERSONS` with one of the keys."""
     return f"anon_person_{place}"
 
 
@@ -206,12 +205,10 @@ def reference(persons: Relation | exp.Query, name: str, *, with_texts: bool) -> 
 
 
 def person_value(value: exp.Expr, as_text: bool) -> exp.Expr:
-    """Return a key of persons in the form that releases compare."""
     return exact_text(value) if as_text else value
 
 
 def persons_by(keys: Sequence[str]) -> list[str]:
-    """Name the key columns of persons."""
     return [*map(person_key, range(len(keys)))]
 
 

@@ -79,7 +79,6 @@ def sampled(source: exp.Expr, most: int) -> Step:
 
 
 def profile(source: exp.Expr, columns: Sequence[SourceColumn]) -> Step:
-    """Make :data:`PROFILE`, a row per column by its place."""
     types: dict[str, dict[int, SourceColumn]] = {}
     for place, found in enumerate(columns):
         types.setdefault(found.type, {})[place] = found
@@ -242,7 +241,6 @@ def total_rows(source: exp.Expr, columns: Sequence[str]) -> exp.Query:
 
 
 def without_totals(columns: Sequence[str]) -> exp.Expr:
-    """Return the condition that excludes lines of totals."""
     return exp.not_(exp.In(this=_first_text(columns), expressions=[*map(string, WORDS_OF_TOTALS.split(","))]))
 
 

@@ -239,7 +239,6 @@ class _Summary:
         self._fill_in(known)
 
     def of(self, classes: exp.Query) -> exp.Select:
-        """Summarize nodes from their classes."""
         table = self.query.find(exp.Table)
         assert table is not None
         table.replace(subquery(self.judged(classes), table.name))
@@ -326,6 +325,5 @@ def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
 
 
 def worst_of(encoding: Encoding, bound: Bound) -> exp.Expr:
-    """Aggregate the worst measure of classes."""
     aggregate = exp.Min if bound.at_least else exp.Max
     return aggregate(this=measure_of(encoding, bound))

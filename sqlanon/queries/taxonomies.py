@@ -61,12 +61,10 @@ def origin_table(taxonomy: exp.Table) -> exp.Table:
 
 
 def domains_of(taxonomy: exp.Table) -> exp.Table:
-    """Name the table of domains: declared, stated or observed."""
     return beside(taxonomy, "taxonomy_domain")
 
 
 def beside(taxonomy: exp.Table, name: str) -> exp.Table:
-    """Name a table in the schema of the taxonomies."""
     found = taxonomy.copy()
     found.set("this", identifier(name))
     return found
@@ -100,7 +98,6 @@ def leaves_of(taxonomy: exp.Table) -> exp.Table:
 
 
 def removal(table: exp.Table, attributes: Sequence[str]) -> exp.Delete:
-    """Delete the rows of some attributes from a table about taxonomies."""
     return exp.delete(table.copy(), where=_is_one_of(column("attribute"), attributes))
 
 
@@ -192,7 +189,6 @@ def values_with_rows(source: exp.Expr, name: str) -> exp.Select:
 
 
 def items_of(source: exp.Expr, name: str) -> exp.Subquery:
-    """Return a source with a row per item of a list column."""
     return subquery(SQL.query("items", source=source, name=name), "anon_items")
 
 
@@ -248,7 +244,6 @@ def integers(domain: IntegerRange, occurring: Sequence[tuple[exp.Expr, str]] = (
 
 
 def days(domain: DateRange) -> exp.Query:
-    """Select every day of a declared range of dates, as text."""
     return SQL.query("days", first=string(domain.first.isoformat()), last=string(domain.last.isoformat()))
 
 

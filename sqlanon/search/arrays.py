@@ -69,7 +69,6 @@ def minimal(upper: Mask) -> Iterator[Index]:
 
 
 def indexes(mask: Mask) -> Iterator[Index]:
-    """Yield the marked nodes, in lexicographic order."""
     for index in np.argwhere(mask):
         yield tuple(int(step) for step in index)
 

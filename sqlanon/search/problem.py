@@ -46,7 +46,6 @@ class SearchProblem:
         return within and summary.kept_class_count > 0 and not summary.rejected
 
     def loss(self, summary: NodeSummary) -> float:
-        """Return the loss of a checked node."""
         if self.quality.label_losses and not self.needs_labels(summary):
             return self.quality.bound_above(summary, self.context)
         return self.quality.loss(summary, self.context)

@@ -67,52 +67,31 @@ def samarati(problem: SearchProblem) -> Search:
     Source: Samarati 2001. All heights above a satisfying node have one, too, if privacy models are monotonic.
     """
     knowledge = Knowledge(problem, region_of(problem), monotonic=True)
-    heights = _Heights(knowledge)
     bottom, top = problem.context.lattice.bottom, problem.context.lattice.top
+    satisfying: dict[int, list[NodeSummary]] = defaultdict(list)  # by height
+    unchecked: dict[int, Iterator[list[Levels]]] = {}
+
+    def check(height: int, *, to_the_end: bool) -> Part:
+        """Check the unchecked nodes of a height, all of them or until a batch has a satisfying one."""
+        for batch in unchecked.setdefault(height, batches(at_height(bottom, top, height))):
+            for summary in (yield knowledge.ask(batch)):
+                if knowledge.learn(summary):
+                    satisfying[height].append(summary)
+            if satisfying[height] and not to_the_end:
+                return
+
     least, most = sum(bottom), sum(top)
     with suppress(SearchStopped):
         while least < most:
             middle = (least + most) // 2
-            yield from heights.check_until_one_satisfies(middle)
-            if heights.satisfying[middle]:
+            yield from check(middle, to_the_end=False)
+            if satisfying[middle]:
                 most = middle
             else:
                 least = middle + 1
-        yield from heights.check_rest(least)
-        return knowledge.outcome(heights.satisfying[least])
+        yield from check(least, to_the_end=True)
+        return knowledge.outcome(satisfying[least])
     return knowledge.outcome()
-
-
-class _Heights:
-    """The unchecked and the satisfying nodes by height."""
-
-    def __init__(self, knowledge: Knowledge) -> None:
-        self.satisfying: dict[int, list[NodeSummary]] = defaultdict(list)
-        self._knowledge = knowledge
-        self._unchecked: dict[int, Iterator[list[Levels]]] = {}
-
-    def check_until_one_satisfies(self, height: int) -> Part:
-        """Check the nodes of a height, in batches, until a batch has a satisfying one."""
-        for batch in self._batches(height):
-            yield from self._check(height, batch)
-            if self.satisfying[height]:
-                return
-
-    def check_rest(self, height: int) -> Part:
-        """Check the remaining nodes of a height."""
-        for batch in self._batches(height):
-            yield from self._check(height, batch)
-
-    def _check(self, height: int, batch: list[Levels]) -> Part:
-        for summary in (yield self._knowledge.ask(batch)):
-            if self._knowledge.learn(summary):
-                self.satisfying[height].append(summary)
-
-    def _batches(self, height: int) -> Iterator[list[Levels]]:
-        lattice = self._knowledge.problem.context.lattice
-        if height not in self._unchecked:
-            self._unchecked[height] = batches(at_height(lattice.bottom, lattice.top, height))
-        return self._unchecked[height]
 
 
 def incognito(problem: SearchProblem) -> Search:

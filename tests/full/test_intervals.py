@@ -83,7 +83,7 @@ def test_every_node_of_an_interval_suppresses_the_rows_that_are_proven(run: Run,
         found = prover(table)
         assume(found is not None)
         assert found is not None
-        for (low, high), proof in zip(intervals, found.answer(intervals), strict=True):
+        for (low, high), proof in zip(intervals, found.prove(intervals), strict=True):
             between = itertools.product(*(range(least, most + 1) for least, most in zip(low, high, strict=True)))
             fewest = min(suppressed[levels] for levels in between)
             event("nothing" if not proof.suppressed_rows else "all" if proof.suppressed_rows == fewest else "a part")
@@ -119,7 +119,7 @@ def test_no_way_to_group_cells_suppresses_fewer_rows(run: Run) -> None:
     with encoded(run, -1) as table:
         found = prover(table)
         assert found is not None
-        proven = found.answer([((0,), (1,))])[0].suppressed_rows
+        proven = found.prove([((0,), (1,))])[0].suppressed_rows
     event("nothing" if not proven else "all" if proven == fewest else "a part")
     assert proven <= fewest
 

@@ -59,7 +59,6 @@ class Queries:
     roles: Mapping[str, Role] = field(default_factory=dict)  # a query takes the ones that it mentions
 
     def given(self, **roles: Role) -> Queries:
-        """Return the queries with more roles filled."""
         return Queries(self.file, {**self.roles, **roles})
 
     def query(self, name: str, without: Container[str] = (), /, **roles: Role) -> exp.Select:

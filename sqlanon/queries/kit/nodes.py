@@ -77,7 +77,6 @@ def all_columns(table: str) -> exp.Column:
 
 
 def aliased(expression: exp.Expr, name: str) -> exp.Alias:
-    """``expression AS "name"``."""
     return exp.Alias(this=expression, alias=identifier(name))
 
 
@@ -92,7 +91,6 @@ def select(columns: Iterable[exp.Expr], relation: exp.Expr) -> exp.Select:
 
 
 def grouped(query: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
-    """Add ``GROUP BY keys``, if there are any."""
     if keys:
         query.set("group", exp.Group(expressions=list(keys)))
     return query
@@ -111,7 +109,6 @@ def given_lists(names: Sequence[str]) -> exp.Select:
 
 
 def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
-    """Append ``CROSS JOIN relation`` in place."""
     query.append("joins", exp.Join(this=relation, kind="CROSS"))
     return query
 
@@ -147,7 +144,6 @@ def ascending(*keys: exp.Expr, nulls_first: bool = False) -> exp.Order:
 
 
 def union_all(queries: Iterable[exp.Query]) -> exp.Query:
-    """``query UNION ALL query ...``."""
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
 
 
@@ -157,12 +153,10 @@ def union_by_name(queries: Iterable[exp.Query]) -> exp.Query:
 
 
 def called(relation: exp.Expr, alias: str) -> exp.Expr:
-    """Copy a table or derived table under another name."""
     return exp.alias_(relation, alias, table=True)
 
 
 def subquery(query: exp.Query, alias: str) -> exp.Subquery:
-    """``(query) AS "alias"``."""
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
 
 
@@ -196,7 +190,6 @@ def listed(texts: Sequence[str], name: str) -> exp.Subquery:
 
 
 def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
-    """Cast to a type of DuckDB."""
     return exp.cast(expression, _type(type_name).copy(), copy=False)
 
 
@@ -212,7 +205,6 @@ def create_table(table: exp.Table, query: exp.Query, *, replace: bool = False) -
 
 
 def drop_table(table: exp.Table) -> exp.Drop:
-    """``DROP TABLE IF EXISTS table``."""
     return exp.Drop(tables=[table], kind="TABLE", exists=True)
 
 
@@ -280,7 +272,6 @@ def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:
 
 
 def count_rows() -> exp.Count:
-    """``count(*)``."""
     return exp.Count(this=exp.Star(), big_int=True)
 
 
@@ -290,12 +281,10 @@ def counted_rows(relation: exp.Expr) -> exp.Select:
 
 
 def count_distinct(expression: exp.Expr) -> exp.Count:
-    """``count(DISTINCT expression)``."""
     return exp.Count(this=exp.Distinct(expressions=[expression]), big_int=True)
 
 
 def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
-    """``aggregate FILTER (WHERE condition)``."""
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
 
 

@@ -101,7 +101,6 @@ class Box(NamedTuple):
     bound: float  # a lower bound of losses
 
     def nodes(self) -> Iterator[Node]:
-        """Yield the nodes in lexicographic order."""
         return itertools.product(*(range(least, most + 1) for least, most in zip(self.low, self.high, strict=True)))
 
 

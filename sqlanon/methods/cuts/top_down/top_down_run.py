@@ -12,7 +12,7 @@ from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
-from sqlanon.joint.cut_classes import cut_classes
+from sqlanon.joint.persons import cut_classes
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Cut

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.release import RowCounts
-from sqlanon.queries.kit.macros import schema_statements
 from tests import oracle
+from tests.case_tables import fill, make_schema
 from tests.conftest import clinic_policy
 from tests.effort import examples
 from tests.exercises import public_cut
@@ -175,8 +175,7 @@ def tasks(draw: st.DrawFn) -> Task:
 def session() -> sa.Session:
     """One session for all examples, each of which replaces its table and its taxonomies."""
     connection = duckdb.connect(config={"threads": 1})
-    for statement in schema_statements():
-        connection.execute(statement)
+    make_schema(connection)
     return sa.connect(connection)
 
 
@@ -184,7 +183,7 @@ def session() -> sa.Session:
 @given(tasks())
 def test_against_the_oracle(task: Task) -> None:
     case, connection = task.case, session().connection
-    given_table(connection, case)
+    fill(connection, case)
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(
         quasi_identifiers=case.quasi_identifiers,
@@ -207,17 +206,3 @@ def test_against_the_oracle(task: Task) -> None:
     assert json.loads(comment[0])["sqlanon"]["labels"]["labels"] == {
         name: [list(each) for each in cut] for name, cut in task.cut.items()
     }
-
-
-def given_table(connection: duckdb.DuckDBPyConnection, case: Case) -> None:
-    definitions = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" {kind}' for name, kind in case.columns.items())
-    connection.execute(f"CREATE OR REPLACE TABLE given ({definitions})")
-    places = ", ".join("?" for _ in case.columns)
-    rows = [[row[name] for name in case.columns] for row in case.rows]
-    connection.executemany(f"INSERT INTO given VALUES ({places})", rows)
-    connection.execute("DELETE FROM anon.taxonomy")
-    connection.execute("DELETE FROM anon.taxonomy_domain")
-    connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", oracle.taxonomy_rows(case.taxonomies))
-    connection.executemany(
-        "INSERT INTO anon.taxonomy_domain VALUES (?, 'declared')", [[name] for name in case.taxonomies]
-    )

@@ -180,38 +180,46 @@ class TestWrittenValues:
         assert session.measure("folk.csv", given).models[1].attained == 3
 
 
+def lines(names: str, rows: Sequence[str], copies: int = 20, last: Sequence[str] = ()) -> bytes:
+    """A file with some rows in turns, and others at its end."""
+    return "\n".join([names, *rows * copies, *last, ""]).encode()
+
+
 LATE = 20_600
-"""Rows before the odd ones: more than DuckDB looks at before it takes a type."""
+"""Rows of one kind before others: more than DuckDB looks at before it takes a type."""
 
 
-def late(column: str, usual: Sequence[str], odd: Sequence[str]) -> str:
-    """A CSV whose odd values come late."""
-    lines = [f"{usual[row % len(usual)]},{'mf'[row % 2]}" for row in range(LATE)]
-    return "\n".join([f"{column},sex", *lines, *(f"{each},m" for each in odd for _ in range(10)), ""])
+def late(names: str, rows: Sequence[str], last: Sequence[str]) -> bytes:
+    """A packed file whose odd rows come late."""
+    return gzip.compress(lines(names, rows, LATE // len(rows), last * 10))
 
 
-class TestLateValues:
-    @pytest.mark.parametrize(
-        ("usual", "odd", "kept"),
-        [
-            (["1", "2"], ["0.4", "0.45", "1.5"], ["0.4", "0.45", "1.5"]),
-            (["90210", "60614"], ["02139"], ["02139"]),
-            (["2024-01-01"], ["2024-05-05 10:30:00"], ["2024-05-05 10:30:00"]),
-            (["nurse", "cook"], ['"farmer, retired"'], ["farmer, retired"]),
-            (["nurse", "cook"], ['"nurse"'], []),
-            (["20", "21"], ["NA", "-"], ["NA", "-"]),
-        ],
-    )
-    def test_they_stay_as_they_are(
-        self, session: sa.Session, tmp_path: Path, usual: list[str], odd: list[str], kept: list[str]
-    ) -> None:
-        with gzip.open(tmp_path / "late.csv.gz", "wt") as file:
-            file.write(late("value", usual, odd))
-        sex = {"sex": {"kind": "flat", "values": ["m", "f"]}}
-        wanted = sa.Policy(quasi_identifiers=["sex"], insensitive=["value"], privacy=[sa.KAnonymity(5)], taxonomies=sex)
-        session.anonymize("late.csv.gz", wanted, "released")
-        found = session.connection.execute("SELECT DISTINCT value::VARCHAR FROM released").fetchall()
-        assert {value for (value,) in found} == {*usual, *kept}
+READ: dict[str, tuple[bytes, dict[str, str]]] = {
+    "thousands.csv": (lines("alter;gehalt", ["30;1.100,50", "31;2.107,50"]), {"gehalt": "1.100,50 2.107,50"}),
+    "missing_na.csv": (lines("id,age", ["0,NA", "1,41"]), {"age": "41 NA"}),
+    "missing_dot.csv": (lines("age,income", [".,.", "41,1007"]), {"age": ". 41", "income": ". 1007"}),
+    "pandas_index.csv": (lines(",sex", ["0,male", "1,female"]), {"column0": "0 1", "sex": "female male"}),
+    "r_write_csv.csv": (lines('"","age","sex"', ['"1",NA,"m"', '"2",41,"f"']), {"column0": "1 2", "age": "41 NA"}),
+    "late_decimal.csv.gz": (late("sex,x", ["m,1", "f,2"], ["m,0.4", "f,0.45"]), {"x": "0.4 0.45 1 2"}),
+    "late_zip.csv.gz": (late("zip,sex", ["90210,m", "60614,f"], ["02139,m"]), {"zip": "02139 60614 90210"}),
+    "late_time.csv.gz": (
+        late("t,sex", ["2024-01-01,m"], ["2024-05-05 10:30:00,m"]),
+        {"t": "2024-01-01 2024-05-05_10:30:00"},
+    ),
+    "late_na.csv.gz": (late("age,sex", ["20,m", "21,f"], ["NA,m"]), {"age": "20 21 NA"}),
+    "late_quoted_comma.csv.gz": (late("job,sex", ["nurse,m"], ['"farmer, ex",m']), {"job": "farmer,_ex nurse"}),
+    "late_quotes_kept.csv.gz": (late("job,sex", ["nurse,m", "cook,f"], ['"nurse",m']), {"job": "cook nurse"}),
+}
+"""By the name of a file what is in it, and the texts of some columns: distinct, in their order, with _ for blanks."""
+
+
+def test_columns_with_gaps_and_odd_values(session: sa.Session) -> None:
+    for name, (content, expected) in READ.items():
+        Path(name).write_bytes(content)
+        relation = engine_of(session).resolve(name).relation.sql("duckdb")
+        for column, found in expected.items():
+            query = f'SELECT DISTINCT "{column}"::VARCHAR AS text FROM {relation}'
+            assert " ".join(text.replace(" ", "_") for (text,) in fetched(session, query)) == found, name
 
 
 class TestNumbersAndDays:
@@ -261,29 +269,39 @@ REFUSED = {
     "a,b,\n1,2\n3,4\n": "line 2 of odd.csv has 2 fields where the first line has 3",
     "Report of 2024\n\na,b\n1,2\n": "line 3 of odd.csv has more where the first line has 1",
     "1,2\n3,4\n": "the first line of odd.csv is not a header: it has no letters",
-    "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "its fields also occur in other rows",
+    "Bonn,nurse\nTrier,cook\nBonn,cook\nTrier,nurse\n": "fields also occur in other rows; add one, or give the names",
     "\na, b\n1,2\n": "is not a header: it is empty",
     "sep=;\na;b\n1;2\n": "it gives the delimiter for Excel",
     'q,"a\nb"\nx,1\n': "a name in it has a line break",
     "Jane Roe,34\nJohn Doe,35\nAnn Poe,36\n": "it has numbers or days where other lines have them",
     'a,b\n1,"x"y\n': "line 2 of odd.csv has a quote that nothing closes",
-    "a,b\nK\udcf6ln,2\n": "line 2 of odd.csv is not UTF-8",
+    "a,b\nK\udcf6ln,2\n": "line 2 of odd.csv is not UTF-8; say what it is by [csv] encoding",
     "": "odd.csv is empty",
 }
 
 
+UNREADABLE: dict[str, tuple[bytes, str]] = {
+    "long.csv": (lines("a,b", ["1," + "x" * 2_100_000], 1), "line 2 of long.csv is longer than 2 MB"),
+    "late.csv": (lines("a,b", ["1,2", "3,4"], 10, ["5"]), "line 22 of late.csv has 1 field where the first line has 2"),
+    "utf16.csv": ("a;b\n".encode("utf-16"), "line 1 of utf16.csv is not UTF-8; say what it is by [csv] encoding"),
+    "plain.txt": (b"a,b", "plain.txt cannot be read: if it is a CSV file, give it a name that ends in"),
+    "packed.csv.bz2": (b"BZh9", "packed.csv.bz2 cannot be read: unpack it, or pack it as .gz or .zst"),
+    "packed.zip": (b"PK", "packed.zip cannot be read: unpack it, or pack it as .gz or .zst"),
+    "survey.sav": (b"$FL2", "survey.sav cannot be read: save it as CSV or Parquet"),
+}
+
+
 class TestLines:
-    def test_lines_that_are_not_of_one_form(self, session: sa.Session) -> None:
-        for text, message in REFUSED.items():
-            Path("odd.csv").write_bytes(text.encode(errors="surrogateescape"))
+    def test_files_that_cannot_be_read(self, session: sa.Session) -> None:
+        odd = [("odd.csv", text.encode(errors="surrogateescape"), message) for text, message in REFUSED.items()]
+        for name, content, message in [*odd, *((name, *each) for name, each in UNREADABLE.items())]:
+            Path(name).write_bytes(content)
             with pytest.raises(sa.EngineError, match=re.escape(message)):
-                engine_of(session).resolve("odd.csv")
+                engine_of(session).resolve(name)
 
     def test_lines_that_are(self, session: sa.Session) -> None:
-        """Names of an index, of years and in quotes, and lines that nothing stands in."""
+        """Names that are years or in quotes, and lines that nothing stands in."""
         read = {
-            ",sex\n0,m\n1,f\n": [("0", "m"), ("1", "f")],
-            '"","age"\n"1",NA\n"2",41\n': [("1", "NA"), ("2", "41")],
             "country,1990\nDE,1990\nFR,1991\n": [("DE", "1990"), ("FR", "1991")],
             "a;b\n1;2\n;\n\n;\n": [("1", "2")],
             'a,b\n1,5" pipe\n': [("1", '5" pipe')],

@@ -9,8 +9,9 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.prepared_tables import MAXIMUM_COLUMNS
+from tests.case_tables import quoted
 from tests.commands import document, sqlanon
-from tests.stories.test_flatten import EVENTS, HOSTILE, ROLES, VALUE, quoted, rows, tables
+from tests.stories.test_flatten import EVENTS, HOSTILE, ROLES, VALUE, rows, tables
 from tests.stories.test_flatten import session as session
 
 

@@ -8,9 +8,10 @@ import sqlglot
 import sqlanon as sa
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT
+from tests.case_tables import quoted
 from tests.fixed_noise import FixedNoise
 from tests.stories import test_generalize
-from tests.stories.test_flatten import VALUE, quoted
+from tests.stories.test_flatten import VALUE
 from tests.stories.test_generalize import JOBS, facts, policy, rows
 from tests.strategies import HOSTILE_NAMES
 

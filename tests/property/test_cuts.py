@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import expand, install_script, macros
 from sqlanon.queries.kit.nodes import DIALECT
+from tests.case_tables import quoted
 from tests.effort import examples
 from tests.strategies import HOSTILE_NAMES
 
@@ -119,10 +120,6 @@ def insert(table: str, rows: list[tuple[Any, ...]]) -> None:
         marks = ", ".join("?" for _ in rows[0])
         values = ", ".join(f"({marks})" for _ in rows)
         connection().execute(f"INSERT INTO {table} VALUES {values}", [value for row in rows for value in row])
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def call(macro: str, case: Case) -> exp.Select:

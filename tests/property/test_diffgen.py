@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.queries.kit.macros import expand
 from sqlanon.queries.kit.nodes import DIALECT
+from tests.case_tables import store
 from tests.effort import examples
 from tests.fixed_noise import FixedNoise
 from tests.naive_diffgen import Case, Labels, Naive, set_threshold
@@ -67,11 +68,8 @@ def cases(draw: st.DrawFn, predictors: int = 3, values: int = 8, rounds: int = 6
 def session_of(case: Case) -> Iterator[sa.Session]:
     types = {name: "BIGINT" if name in case.numbers else "VARCHAR[]" for name in (*case.numbers, *case.sets)}
     with duckdb.connect(config={"threads": 1}) as connection:
-        columns = ", ".join(f'"{name}" {types.get(name, "VARCHAR")}' for name in (*case.order, "target"))
-        connection.execute(f"CREATE TABLE given ({columns})")
-        marks = ", ".join("?" for _ in (*case.order, "target"))
-        for row in case.rows:
-            connection.execute(f"INSERT INTO given VALUES ({marks})", [row[name] for name in (*case.order, "target")])
+        columns = {name: types.get(name, "VARCHAR") for name in (*case.order, "target")}
+        store(connection, "given", columns, case.rows)
         session = sa.connect(connection)
         for name, found in {**case.categories, **case.sets}.items():
             session.taxonomies.load(name, sa.Taxonomy.from_rows([path[::-1] for path in found.paths.values()]))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from tests import brute_force, oracle
 from tests.brute_force import Labels, Task
+from tests.case_tables import quoted, store
 from tests.effort import examples
 from tests.oracle import Rows, Taxonomy
 from tests.search_cases import privacy_models
@@ -139,18 +140,6 @@ def session() -> sa.Session:
     return sa.connect(duckdb.connect(config={"threads": 1}))
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def store(table: str, sequel: Sequel, rows: Rows) -> None:
-    definitions = ", ".join(f"{quoted(name)} {kind}" for name, kind in sequel.columns.items())
-    session().connection.execute(f"CREATE OR REPLACE TABLE {table} ({definitions})")
-    places = ", ".join("?" for _ in sequel.columns)
-    values = [[row[name] for name in sequel.columns] for row in rows]
-    session().connection.executemany(f"INSERT INTO {table} VALUES ({places})", values)
-
-
 def counts_in(relation: str, columns: Sequence[str], rows: str = "count(*)") -> Counter[tuple[Any, ...]]:
     names = ", ".join(map(quoted, columns))
     found = session().connection.execute(f"SELECT {names}, {rows} FROM {relation} GROUP BY {names}").fetchall()
@@ -160,7 +149,7 @@ def counts_in(relation: str, columns: Sequence[str], rows: str = "count(*)") -> 
 @EXAMPLES
 @given(sequel=sequels())
 def test_all_partitions_together_meet_the_policy(sequel: Sequel) -> None:
-    store("source_rows", sequel, sequel.rows)
+    store(session().connection, "source_rows", sequel.columns, sequel.rows)
     for name, taxonomy in sequel.taxonomies.items():
         session().taxonomies.load(name, sa.Taxonomy.from_rows(taxonomy))
     published = Published(sequel)
@@ -182,7 +171,7 @@ def test_all_partitions_together_meet_the_policy(sequel: Sequel) -> None:
 
 def check_partition(sequel: Sequel, published: Published, sidecar: Path, target: str, rows: Rows) -> None:
     """A partition is published as the rule says: every row that can be, and no other."""
-    store("partition_rows", sequel, rows)
+    store(session().connection, "partition_rows", sequel.columns, rows)
     into = sidecar.with_name(f"{target}.parquet")
     expected = published.after(target, rows)
     if expected is None:

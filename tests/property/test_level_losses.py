@@ -16,6 +16,7 @@ from sqlanon.queries import summaries as evaluate
 from sqlanon.queries.encoded_rows import encode_rows
 from sqlanon.queries.encoding import encoding_for
 from tests import oracle
+from tests.case_tables import store
 from tests.effort import examples
 from tests.strategies import Case, cases
 
@@ -27,13 +28,7 @@ def engine() -> Engine:
 
 def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     """What the compiled query says, by quasi-identifier and level."""
-    connection = engine().connection
-    definitions = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" {kind}' for name, kind in case.columns.items())
-    connection.execute(f"CREATE OR REPLACE TABLE raw_data ({definitions})")
-    places = ", ".join("?" for _ in case.columns)
-    connection.executemany(
-        f"INSERT INTO raw_data VALUES ({places})", [[row[name] for name in case.columns] for row in case.rows]
-    )
+    store(engine().connection, "raw_data", case.columns, case.rows)
     made = {name: Taxonomy.from_rows(case.taxonomies[name]) for name in case.quasi_identifiers}
     load(engine(), [TaxonomyLoad(name, taxonomy, None, name) for name, taxonomy in made.items()])
     others = [name for name in case.columns if name not in case.quasi_identifiers]

@@ -14,6 +14,7 @@ import sqlanon as sa
 from sqlanon.methods.local.local_table import UNITS
 from tests import oracle
 from tests.brute_force import Labels
+from tests.case_tables import store
 from tests.effort import examples
 from tests.oracle import Row, Rows
 from tests.property.test_increments import (
@@ -24,7 +25,6 @@ from tests.property.test_increments import (
     check_sidecar,
     sequels,
     session,
-    store,
 )
 
 EXAMPLES = settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -104,7 +104,7 @@ def listed_in(sidecar: Path) -> dict[int, ClassLabels]:
 @EXAMPLES
 @given(sequel=local_sequels())
 def test_rows_go_to_the_class_of_the_least_loss_and_all_partitions_meet_the_policy(sequel: Sequel) -> None:
-    store("source_rows", sequel, sequel.rows)
+    store(session().connection, "source_rows", sequel.columns, sequel.rows)
     for name, taxonomy in sequel.taxonomies.items():
         session().taxonomies.load(name, sa.Taxonomy.from_rows(taxonomy))
     with tempfile.TemporaryDirectory() as folder:

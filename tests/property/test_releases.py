@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.methods.full_domain import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
-from sqlanon.queries.kit.macros import schema_statements
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
+from tests.case_tables import make_schema, store
 from tests.effort import examples
 from tests.in_pieces import reading_in_pieces
 from tests.oracle import Row, Rows, Taxonomy
@@ -188,36 +188,20 @@ def levels(draw: st.DrawFn, heights: Mapping[str, int]) -> dict[str, dict[str, i
 @cache
 def session() -> sa.Session:
     connection = duckdb.connect(config={"threads": 1})
-    for statement in schema_statements():
-        connection.execute(statement)
+    make_schema(connection)
     return sa.connect(connection)
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def load(run: Run) -> None:
-    store("raw_data", run.columns, run.rows)
+    labels = ", ".join("'" + label.replace("'", "''") + "'" for label in ENUM_LABELS)
+    columns = {name: f"ENUM ({labels})" if kind == "ENUM" else kind for name, kind in run.columns.items()}
+    store(session().connection, "raw_data", columns, run.rows)
     names = sorted(run.policy.quasi_identifiers)
-    store("everyone", {name: run.columns[name] for name in names}, run.population)
+    store(session().connection, "everyone", {name: columns[name] for name in names}, run.population)
     known = {name: run.taxonomies[name] for name in (*names, *run.policy.sensitive_taxonomies)}
     # Straight into the table: half of an example's time would go into loading its taxonomies.
     session().connection.execute("DELETE FROM anon.taxonomy")
     session().connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", oracle.taxonomy_rows(known))
-
-
-def store(table: str, columns: Mapping[str, str], rows: Rows) -> None:
-    connection = session().connection
-    labels = ", ".join("'" + label.replace("'", "''") + "'" for label in ENUM_LABELS)
-    kinds = {name: f"ENUM ({labels})" if kind == "ENUM" else kind for name, kind in columns.items()}
-    definitions = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
-    connection.execute(f"CREATE OR REPLACE TABLE {table} ({definitions})")
-    if rows:
-        places = ", ".join("?" for _ in columns)
-        connection.executemany(
-            f"INSERT INTO {table} VALUES ({places})", [[row[name] for name in columns] for row in rows]
-        )
 
 
 def inventory() -> set[tuple[Any, ...]]:

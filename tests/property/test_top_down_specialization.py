@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from tests.case_tables import store
 from tests.effort import examples
 from tests.naive_top_down import Case, Naive
 from tests.property.test_diffgen import labels
@@ -43,13 +44,8 @@ def cases(draw: st.DrawFn) -> Case:
 @contextmanager
 def session_of(case: Case) -> Iterator[sa.Session]:
     with duckdb.connect(config={"threads": 1}) as connection:
-        columns = ", ".join(f'"{name}" {"BIGINT" if name in case.numbers else "VARCHAR"}' for name in case.order)
-        connection.execute(f"CREATE TABLE given ({columns}, target VARCHAR)")
-        marks = ", ".join("?" for _ in (*case.order, "target"))
-        connection.executemany(
-            f"INSERT INTO given VALUES ({marks})",
-            [[row[name] for name in (*case.order, "target")] for row in case.rows],
-        )
+        columns = {name: "BIGINT" if name in case.numbers else "VARCHAR" for name in (*case.order, "target")}
+        store(connection, "given", columns, case.rows)
         session = sa.connect(connection)
         for name, found in case.categories.items():
             session.taxonomies.load(name, sa.Taxonomy.from_rows([path[::-1] for path in found.paths.values()]))

@@ -45,10 +45,6 @@ def tables(path: Path) -> set[str]:
         return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 class TestResult:
     def test_more_events_fewer_events_and_one(self, session: sa.Session) -> None:
         done = session.flatten("events", "patients", **ROLES)

@@ -92,11 +92,7 @@ LISTED = 10  # joint classes with too few persons that are listed
 
 
 def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses:
-    """Return the joint classes of releases, with the ones that are smaller than their policies allow.
-
-    Raises:
-        PolicyError: as :func:`cells_beside`.
-    """
+    """Return the joint classes of releases, with the ones that are smaller than their policies allow."""
     k = min(each.bound.policy.criteria.k for each in releases)
     sources = _with_keys(releases)
     refuse_strangers(engine, sources, as_text=releases[0].as_text)
@@ -117,11 +113,7 @@ def compare(engine: Compute, releases: Sequence[EarlierRelease]) -> JointClasses
 
 
 def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the key columns of a source in its spelling.
-
-    Raises:
-        PolicyError: the source lacks some.
-    """
+    """Return the key columns of a source in its spelling, or refuse a source that lacks some."""
     spelled = {folded(column.name): column.name for column in bound.columns}
     missing = [f'column "{name}" is not there' for name in keys if folded(name) not in spelled]
     if missing:
@@ -185,15 +177,7 @@ COMMON_SHARE = 0.5  # two sources have few persons in common below this share of
 
 # guarded: tests/unit/test_guarded_releases.py
 def refuse_strangers(engine: Compute, sources: Sequence[tuple[BoundPolicy, str]], *, as_text: bool) -> None:
-    """Refuse sources without persons in common, and make the table that :func:`few_in_common` reads.
-
-    Args:
-        sources: each with the column that identifies a person.
-        as_text: whether to compare keys as text.
-
-    Raises:
-        PolicyError: no chain of sources with persons in common connects all of them.
-    """
+    """Refuse sources that no chain of common persons connects, and make the table for :func:`few_in_common`."""
     if not sources:
         return
     read = [(bound.source, key) for bound, key in sources]

@@ -116,13 +116,7 @@ def refuse_unmet(
     values: PersonValues,
     others: Mapping[str, Policy],
 ) -> None:
-    """Refuse earlier releases whose joint classes violate a policy, which no later release can mend.
-
-    ``classes`` are columns of persons, ``others`` the policies of these releases by name.
-
-    Raises:
-        UnsatisfiableError: some do.
-    """
+    """Refuse earlier releases, the ``others``, whose joint classes violate a policy: no later release can mend that."""
     shown = values.shown(bound.policy, dict(enumerate(others.values())))
     with _grouped(engine, bound, classes, values.of_persons(shown), shown, persons.table) as grouping:
         found = _unmet(engine, grouping)

@@ -91,11 +91,7 @@ def release_classes(engine: Compute, releases: Sequence[EarlierRelease]) -> list
 
 
 def cut_classes(engine: Compute, bound: BoundPolicy, cut: CutRecord, released: exp.Expr, place: int) -> CutClasses:
-    """Make the table of the classes of a release at a cut, the release at ``place``.
-
-    Raises:
-        PolicyError: values of the source have no label at the cut.
-    """
+    """Make the table of the classes of a release at a cut, or refuse values of the source without a label there."""
     engine.put(CUT_LABELS, noted_labels(cut))
     engine.put(CUT_PARTS, noted_parts(cut))
     relation, predictors = cut_of(place), Predictors.of(cut)
@@ -131,11 +127,7 @@ def _labelled_by(spec: CellSpec) -> tuple[object, ...]:
 def find_persons(
     engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ClassesOfRows], values: PersonValues
 ) -> Relation:
-    """Make the table of persons by their classes, with their values.
-
-    Raises:
-        PolicyError: as :func:`cells_beside`.
-    """
+    """Make the table of persons by their classes, with their values, or refuse a source that doesn't match."""
     first, persons = releases[0], _persons_of_sources(engine, releases, classes, values)
     for place, (release, found) in enumerate(zip(releases, classes, strict=True)):
         policy, shown = release.bound.policy, [*map(class_of, release.beside), found.name]
@@ -185,11 +177,7 @@ def _with_classes_made_again(
     persons: Relation,
     values: PersonValues,
 ) -> Relation:
-    """Make the table of persons with their rebuilt classes in one of the releases.
-
-    Raises:
-        PolicyError: its source is a different one.
-    """
+    """Make the table of persons with their rebuilt classes in one of the releases."""
     release, keys = releases[classes.place], releases[0].keys
     rows, found = queries.rows_of(classes.place), queries.persons_made_again(classes.place)
     engine.run(queries.no_rows(classes, keys, persons))
@@ -219,11 +207,7 @@ def _with_classes_made_again(
 def _persons_of_sources(
     engine: Compute, releases: Sequence[EarlierRelease], classes: Sequence[ClassesOfRows], values: PersonValues
 ) -> Relation:
-    """Make the table of all persons of the sources, by the classes of their rows.
-
-    Raises:
-        PolicyError: a key has several rows, or none.
-    """
+    """Make the table of all persons of the sources, by the classes of their rows."""
     first, persons, carried = releases[0], queries.persons_of(0), list[str]()
     for place, (release, found) in enumerate(zip(releases, classes, strict=True)):
         read = values.carried(place, release.bound)

@@ -90,11 +90,7 @@ def settled(
     finer: tuple[FinerNode, ...] = (),
     loss_alone: float | None = None,
 ) -> NodeChoice:
-    """Complete the measures of the best node, under the published policy.
-
-    Raises:
-        UnsatisfiableError: the most private release within the loss protects nobody.
-    """
+    """Complete the measures of the best node, under the published policy."""
     if best.attainable is not None:
         table = most_private(table, best.attainable)
         best = node_summaries(engine, table, [best.levels], as_asked=True)[0]
@@ -104,11 +100,7 @@ def settled(
 
 
 def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
-    """Return the table under the policy with the largest k, or the smallest m, that is attainable.
-
-    Raises:
-        UnsatisfiableError: it protects nobody.
-    """
+    """Return the table under the policy with the largest k, or the smallest m, that is attainable."""
     policy = table.bound.policy
     if policy.has_concealing:
         privacy = tuple(

@@ -110,10 +110,7 @@ def node_summaries(
     asked: Asked = "everything",
     as_asked: bool = False,
 ) -> list[NodeSummary]:
-    """Return the summaries of a batch of nodes in its order, from ``cells`` that are rolled up to a node below them.
-
-    For Inverse OLA they include the attainable privacy, unless the models are taken ``as_asked``.
-    """
+    """Return the summaries of nodes in order; for Inverse OLA with the attainable privacy, unless ``as_asked``."""
     query = queries.node_summaries(
         table.encoding,
         batch,
@@ -241,10 +238,7 @@ def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[l
 def examine_nodes(
     engine: Compute, table: EncodedTable, batch: Sequence[Levels], others: Sequence[EncodedTable] = ()
 ) -> list[Examination]:
-    """Examine a batch of nodes in its order; they may lie outside the policy's bounds on levels.
-
-    ``others`` are the cells under other policies, whose summaries are added.
-    """
+    """Examine nodes in order, even outside the policy's bounds on levels, with summaries under other policies."""
     context, encodings = table.context, [other.encoding for other in others]
     query = examine.examined(table.encoding, batch, context.row_count, context.allowed_rows, encodings)
     rows = engine.fetch(query, "nodes of the lattice", "node")

@@ -162,11 +162,7 @@ def encode_table(
 
 
 def make_cells(engine: Compute, encoding: Encoding, *, may_stay: bool = False) -> bool:
-    """Make the cells and the reference values of classes, in pieces if memory is short.
-
-    Returns:
-        whether there were several pieces, between which the source may have changed.
-    """
+    """Make cells and reference values; return whether in pieces, between which the source may have changed."""
     spec = encoding.spec
     pieces: list[exp.Expr] = [spec.source]
     if spec.earlier is None:
@@ -305,11 +301,7 @@ def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
 
 
 def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, known: int) -> None:
-    """Refuse to leave out more rows than the policy allows to be suppressed, or all rows.
-
-    Raises:
-        UnsatisfiableError: with the count of each column, and how to list the values.
-    """
+    """Refuse to leave out more rows than the policy allows to be suppressed, or all rows."""
     policy, rows = bound.policy, known + unknown.suppressed
     allowed = policy.allowed_rows(known, unknown.suppressed)
     if allowed < 0 or (unknown.suppressed and not known):

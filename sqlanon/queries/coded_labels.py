@@ -186,10 +186,7 @@ def root_rows(encoding: Encoding) -> exp.Select:
 
 
 def value_rows(encoding: Encoding) -> exp.Select:
-    """Select position, value, and the rows (or their weight) of each value that occurs, by quasi-identifier.
-
-    Values that a taxonomy lacks count as one: they share a key.
-    """
+    """Select position, value, and rows (or their weight) of occurring values; unknown ones count as one."""
     keys = [*encoding.word_columns]
     counted = ROW_COUNT if encoding.spec.row_weight is None else WEIGHT
     keyed = []

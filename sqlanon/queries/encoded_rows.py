@@ -184,10 +184,7 @@ def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
 def with_leaves(
     encoding: Encoding, query: exp.Select, table: str, positions: Iterable[int] | None = None
 ) -> exp.Select:
-    """Join raw values of a table with their labels at level 0 (``encoding.labels_of``).
-
-    ``positions`` are the quasi-identifiers to look up; None means all.
-    """
+    """Join raw values of a table, at all or some positions, with their labels at level 0 (``encoding.labels_of``)."""
     for position in range(len(encoding.spec.quasi_identifiers)) if positions is None else positions:
         name = encoding.spec.quasi_identifiers[position]
         alias = encoding.labels_of(position)
@@ -199,10 +196,7 @@ def with_leaves(
 
 
 def key_word(encoding: Encoding, word: int, positions: Iterable[int] | None = None) -> exp.Expr:
-    """Return a word of the key of a row that :func:`with_leaves` has joined at these positions.
-
-    Beside earlier releases ``with_persons`` must have joined it, too.
-    """
+    """Return a word of the key of a row, after :func:`with_leaves` and, beside earlier releases, ``with_persons``."""
     positions = range(len(encoding.spec.shapes)) if positions is None else positions
     positions = [place for place in positions if word in encoding.keys.label_masks(place, 0)]
     found: list[exp.Expr] = [column(encoding.key(word), encoding.labels_of(position)) for position in positions]
@@ -212,10 +206,7 @@ def key_word(encoding: Encoding, word: int, positions: Iterable[int] | None = No
 
 
 def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
-    """Select the combinations of raw values in a source, with their number of rows and any weight.
-
-    Grouping by raw values first leaves few combinations to look up.
-    """
+    """Select the combinations of raw values in a source, with rows and any weight; few are left to look up."""
     spec = encoding.spec
     keys = _value_keys(encoding, lambda name: exact_key(name, encoding.traits))
     keys |= {
@@ -250,10 +241,7 @@ def _value_keys(encoding: Encoding, key: Callable[[str], exp.Expr]) -> dict[str,
 
 
 def exact_key(name: str, traits: Mapping[str, Traits]) -> exp.Expr:
-    """Return a column to group by, as text if equal values can have different texts.
-
-    Examples are 0.0 and -0.0, one month and thirty days, or a and A under a collation.
-    """
+    """Return a column to group by, as text if equal values can differ in it, such as 0.0 and -0.0."""
     return column(name) if traits[name].has_one_text else exact_text(column(name))
 
 

@@ -70,10 +70,7 @@ def examined(
 
 
 def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
-    """Select summaries with ``attainable_<bound>``, the strictest value of a bound while all others stay fixed.
-
-    It is NULL if the others alone are too strict for the node.
-    """
+    """Select summaries with ``attainable_<bound>``, its strictest value given the others; NULL if these fail."""
     bounds = encoding.criteria.bounds
     columns, strictest = {}, {}
     for index, bound in enumerate(bounds):
@@ -150,10 +147,7 @@ def judged_cells(encoding: Encoding, levels: Levels) -> Step:
 
 
 def rows_by_label(encoding: Encoding, depths: Mapping[int, int], fewest: int) -> exp.Query:
-    """Select ``position``, ``label``, ``rows`` and ``suppressed_rows`` of labels with at least ``fewest`` rows.
-
-    ``depths`` has a level by position.
-    """
+    """Select ``position``, ``label``, ``rows`` and ``suppressed_rows`` of labels with at least ``fewest`` rows."""
     queries = []
     for position, depth in depths.items():
         masks = encoding.keys.label_masks(position, depth)

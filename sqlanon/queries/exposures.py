@@ -100,10 +100,7 @@ def exposure(encoding: Encoding) -> exp.Query:
 def homogeneous_rows(
     groups: exp.Expr, labels: Sequence[str], traits: Mapping[str, Traits], names: Sequence[str]
 ) -> exp.Query:
-    """Select one row: the published ``rows``, and by column the rows in classes with a single value of it.
-
-    ``groups`` are groups of equal published rows, and ``labels`` the columns that define classes.
-    """
+    """Select one row: the published ``rows``, and by column the rows in classes with one value of it."""
     return SQL.query(
         "homogeneous_rows",
         groups=groups,

@@ -90,10 +90,7 @@ def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before
 
 
 def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
-    """Group all cells at all nodes of a batch, with the node as a further key.
-
-    A batch then takes one plan and one pass, which dominate the time of small tables.
-    """
+    """Group all cells at all nodes of a batch, with the node as a further key: one plan and one pass."""
     words, nodes = masked_nodes(encoding, batch)
     return _by_node(encoding, words, nodes, cells)
 

@@ -46,10 +46,7 @@ Joint = Callable[[str], Sequence[exp.Alias]]
 
 
 def beside_hidden(grouping: Grouping, classes: exp.Select) -> exp.Select:
-    """Add :data:`IS_SHOWN` to the classes of a run, if there are earlier releases and bounds on values.
-
-    The classes must have their key columns then.
-    """
+    """Add :data:`IS_SHOWN` to classes with keys, if there are earlier releases and bounds on values."""
     encoding, earlier = grouping.encoding, grouping.encoding.spec.earlier
     if earlier is None or not encoding.criteria.looks_at_values:
         return classes

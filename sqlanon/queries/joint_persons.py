@@ -224,10 +224,7 @@ def persons_beside(release: ClassesOfRows, keys: Sequence[str], *, as_text: bool
 
 
 def persons_of_rows(release: ClassesOfKeys, encoding: Encoding) -> Step:
-    """Make persons by their classes from the rows of a run, with :data:`ALL_EARLIER` and protected values.
-
-    Compared values become codes from 1 up, with their texts if labels are looked up.
-    """
+    """Make persons by their classes from the rows of a run, with :data:`ALL_EARLIER`, and codes of compared values."""
     spec = encoding.spec
     values, coded = [*spec.protected], [*spec.coded]
     to_code = {*spec.compared} - {*coded}
@@ -274,10 +271,7 @@ def joint_classes(persons: Relation | exp.Query, classes: Sequence[str]) -> Step
 
 
 def joint_class_ranges(classes: Sequence[str]) -> exp.Query:
-    """Select ranges of numbers of :data:`JOINT`, ``first_number`` to ``last_number``, by ``shown_by``.
-
-    ``shown_by`` has, by release, whether it shows them.
-    """
+    """Select ranges of numbers of :data:`JOINT`, ``first_number`` to ``last_number``, by ``shown_by``."""
     return SQL.query("joint_class_ranges", joint=JOINT, are_shown=_are_shown(classes))
 
 

@@ -91,10 +91,7 @@ def _labels(table: exp.Expr, quasi_identifiers: Iterable[str]) -> exp.Select:
 def labels_outside(
     table: exp.Expr, name: str, labels: Sequence[tuple[int | None, str]], taxonomy: Taxonomies
 ) -> exp.Query:
-    """Select one row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column outside a cut.
-
-    Labels of the cut count if the taxonomy has them at their level, or if they have no level.
-    """
+    """Select one row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column outside a cut."""
     of_all = [label for level, label in labels if level is None]
     if of_all:
         return other_labels(table, name, of_all)

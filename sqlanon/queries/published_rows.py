@@ -98,10 +98,7 @@ def expected_groups(encoding: Encoding, beside: Sequence[exp.Alias] = ()) -> exp
 
 
 def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
-    """Select the published rows from ``EQUAL_ROWS``: labels of quasi-identifiers, other columns unchanged.
-
-    ``typed`` are the columns with types of their published texts.
-    """
+    """Select the published rows from ``EQUAL_ROWS``; ``typed`` columns have types of their published texts."""
     shown = [*map(column, encoding.added), *released_columns(encoding, typed)]
     groups = select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table)
     return SQL.query("repeated_rows", groups=groups)

@@ -110,10 +110,7 @@ def known_rows(source: Source, names: Sequence[str], taxonomy: Taxonomies) -> So
 
 
 def without_unknown(rows: exp.Expr, names: Sequence[str], taxonomy: Taxonomies) -> exp.Subquery:
-    """Leave out rows with an unknown value in some columns.
-
-    One condition: DuckDB estimates that each of several keeps a fifth of the rows, and materializes what seems small.
-    """
+    """Leave out rows with an unknown value, by one condition: DuckDB estimates that each of several keeps a fifth."""
     unknown = exp.or_(*(_is_unknown(name, taxonomy) for name in names), copy=False)
     is_known = case(unknown, exp.false(), exp.true())
     return subquery(select([exp.Star()], rows.copy()).where(is_known, copy=False), "anon_known_rows")

@@ -177,10 +177,7 @@ def half(number: int, keys: Sequence[int]) -> tuple[Step, Step]:
 
 
 def set_measures(without: Sequence[int]) -> exp.Query:
-    """Measure the cells by all columns, and then by all columns but each one.
-
-    ``without`` has, for each column, the half without it.
-    """
+    """Measure the cells by all columns, and then by all but each one, with the half ``without`` it."""
     measures = [SQL.query("set_measures", classes=CELLS, size="anon_row_count", place=0)]
     for place, half_without in enumerate(without):
         key = _combined([other for other in range(len(without)) if other != place])
@@ -250,10 +247,7 @@ def _first_text(columns: Sequence[str]) -> exp.Expr:
 
 
 def moment(name: str, kind: str) -> exp.Expr:
-    """Read a text as a day or a point in time, or NULL.
-
-    ``kind`` is a type, for texts in ISO 8601, or an order of :data:`DAY_FORMATS`.
-    """
+    """Read a text as a day or a point in time, or NULL; ``kind`` is a type, for ISO 8601, or of ``DAY_FORMATS``."""
     formats = exp.Array(expressions=[string(each) for each in DAY_FORMATS.get(kind, ISO_FORMATS)])
     read = f.try_strptime(f.trim(column(name)), formats)
     return read if kind == "TIMESTAMP" else cast(read, "DATE")

@@ -59,10 +59,7 @@ OF_CLASSES_ALONE = ("kept_class_count", "certain_suppressed_rows", "rejected")
 
 
 def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
-    """Select classes with certainties and the measures that models bound.
-
-    Values of classes with too few rows aren't measured; they are most values of a node with many classes.
-    """
+    """Select classes with certainties and measures; values of the many too small classes are skipped."""
     criteria = grouping.encoding.criteria
     sizes = [int(bound.required) for bound in criteria.certain_bounds if bound.measure == CLASS_SIZE]
     least = 1 if criteria.counts_individuals else max(sizes, default=1)
@@ -182,10 +179,7 @@ def kept_keys(grouping: Grouping) -> exp.Select:
 
 
 def masked_class(recoding: Recoding, kept: exp.Table) -> exp.Query:
-    """Select one row about the suppressed classes, as the one class that masking would make of them.
-
-    It has ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
-    """
+    """Select one row, ``row_count`` and ``attained_<bound>``: the suppressed classes as one masked class."""
     encoding, grouping = recoding.encoding, recoding.by_code()
     coded = recoding.coded(encoding.cells, encoding.carried)
     suppressed = select([all_columns("anon_cells")], coded).join(
@@ -309,10 +303,7 @@ def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Sel
 
 
 def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
-    """Return the strictest bound that each class meets, and the rows of classes of its node that meet no stricter one.
-
-    A class that violates another model can't be published, and counts as meeting no bound.
-    """
+    """Return the strictest bound that each class meets, none if unpublished, and the rows that meet no stricter one."""
     concealing = [bound for bound in encoding.criteria.bounds if bound.measure.name == "concealing"]
     strictest: exp.Expr = column(measure_column(encoding, CLASS_SIZE))
     if concealing:

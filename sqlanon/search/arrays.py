@@ -35,10 +35,7 @@ def levels_of(nodes: Nodes, lattice: Lattice) -> NDArray[np.int64]:
 
 
 def neighbours(entries: Entries, axis: int) -> Iterator[tuple[Entries, Entries]]:
-    """Yield the entries of each level of an axis and of the next level, as views.
-
-    Axes have few levels, where numpy's own ``accumulate`` is many times slower.
-    """
+    """Yield the entries of each level of an axis and of the next one, as views: faster than numpy's ``accumulate``."""
     levels = np.moveaxis(entries, axis, 0)
     for step in range(1, len(levels)):
         yield levels[step - 1 : step], levels[step : step + 1]

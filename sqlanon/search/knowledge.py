@@ -114,10 +114,7 @@ class Knowledge:
         return self.problem.satisfies(summary) and self.problem.least_loss(summary) <= self.loss + margin(self.loss)
 
     def learn(self, summary: NodeSummary) -> bool:
-        """Record a checked node, and return whether it satisfies the policy.
-
-        The loss of its labels must be known only if it may be the best.
-        """
+        """Record a checked node, and return whether it satisfies; the loss of its labels matters only for the best."""
         satisfies = self.problem.satisfies(summary)
         self.note(summary)
         if self.may_be_best(summary):

@@ -105,10 +105,7 @@ def at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
 
 
 def ola(problem: SearchProblem) -> Search:
-    """Find the k-minimal nodes, which satisfy the policy while no node below them does, and choose the best.
-
-    It asks one node at a time, because each answer decides the next question.
-    """
+    """Find the k-minimal nodes, which satisfy the policy while no node below them does, and choose the best."""
     lattice = problem.context.lattice
     knowledge = Knowledge(problem, DenseRegion(problem), monotonic=True)
     checked: dict[Levels, NodeSummary] = {}
@@ -180,10 +177,7 @@ class _Acceptable:
         return acceptable
 
     def find_maximal(self) -> Maximal:
-        """Return the maximal acceptable nodes, in lexicographic order.
-
-        Acceptable nodes are closed downwards, so the lattice is searched upside down.
-        """
+        """Return the maximal acceptable nodes, lexicographically, by searching the lattice upside down."""
         if self._problem.quality.known:
             mirrored = list(minimal(np.flip(self._known <= self._largest_loss)))
         else:

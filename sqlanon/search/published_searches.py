@@ -40,10 +40,9 @@ def datafly(problem: SearchProblem) -> Search:
 
 
 def _walk(context: LossContext) -> Iterator[Levels]:
-    """Yield nodes from the bottom to the top, each one level above the one before.
+    """Yield nodes from the bottom to the top; of equal counts of labels, the first quasi-identifier goes up first.
 
-    Labels are counted before suppression. Between equal counts the paper leaves the choice open, and the thesis draws;
-    here the first quasi-identifier of the policy wins.
+    The paper leaves ties open, and the thesis draws. Labels are counted before suppression.
     """
     levels, top = context.lattice.bottom, context.lattice.top
     yield levels

@@ -81,10 +81,7 @@ class Branching:
         return gains
 
     def lifted(self, nodes: Levels, low: Levels, ceiling: float) -> Levels:
-        """Raise nodes as long as a check is still expected to rule out everything between ``low`` and them.
-
-        Each step goes where the fewest suppressed rows come back.
-        """
+        """Raise nodes, where the fewest rows come back, while a check is expected to rule out all down to ``low``."""
         enough = self._boxes.enough(low, ceiling)
         lifted, places = nodes.copy(), np.arange(len(nodes))
         going = np.ones(len(nodes), dtype=bool)

@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -52,10 +52,15 @@ def python(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def started(*arguments: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end in a new Python, as a shell does."""
-    command = [sys.executable, "-m", "sqlanon", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment(**settings), capture_output=True, text=True, timeout=60, check=False
-    )
+    return ended([sys.executable, "-m", "sqlanon", *arguments], folder, **settings)
+
+
+def ended(
+    command: Sequence[str], folder: Path, stdout: Any = subprocess.PIPE, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end in a process of its own, in the environment of a command."""
+    pipes: dict[str, Any] = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.run(command, cwd=folder, env=environment(**settings), **pipes, timeout=60, check=False)
 
 
 def document(result: subprocess.CompletedProcess[str]) -> Any:

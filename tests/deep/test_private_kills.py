@@ -1,7 +1,6 @@
 """Private runs that are killed, and two at the same time: what was charged stays, and nothing is released."""
 
 import signal
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
-from tests.commands import environment, started
-from tests.conftest import ROOT
+from tests.commands import ended, started
 from tests.stories import test_epsilon_safe as epsilon_safe
 from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY, TOML, make_warehouse
@@ -20,8 +18,6 @@ from tests.stories.test_private_runs import POLICY, TOML, make_warehouse
 def test_a_killed_run_leaves_its_charge_and_no_release(tmp_path: Path) -> None:
     program = """
 import os, signal, sqlanon as sa
-from tests.stories import test_epsilon_safe as epsilon_safe
-from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY
 def die(event):
     if (event.stage, event.state) == ("release", "started"):
@@ -30,10 +26,7 @@ with sa.connect("w.duckdb") as session:
     session.anonymize("people", POLICY, INTO, progress=die)
 """
     for into in ("released", "released.parquet"):
-        killed = subprocess.run(
-            [sys.executable, "-c", program.replace("INTO", repr(into))],
-            cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60,
-        )  # fmt: skip
+        killed = ended([sys.executable, "-c", program.replace("INTO", repr(into))], tmp_path)
         assert killed.returncode == -signal.SIGKILL
     with sa.connect(tmp_path / "w.duckdb") as session:
         assert session.ledger.spent("people") == sa.Budget(2, "0.02")
@@ -51,8 +44,6 @@ def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(tmp_path: Path) -
     program = """
 import os, signal, sqlanon as sa
 from sqlanon.ledger import ledger_table as table
-from tests.stories import test_epsilon_safe as epsilon_safe
-from tests.stories import test_synthetic as synthetic
 from tests.stories.test_private_runs import POLICY
 first = table.write_note
 def write(engine, path, sha256):
@@ -64,10 +55,7 @@ table.write_note = write
 with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     session.anonymize("people", POLICY, "released")
 """
-    killed = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60,
-    )  # fmt: skip
+    killed = ended([sys.executable, "-c", program], tmp_path)
     assert killed.returncode == -signal.SIGKILL
     with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
         session.anonymize("people", POLICY, "released")
@@ -108,7 +96,7 @@ def test_a_killed_run_of_synthetic_rows_leaves_its_charge_and_the_old_release(tm
         "from sqlanon.cli.app import app\n"
         "app()"
     )
-    done = subprocess.run([sys.executable, "-c", code, *run, "--replace"], cwd=tmp_path, check=False)
+    done = ended([sys.executable, "-c", code, *run, "--replace"], tmp_path)
     assert done.returncode == -signal.SIGKILL
     assert (tmp_path / "r.parquet").read_bytes() == before
     with sa.connect(tmp_path / "w.duckdb") as session:
@@ -129,9 +117,7 @@ def die(event):
 with sa.connect("w.duckdb") as session:
     session.anonymize("people", POLICY, "released", replace="anything", progress=die)
 """
-    killed = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60
-    )
+    killed = ended([sys.executable, "-c", program], tmp_path)
     assert killed.returncode == -signal.SIGKILL
     with sa.connect(tmp_path / "w.duckdb") as session:
         assert session.ledger.spent("people") == sa.Budget("1.1", epsilon_safe.DELTA)

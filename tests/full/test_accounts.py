@@ -19,7 +19,7 @@ from sqlanon.queries import noise as scores
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.full.test_charged_sources import SPENT, account, charge
-from tests.stories.test_private_runs import POLICY, ROLES, TOML
+from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse  # noqa: F401 - for the fixture
 
 
 class TestAccounts:
@@ -38,16 +38,10 @@ class TestAccounts:
         assert session.ledger.knows("people")
         assert not session.ledger.knows("poeple")
 
-    def test_no_account_is_passed_by(self, session: sa.Session, tmp_path: Path) -> None:
+    def test_no_account_is_passed_by(self, session: sa.Session) -> None:
         session.ledger.cap("people", sa.Budget("0.5"))
         with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
             session.anonymize("people", POLICY, "released", dataset="anything")
-        session.close()
-        with (
-            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "fresh.duckdb") as beside,
-            pytest.raises(sa.EngineError, match="a ledger of its own"),
-        ):
-            beside.anonymize("people", POLICY, "released")
 
     def test_a_ledger_that_was_never_written_binds_nobody(self, session: sa.Session, tmp_path: Path) -> None:
         session.close()
@@ -195,7 +189,6 @@ class TestAccounts:
         budget = tmp_path / "budget.duckdb"
         with sa.connect(warehouse, ledger=budget) as session:
             charge(session, "people")
-            old = budget.read_bytes()
             charge(session, "people")
             assert session.ledger.spent("people") == sa.Budget(2, "0.02")
         for read_only in (False, True):
@@ -207,14 +200,6 @@ class TestAccounts:
                 ):
                     with pytest.raises(sa.EngineError, match=r"budget\.duckdb; name it with ledger=|read-only"):
                         call()
-        (tmp_path / "copy.duckdb").write_bytes(old)
-        for other in ("new.duckdb", "copy.duckdb"):
-            with (
-                sa.connect(warehouse, ledger=tmp_path / other) as session,
-                pytest.raises(sa.EngineError, match=r"is not that of this warehouse, or an old copy .*budget\.duckdb"),
-            ):
-                session.anonymize("people", POLICY, "third")
-        assert not (tmp_path / "new.duckdb").exists()
         budget.rename(tmp_path / "moved.duckdb")
         with sa.connect(warehouse, ledger=tmp_path / "moved.duckdb") as session:
             charge(session, "people")

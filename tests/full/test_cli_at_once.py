@@ -18,7 +18,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.lakes import store
-from tests.commands import document, environment, sqlanon
+from tests.commands import document, ended, environment, sqlanon
 from tests.effort import some
 from tests.stories import test_cli
 from tests.stories.test_cli import POLICY, published, tables
@@ -34,10 +34,7 @@ HOSTILE = 'a"b; drop table x --'
 def test_a_reader_that_has_had_enough(clinic: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "sqlanon", *arguments]
-    done = subprocess.run(
-        command, cwd=clinic, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True, check=False
-    )
+    done = ended([sys.executable, "-m", "sqlanon", *arguments], clinic, stdout=writer)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -46,10 +43,7 @@ def test_a_reader_that_has_had_enough(clinic: Path, arguments: list[str]) -> Non
 @pytest.mark.parametrize("arguments", [["schema"], ["releases", "--db", "clinic.duckdb"]])
 def test_a_full_disk_under_stdout_is_reported(clinic: Path, arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "sqlanon", *arguments]
-        result = subprocess.run(
-            command, cwd=clinic, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        result = ended([sys.executable, "-m", "sqlanon", *arguments], clinic, stdout=full)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
     assert "cannot be written" in result.stderr
@@ -57,11 +51,8 @@ def test_a_full_disk_under_stdout_is_reported(clinic: Path, arguments: list[str]
 
 def test_an_output_that_is_not_open_for_writing(clinic: Path) -> None:
     for arguments in (["--help"], ["run", "--help"], ["guide"]):
-        command = [sys.executable, "-m", "sqlanon", *arguments]
         with Path(os.devnull).open() as shut:
-            done = subprocess.run(
-                command, cwd=clinic, env=environment(), stdout=shut, stderr=subprocess.PIPE, text=True, check=False
-            )
+            done = ended([sys.executable, "-m", "sqlanon", *arguments], clinic, stdout=shut)
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
         assert "the output cannot be written" in done.stderr
 
@@ -239,9 +230,7 @@ def started_with(changes: str, clinic: Path) -> subprocess.CompletedProcess[str]
         f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app, main\n"
         f"given = app.command_line\n{changes}main()"
     )
-    return subprocess.run(
-        [sys.executable, "-c", program], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
-    )
+    return ended([sys.executable, "-c", program], clinic)
 
 
 INTERRUPTIONS = {

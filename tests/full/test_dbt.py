@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.commands import DBT, environment
+from tests.commands import DBT, ended
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(not DBT.exists(), reason="dbt is not installed here: pip install -e '.[dbt]'")
@@ -135,10 +135,7 @@ def schema() -> dict[str, Any]:
 
 
 def dbt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(DBT), *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment(DO_NOT_TRACK="1"), capture_output=True, text=True, check=False
-    )
+    return ended([str(DBT), *arguments], folder, DO_NOT_TRACK="1")
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +166,7 @@ def answers(project: Path) -> list[tuple[bool, dict[str, tuple[str, str | None]]
         ["build", "--target", "memory", "--exclude", DOCUMENTED, NOT_RELEASED, *NAMES],
         ["test", "--target", "bare", "--select", "met"],
     ]
-    settings = environment(DO_NOT_TRACK="1")
-    command = [sys.executable, "-c", CALLS, json.dumps(calls)]
-    done = subprocess.run(command, cwd=project, env=settings, capture_output=True, text=True, check=False)
+    done = ended([sys.executable, "-c", CALLS, json.dumps(calls)], project, DO_NOT_TRACK="1")
     assert done.returncode == 0, done.stdout + done.stderr
     found: list[Any] = json.loads((project / "answers.json").read_text())
     return found

@@ -14,7 +14,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods import stages as progress
-from tests.commands import environment, sqlanon
+from tests.commands import ended, environment, sqlanon
 
 DIGITS = {"kind": "flat", "values": [*range(10)]}
 NUMBERS = (
@@ -227,10 +227,7 @@ def events(stderr: str) -> list[dict[str, Any]]:
 
 def test_all_of_a_run(lake: Path) -> None:
     old = (lake / "old.parquet").read_bytes()
-    done = subprocess.run(
-        command("quick.toml", "--events", "--json"),
-        cwd=lake, env=environment(), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = ended(command("quick.toml", "--events", "--json"), lake)
     (lake / "old.parquet").write_bytes(old)
     written = events(done.stderr)
     assert written[-1] == {"event": "done", "exit_code": 0}

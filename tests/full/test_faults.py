@@ -16,7 +16,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.nodes.roll_up import RollUps
-from tests.conftest import ROOT
+from tests.commands import ended
 
 SOURCE = "SELECT i % 10 AS i FROM range(100) AS r (i)"
 POLICY = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)], taxonomies={"i": "flat"})
@@ -42,8 +42,7 @@ def cut_short(into: str, moment: str, number: signal.Signals) -> None:
         session.anonymize(SOURCE, POLICY, into)
     before = {path.name for path in Path().iterdir()} - {"w.duckdb.wal"}
     command = [sys.executable, "-c", PROGRAM, SOURCE, into, COARSE.model_dump_json(), moment, str(int(number))]
-    settings = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    done = ended(command, Path())
     assert done.returncode == -number
     left = {path.name for path in Path().iterdir()} - {"w.duckdb.wal"}
     if number == signal.SIGINT:

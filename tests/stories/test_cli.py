@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sqlanon.cli.app import command_line
-from tests.commands import document, environment, sqlanon, started
+from tests.commands import document, ended, environment, sqlanon, started
 
 VALUE = "alice-1970"
 
@@ -125,19 +125,14 @@ def test_sql_can_be_read_by_duckdb_and_the_schema_as_json(tmp_path: Path) -> Non
 
 def test_the_process_ends_with_the_code_and_all_that_was_written(tmp_path: Path) -> None:
     for arguments, code in ((["schema"], 0), (["schema", "more"], 2)):
-        command = [sys.executable, "-m", "sqlanon", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-        inside = sqlanon(*arguments, folder=tmp_path)
+        done, inside = (run(*arguments, folder=tmp_path) for run in (started, sqlanon))
         assert (done.returncode, done.stdout, done.stderr) == (code, inside.stdout, inside.stderr)
 
 
 def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sqlanon"]
     for words, completed in (("sqlanon verif", "verify"), ("sqlanon run --replace-if", "--replace-if-changed")):
         asked = {"_SQLANON_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**environment(), **asked}, capture_output=True, text=True, check=False
-        )
+        done = started(folder=tmp_path, **asked)
         assert (done.returncode, done.stdout.split()) == (0, [completed]), done.stderr
 
 
@@ -359,10 +354,7 @@ def test_a_bug_is_one_line_without_its_text(tmp_path: Path) -> None:
         "app.main()\n"
     )
     for more, quoted in (([], False), (["--debug"], True)):
-        result = subprocess.run(
-            [sys.executable, "-c", code, *more],
-            cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        result = ended([sys.executable, "-c", code, *more], tmp_path)
         assert result.returncode == 1
         assert "ValueError" in result.stderr
         assert (VALUE in result.stderr, "Traceback" in result.stderr) == (quoted, quoted)

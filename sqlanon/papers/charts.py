@@ -21,6 +21,21 @@ def line_across(point: Mapping[str, Any], y: Any, width: int, dy: int) -> tuple[
     return line.mark_rule(strokeDash=[2, 3], color=BLACK), name.mark_text(align="right", dx=-4, dy=dy, color=BLACK)
 
 
+def between_limits(
+    points: Sequence[Mapping[str, Any]], limits: Mapping[str, float], axis: tuple[float, float], width: int, **line: Any
+) -> Any:
+    """Draw lines of ``accuracy``, with dotted limits across, the highest named above it and others below."""
+    altair = required_altair()
+    y = altair.Y("accuracy:Q", title=None, scale=altair.Scale(domain=list(axis), clamp=True))
+    highest = max(limits.values())
+    across = (
+        layer
+        for name, accuracy in limits.items()
+        for layer in line_across({"of": name, "accuracy": accuracy}, y, width, -7 if accuracy == highest else 9)
+    )
+    return altair.layer(*across, *lines_of(points, y=y, **line))
+
+
 def colours(field: str, names: Iterable[str], shades: Sequence[str], title: str | None = None, **legend: Any) -> Any:
     """Assign shades to names, which may repeat, with a legend below the chart."""
     altair = required_altair()

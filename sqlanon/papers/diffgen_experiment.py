@@ -23,7 +23,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import Announce, Reproduction, adult
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node, predictors
-from sqlanon.papers.charts import colours, line_across, lines_of
+from sqlanon.papers.charts import between_limits, colours
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
 
 if TYPE_CHECKING:
@@ -288,8 +288,7 @@ REPRODUCTION = Reproduction(
 SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")  # by ε, ascending
 COLOURS = ("#08306b", "#d62728", "#2ca02c", "#ff9f43")  # by method
 
-ACCURACY = "accuracy"
-LEAST, MOST = 0.74, 0.87  # the axis of accuracies, from below LA to above BA; others are drawn at its ends
+AXIS = (0.74, 0.87)  # of accuracies, from below LA to above BA; others are drawn at its ends
 
 WIDTH, HEIGHT = 300, 260
 
@@ -302,12 +301,13 @@ def drawn(rows: Sequence[Row]) -> Any:
     x = altair.X("h:O", title="specializations (h)", axis=altair.Axis(labelAngle=0))
     for method in dict.fromkeys(row["method"] for row in by_count):
         points = [
-            {"h": row["specializations"], "epsilon": f"{row['epsilon']:g}", ACCURACY: row["tree"]}
+            {"h": row["specializations"], "epsilon": f"{row['epsilon']:g}", "accuracy": row["tree"]}
             for row in by_count
             if row["method"] == method
         ]
         color = colours("epsilon", (each["epsilon"] for each in points), SHADES, "ε", columns=4, labelLimit=300)
-        panels.append(_panel(altair, points, limits, x, color).properties(title=method, width=WIDTH, height=HEIGHT))
+        by_specializations = between_limits(points, limits, AXIS, WIDTH, x=x, color=color)
+        panels.append(by_specializations.properties(title=method, width=WIDTH, height=HEIGHT))
     compared = [
         row
         for row in rows
@@ -319,22 +319,10 @@ def drawn(rows: Sequence[Row]) -> Any:
         name = row["method"] if row["specializations"] is None else f"{row['method']}, h = {row['specializations']}"
         # Methods without ε are constant over it.
         for epsilon in epsilons if row["epsilon"] is None else [row["epsilon"]]:
-            points.append({"epsilon": f"{epsilon:g}", "method": name, ACCURACY: row["tree"]})
+            points.append({"epsilon": f"{epsilon:g}", "method": name, "accuracy": row["tree"]})
     x = altair.X("epsilon:O", title="ε", sort=None, axis=altair.Axis(labelAngle=0))
     color = colours("method", (each["method"] for each in points), COLOURS, columns=1, labelLimit=300)
-    beside = _panel(altair, points, limits, x, color)
+    beside = between_limits(points, limits, AXIS, WIDTH, x=x, color=color)
     panels.append(beside.properties(title="beside other methods", width=WIDTH, height=HEIGHT))
     title = altair.TitleParams("Trees on UCI Adult, classification accuracy: the higher, the better", anchor="start")
     return altair.hconcat(*panels).resolve_scale(color="independent").properties(title=title)
-
-
-def _panel(altair: Any, points: Sequence[Row], limits: Mapping[str, float], x: Any, color: Any) -> Any:
-    """Draw lines, with dotted limits across, named above the highest and below the others, away from points."""
-    y = altair.Y(f"{ACCURACY}:Q", title=None, scale=altair.Scale(domain=[LEAST, MOST], clamp=True))
-    highest = max(limits.values())
-    across = (
-        layer
-        for name, accuracy in limits.items()
-        for layer in line_across({"of": name, ACCURACY: accuracy}, y, WIDTH, -7 if accuracy == highest else 9)
-    )
-    return altair.layer(*across, *lines_of(points, x=x, y=y, color=color))

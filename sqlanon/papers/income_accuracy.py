@@ -16,7 +16,7 @@ from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
 from sqlanon.papers import Announce, Reproduction, adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
-from sqlanon.papers.charts import colours, dashes_of_sources, line_across, lines_of
+from sqlanon.papers.charts import between_limits, colours, dashes_of_sources
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -231,7 +231,7 @@ REPRODUCTION = Reproduction(
 COLOURS = ("#d62728", "#ff9f43", "#08306b")  # by loss
 
 SOURCES = {"logistic": "here", "thesis": "in the thesis"}
-LEAST, MOST = 0.75, 0.86  # the axis of accuracies, from below LA to above BA; others are drawn at its ends
+AXIS = (0.75, 0.86)  # of accuracies, from below LA to above BA; others are drawn at its ends
 
 WIDTH = 260
 
@@ -268,20 +268,12 @@ def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Seq
         for row in rows
         for name in figures
     ]
-    y = altair.Y("accuracy:Q", title=None, scale=altair.Scale(domain=[LEAST, MOST], clamp=True))
-    lines = lines_of(
+    return between_limits(
         points,
+        {row["loss"]: row["logistic"] for row in limits},
+        AXIS,
+        WIDTH,
         x=altair.X("suppressed:O", title="suppressed, at most", sort=None, axis=altair.Axis(labelAngle=0)),
-        y=y,
         color=colours("loss", LOSSES, COLOURS),
         strokeDash=dashes_of_sources(),
     )
-    highest = max(row["logistic"] for row in limits)
-    across = (
-        layer
-        for row in limits
-        for layer in line_across(
-            {"of": row["loss"], "accuracy": row["logistic"]}, y, WIDTH, -7 if row["logistic"] == highest else 9
-        )
-    )
-    return altair.layer(*across, *lines)

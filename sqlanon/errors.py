@@ -46,7 +46,7 @@ def reason_of(error: SqlanonError) -> str:
 
 def with_spent(error: BaseException, epsilon: str, delta: str) -> None:
     """Record on an error that budget was spent before it, in its notes and as ``error.spent``."""
-    error.add_note(f"ε = {epsilon} and δ = {delta} were charged before, and stay so: see the ledger")
+    error.add_note(f"ε = {epsilon} and δ = {delta} were charged before the error, and stay charged: see the ledger")
     error.spent = {"epsilon": epsilon, "delta": delta}  # type: ignore[attr-defined]
 
 
@@ -173,7 +173,7 @@ class Refusal(Enum):
     UNLOADED = "it takes an extension of the database that is not loaded"
     OVERTAKEN = "another connection wrote first"
     LACKING = "there is too little of something, such as memory, disk or open files"
-    GONE = "the server of the rows does not answer any more"
+    GONE = "the server of the rows no longer answers"
 
 
 class EngineError(SqlanonError):

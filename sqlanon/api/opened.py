@@ -121,7 +121,7 @@ class OpenedEngine:
         if given is None or given is silent:
             return given
         if not callable(given):
-            raise PolicyError(f"progress and stop are functions that a run calls, not a {type(given).__name__}")
+            raise PolicyError(f"progress and stop must be functions, not a {type(given).__name__}")
         return cast("Callback", self._opened.lock.calling_back(given))
 
     def close(self) -> None:

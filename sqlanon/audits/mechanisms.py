@@ -164,7 +164,7 @@ class AuditedPolicy:
         what = "rows" if individual is None else f'values of "{individual}" with other rows'
         if found["differing"] != 1:
             raise PolicyError(
-                f"{first.description} and {second.description} are no neighbours:",
+                f"{first.description} and {second.description} are not neighbours:",
                 [f"{found['differing']:,} {what}, where neighbours differ by one"],
             )
 

@@ -26,7 +26,7 @@ Dataset = Annotated[
     str,
     Argument(metavar="DATASET", help="The data set: a table, the path, glob or folder of files, or its given name."),
 ]
-Warehouse = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]
+Warehouse = Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file with the ledger.")]
 LedgerFile = Annotated[Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
 
 ledger_app = Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
@@ -68,9 +68,9 @@ def cap(
     dataset: Dataset,
     database: Warehouse = None,
     ledger: LedgerFile = None,
-    epsilon: Annotated[str | None, Option(metavar="E", help="What ε may add up to: 1.5 or 1/3.")] = None,
-    delta: Annotated[str | None, Option(metavar="D", help="What δ may add up to, below 1; 0 by default.")] = None,
-    lift: Annotated[bool, Option("--lift", help="Bound it no more.")] = False,
+    epsilon: Annotated[str | None, Option(metavar="E", help="The cap on ε, such as 1.5 or 1/3.")] = None,
+    delta: Annotated[str | None, Option(metavar="D", help="The cap on δ, below 1; 0 by default.")] = None,
+    lift: Annotated[bool, Option("--lift", help="Lift the cap.")] = False,
     as_json: Json = False,
     **given: Any,
 ) -> None:
@@ -256,7 +256,7 @@ def epsilon_safe(
 
 def delta(
     epsilon: Annotated[
-        str, Option(metavar="E", help="ε of the sampling, such as 1.5 or 1/3; the choice of a node is not in it.")
+        str, Option(metavar="E", help="ε of the sampling, such as 1.5 or 1/3, without the choice of a node.")
     ],
     k: Annotated[int | None, Option(metavar="K", help="The least count of a class that is published.")] = None,
     beta: Annotated[float | None, Option(metavar="B", help="The probability of each row to be in the sample.")] = None,

@@ -84,11 +84,11 @@ def init(
 
 def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> None:
     if found.query is not None:
-        say(f"Read {clean}, which cleans values: it stands for {source} from now on.")
+        say(f"From now on, use {clean}, which cleans values, in place of {source}.")
     elif found.cleaning is not None:
         say("Some values should be cleaned: --clean FILE.sql writes the query, and a policy for what it returns.")
     elif clean is not None:
-        say("Nothing is to be cleaned.")
+        say("Nothing needs cleaning.")
 
 
 def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
@@ -211,7 +211,7 @@ def compare_releases(
         list[str], Argument(metavar="RELEASE...", help="Published tables, files or folders, the oldest first.")
     ],
     source: Annotated[
-        list[str], Option(metavar="SOURCE", help="What all of them were made from, or once for each, in order.")
+        list[str], Option(metavar="SOURCE", help="The source of all of them, or one per release, in order.")
     ],
     database: opt.OptionalDatabase = None,
     taxonomies: opt.TaxonomyFiles = None,

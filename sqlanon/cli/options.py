@@ -50,7 +50,7 @@ ReplaceIfChanged = Annotated[
     bool,
     Option(
         "--replace-if-changed",
-        help="Replace a release that was made from something else; leave the same.",
+        help="Replace a release of other inputs, and keep one of the same.",
         rich_help_panel=TARGET,
     ),
 ]
@@ -175,7 +175,7 @@ SPELLED = {
     ),
     "keep_taxonomies": Spelled(panel=TARGET),
     "random_source": Spelled(
-        "N", "--seed", int, _seeded, "Draw the same again: the release is stamped NOT PRIVATE.", PRIVATE
+        "N", "--seed", int, _seeded, "Repeat the same draws; the release is stamped NOT PRIVATE.", PRIVATE
     ),
     "dataset": Spelled("NAME", panel=PRIVATE),
     "public": Spelled("TABLE", panel=PRIVATE),

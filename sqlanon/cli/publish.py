@@ -90,7 +90,7 @@ def run(
         warehouse = [] if database is None else ["--db", str(database)]
         files = ["--policy", str(policy), "--source", given["source"], "--out", "report.html"]
         proposed = shlex.join(["sqlanon", "report", into, *warehouse, *files, *loading_options()])
-        say(f"A page on it for whoever has to approve it: {proposed}")
+        say(f"A page for whoever has to approve it: {proposed}")
 
 
 @command(Partitions.fit, replace=Spelled())
@@ -149,7 +149,7 @@ def apply(
 @command(ReleaseRegister.list, dataset=Spelled("SOURCE"))
 def releases(
     context: Context,
-    database: Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file whose list it is.")] = None,
+    database: Annotated[Path | None, Option("--db", metavar="DB", help="The DuckDB file with the list.")] = None,
     as_json: opt.Json = False,
     **given: Any,
 ) -> None:
@@ -160,7 +160,7 @@ def releases(
     if context.invoked_subcommand is not None:
         return
     if database is None:
-        raise BadParameter("give --db, the file whose list it is")
+        raise BadParameter("give --db, the file with the list")
     with existing(database) as session:
         found = session.releases.list(**given)
     put(found, as_json=as_json)

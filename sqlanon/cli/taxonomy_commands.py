@@ -74,7 +74,7 @@ def load(
     file: Annotated[Path, Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
     database: opt.NewDatabase,
     delimiter: Annotated[
-        str | None, Option(metavar="CHARACTER", help="What separates the fields; found by looking unless given.")
+        str | None, Option(metavar="CHARACTER", help="The separator of fields; detected unless given.")
     ] = None,
     as_json: opt.Json = False,
     **given: Any,

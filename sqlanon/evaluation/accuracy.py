@@ -270,9 +270,9 @@ def _problems_of_pair(asked: _Asked, pair: Pair) -> Iterator[str]:
 
 def _unfit_kinds(asked: _Asked, part: Part) -> Iterator[str]:
     if part.has(asked.target) and kind_of(part.column(asked.target)) == "lists":
-        yield f'column "{asked.target}" of {part} has lists, which are no labels'
+        yield f'column "{asked.target}" of {part} has lists, which cannot be labels'
     if asked.weight is not None and part.has(asked.weight) and kind_of(part.column(asked.weight)) != "numbers":
-        yield f'column "{asked.weight}" of {part} has no numbers, which weights are; cast it in a query'
+        yield f'column "{asked.weight}" of {part} is not numeric, as weights must be; cast it in a query'
 
 
 def _difference(name: str, pair: Pair) -> Iterator[str]:

@@ -134,9 +134,9 @@ def plan_epsilon_safe(
     if not isinstance(rows, int) or rows < 1:
         problems.append("rows: must be a whole number of at least 1")
     if budget.delta == 0:
-        problems.append("delta: must be above 0, for no sample has none")
+        problems.append("delta: must be above 0, as every sample costs some")
     if node >= budget.epsilon:
-        problems.append("epsilon_node: must be below epsilon, which is what the node and the sampling cost in all")
+        problems.append("epsilon_node: must be below epsilon, the total of the node and the sampling")
     if problems:
         raise PolicyError(INVALID, problems)
     sampling = budget.epsilon - node

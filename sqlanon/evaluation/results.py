@@ -137,7 +137,7 @@ def refuse_format(path: Path) -> str:
     """Return the format of a file's suffix; refuse any other suffix."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
-        raise PolicyError("the chart cannot be drawn:", [f"{path} ends in none of .{', .'.join(FORMATS)}"])
+        raise PolicyError("the chart cannot be drawn:", [f"{path} must end in one of .{', .'.join(FORMATS)}"])
     return kind
 
 

@@ -39,7 +39,7 @@ class DeltaLakeTable:
         self.folder = Path(os.path.abspath(name))  # noqa: PTH100 (a link is not followed)
         if MISREAD.search(str(self.folder)):
             signs = "none of # ? [ ] \\ ^ | and no percent sign before two digits"
-            reason = f"the package deltalake reads no table at {self.folder}: give a path that has {signs}"
+            reason = f"the package deltalake cannot read a table at {self.folder}: give a path with {signs}"
             raise EngineError(reason, step="target")
         self._delta = extra_module("deltalake", extra="delta", purpose="a Delta table")
         self._table: DeltaTable | None = None
@@ -74,7 +74,7 @@ class DeltaLakeTable:
             names = ", ".join(f'"{name}"' for name in odd)
             signs = "spaces, tabs, line breaks and any of ,;{}()="
             raise EngineError(
-                f"readers of Delta tables take no names of columns with {signs}: rename {names} in a query",
+                f"readers of Delta tables refuse column names with {signs}: rename {names} in a query",
                 step="target",
             )
         if self._table is None:
@@ -84,8 +84,8 @@ class DeltaLakeTable:
         zoneless = [field.name for field in schema if pa.types.is_timestamp(field.type) and field.type.tz is None]
         if zoneless and ZONELESS not in (self._table.protocol().reader_features or ()):
             raise EngineError(
-                f'the {self.described} takes no times without a zone, which "{zoneless[0]}" has: give another name, or '
-                f"add the feature {ZONELESS} to the table",
+                f'the {self.described} refuses times without a zone, as in "{zoneless[0]}": give another name, or add '
+                f"the feature {ZONELESS} to the table",
                 step="target",
             )
 
@@ -160,7 +160,7 @@ def _unreadable(table: DeltaTable, files: Iterable[str], partition_by: tuple[str
         return "it has files that are in another folder (a shallow clone)"
     wanted = {*map(folded, partition_by)}
     if any(f"{column}=/" in name for name in files for column in partition_by):
-        return "a text that its rows are partitioned by is empty, which other readers take for NULL"
+        return "it is partitioned by an empty text, which other readers take for NULL"
     if any(folder_columns(name) & wanted != wanted for name in files):
         return "the names of its folders do not have its partition columns"
     if _rows(table.deletion_vectors()):

@@ -166,7 +166,7 @@ class StoredRelease:
             yield
         except (OSError, ValueError, pa.ArrowException) as error:
             step = "store" if done == "read" else "publish"
-            reason = f"{self.url} cannot be {done} ({type(error).__name__}): see that it is there, and what you may do"
+            reason = f"{self.url} cannot be {done} ({type(error).__name__}): check that it exists, and your permissions"
             raise EngineError(reason, step=step, original=error) from None
 
 
@@ -306,7 +306,7 @@ class StoreTarget(SharedFolder):
             raise EngineError(reason, step="target")
         if not facts_of(store.text) or not is_listed(store):
             raise EngineError(
-                f"{store.url} holds something else than a release as sqlanon wrote it. Choose another name, or pass "
+                f"{store.url} does not hold an unchanged release of sqlanon. Choose another name, or pass "
                 'replace="anything" to overwrite it',
                 step="target",
             )

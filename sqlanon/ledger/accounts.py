@@ -128,10 +128,10 @@ def shortfalls(dataset: str, before: Account, rows: Sequence[Entry]) -> Iterator
 # guarded: tests/unit/test_guarded_ledger.py::TestRefusals
 def _shortfalls_in_rho(dataset: str, before: Account, wanted: Fraction | None, cap: Fraction) -> Iterator[str]:
     if before.rho is None or wanted is None:
-        when = "it was charged" if before.rho is None else "it is asked for"
+        which = "an earlier charge" if before.rho is None else "the run"
         yield (
-            f'data set "{dataset}": its cap bounds ρ, and {when} a loss with a δ above 0 that has no ρ; a cap on '
-            "(ε, δ) adds up any losses"
+            f'data set "{dataset}": its cap bounds ρ, and {which} has a δ above 0 but no ρ; a cap on (ε, δ) adds up '
+            "any losses"
         )
     elif before.rho + wanted > cap:
         numbers = [f"{as_float(each):.6g}" for each in (wanted, max(cap - before.rho, Fraction(0)), cap)]
@@ -272,7 +272,7 @@ def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> 
 def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
     """Make the error for tables or files that belong to several data sets, or to an uncharged one."""
     return PolicyError(
-        f"tables or files of {source} belong to other data sets of the ledger, and one run is charged to one of them; "
+        f"tables or files of {source} belong to other data sets of the ledger, and a run is charged to only one; "
         "release what belongs to each on its own:",
         [f'"{name}"' for name in names],
     )
@@ -282,8 +282,8 @@ def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
     """Make the error for a query that reads other data sets than the one it names."""
     what_next = "name that one with dataset=" if len(others) == 1 else "release what belongs to each on its own"
     return PolicyError(
-        f'{source} is to be charged to "{named}", and reads tables or files that have other accounts in the ledger, so '
-        f"the same rows would be paid for from several; {what_next}:",
+        f'{source} is to be charged to "{named}", but reads tables or files with other accounts in the ledger, and one '
+        f"run cannot charge several; {what_next}:",
         [f'"{name}"' for name in others],
     )
 
@@ -305,7 +305,7 @@ def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iter
     spent = account(before, dataset).spent
     so_far = f'data set "{dataset}": {spent} was spent so far on {known}'
     if all(row.kind == "cap" for row in rows):
-        yield f"{so_far}, and what is to be capped is about {about}"
+        yield f"{so_far}, and the cap is about {about}"
     else:
         asked = Budget(*spending(rows, dataset))
         yield f"{so_far}, and {asked} is asked for on {about}: {why_not_added(known, spent, about, asked)}"

@@ -18,8 +18,8 @@ from sqlanon.ledger.ledger_table import START, Entry
 from sqlanon.model.names import KnownSource, dataset_named, possible
 
 # Ways out if the ledger of a release, or of a warehouse, is lost.
-IF_RELEASED_BEFORE = "If it is lost, so is what was spent, and COMMENT ON TABLE ... IS NULL has the release miss none"
-IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
+IF_RELEASED_BEFORE = "If it is lost, so is the record of spending; COMMENT ON TABLE ... IS NULL drops this check"
+IF_LOST = "If it is lost, so is the record of spending; DROP TABLE anon.ledger_note starts over"
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ def _of_query(
     origins = engine.origins(source)
     if origins.unseen is not None:
         raise PolicyError(
-            f"{source.description} is to be charged for all that it reads, and {origins.unseen}; spell the names of "
-            "tables and files that are there, or make a table of what it reads"
+            f"{source.description} is to be charged for everything it reads, but {origins.unseen}; spell out names of "
+            "existing tables and files, or make a table of what it reads"
         )
     read = known((*origins.files, *source.read), origins.tables)
     declared = [each for given in public for each in _public(engine, entries, given, read, source)]
     own = tuple(each for each in read if each not in declared)
     if declared and not own:
-        raise PolicyError(f"all that {source.description} reads was declared public, and nothing is left to be charged")
+        raise PolicyError(f"everything that {source.description} reads was declared public: nothing is left to charge")
     if others := [other for other in owners(entries, own) if other != name]:
         raise others_named(source.description, name, others)
     return DataSet(name, own, tuple(dict.fromkeys(declared)), origins.has_frames)
@@ -96,7 +96,7 @@ def _public(
     sources = known_source(found)
     if others := owners(entries, sources):
         raise PolicyError(
-            f'"{given}", declared public, has an account in the ledger, or belongs to one, so it is a secret:',
+            f'"{given}", declared public, belongs to an account of the ledger, so it is secret:',
             [f'"{other}"' for other in others],
         )
     if not set(sources) <= set(read):
@@ -128,7 +128,7 @@ def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str
     if source.dataset is None:
         raise PolicyError(
             f"{source.description} is neither a table of the warehouse nor a file: its rows would get a fresh budget "
-            "under every name, so say with dataset= which data set they come from"
+            "under every name, so name the data set that they come from with dataset="
         ).with_guide("the-budget")
     return source.dataset
 
@@ -240,7 +240,7 @@ def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
     if table.is_there(engine, table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:
         raise EngineError(
             "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
-            "anon.ledger to the file, key and all",
+            "anon.ledger to the file, including its key",
             step="ledger",
         )
 

@@ -153,7 +153,7 @@ class WarehouseLedger:
     def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
         with self._opened() as engine:
             if engine.warehouse.is_read_only:
-                raise EngineError(f"{self.name} cannot be written, and a charge must be", step="ledger")
+                raise EngineError(f"{self.name} cannot be written, so nothing can be charged", step="ledger")
             try:
                 with engine.transaction():
                     before = self._read(engine)
@@ -175,7 +175,7 @@ class WarehouseLedger:
             try:
                 flush(engine.warehouse.file.absolute().parent)
             except OSError as error:
-                reason = f"what was written to the ledger is not known to be on the disk: {error.strerror}"
+                reason = f"the charge may not be on the disk: {error.strerror}"
                 raise EngineError(reason, step="ledger", original=error) from None
             return new
 
@@ -191,9 +191,7 @@ class WarehouseLedger:
         broken = first_broken(entries)
         if broken is not None:
             reason = f"{self.name} was tampered with: row {broken} is not what was written at that position"
-            raise EngineError(
-                f"{reason}. No more is charged to it; look at anon.ledger, and at a backup", step="ledger"
-            )
+            raise EngineError(f"{reason}. It takes no more charges; compare anon.ledger with a backup", step="ledger")
         return entries
 
     def _refuse_altered(self, engine: Engine) -> None:
@@ -236,9 +234,9 @@ class WarehouseLedger:
             case Refusal.OPEN:
                 reason = f"{self.name} is open in this program; close it there"
             case Refusal.UNWRITABLE:
-                reason = f"{self.name} cannot be written, and a charge must be"
+                reason = f"{self.name} cannot be written, so nothing can be charged"
             case Refusal.UNFINISHED:
-                unwritten = "it was never written, for the disk was full, and has no charge: remove it"
+                unwritten = "it was never written because the disk was full, and has no charge: remove it"
                 reason = f"the ledger {error}; {unwritten}"
             case _:
                 reason = f"the ledger {error}"

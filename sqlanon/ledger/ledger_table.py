@@ -152,8 +152,8 @@ def is_there(engine: Engine, table: exp.Table) -> bool:
     """Return whether a table of a ledger exists; refuse a view, whose query would be executed."""
     found = engine.find(table)
     if found is not None and found.is_view:
-        reason = f"anon.{table.name} is a view, and not the table that sqlanon made; it was not read"
-        raise EngineError(f"{reason}. Bring back a copy of its file", step="ledger")
+        reason = f"anon.{table.name} is a view, not the table that sqlanon made; it was not read"
+        raise EngineError(f"{reason}. Restore a copy of its file", step="ledger")
     return found is not None
 
 

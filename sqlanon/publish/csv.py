@@ -57,7 +57,7 @@ class CsvFile(FileTarget):
     def refuse_columns(self, query: exp.Query) -> None:
         super().refuse_columns(query)
         if self.into.csv_formulas == "refuse":
-            reason = 'csv_formulas="refuse" could end the run by a cell that it has paid for; take "quote" or "keep"'
+            reason = 'csv_formulas="refuse" could end the run after it has paid; take "quote" or "keep"'
             raise EngineError(reason, step="target")
 
     def columns_of(self, query: exp.Query) -> list[SourceColumn]:
@@ -105,7 +105,7 @@ class CsvFile(FileTarget):
         place = note_path(self.final)
         if place.is_dir() or is_special(place):
             raise EngineError(
-                f"{place} is not a file, where the note of {self.final} has to go; give another name", step="target"
+                f"{place} is not a file, but the note of {self.final} must go there; give another name", step="target"
             )
         if self.replace == "anything":
             return

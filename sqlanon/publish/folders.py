@@ -226,7 +226,7 @@ def refuse_folder(target: Path, *, replace: bool) -> None:
     if target.exists() and not target.is_dir():
         raise EngineError(f"{target} is a file; give the name of a folder", step="target")
     if not target.name or (target.exists() and Path.cwd().is_relative_to(target)):
-        raise EngineError(f"{target} is the working folder, or one that it is in; give another", step="target")
+        raise EngineError(f"{target} is the working folder, or contains it; give another", step="target")
     if is_empty(target):
         return
     _refuse_changed(target, target)

@@ -64,7 +64,7 @@ def statements_to(engine: Compute, given: str | Path | None) -> Iterator[None]:
     path = Path(given)
     refuse_place(path)
     if path.exists():
-        raise EngineError(f"{path} exists; give the statements the name of a new file", step="statements")
+        raise EngineError(f"{path} exists; give a new file for the statements", step="statements")
     with cannot_be_written(path, "statements"):
         file = path.open("x", encoding="utf-8")
     with file:

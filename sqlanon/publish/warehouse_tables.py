@@ -90,7 +90,7 @@ def tables_beside(
     the warehouse with distinct names.
     """
     known = ", ".join(published) or "none"
-    problems = [f'"{name}" is not published beside the rows: what is, is {known}' for name in {*wanted} - {*published}]
+    problems = [f'"{name}" is not published beside the rows; published: {known}' for name in {*wanted} - {*published}]
     problems += [f'"{name}" is published as well: name its table' for name in published if name not in wanted]
     if problems:
         raise PolicyError("tables do not fit what the method publishes:", sorted(problems))
@@ -102,7 +102,7 @@ def tables_beside(
     targets = {name: TableTarget(engine, place, read, replace) for name, place in places.items()}
     taken = [release.table, *(target.table for target in targets.values())]
     if len({tuple(part.name.lower() for part in table.parts) for table in taken}) < len(taken):
-        raise EngineError("two tables of the release have one name: each needs its own", step="target")
+        raise EngineError("two tables of the release have the same name: give each its own", step="target")
     for target in targets.values():
         target.refuse_others()
     return targets

@@ -116,7 +116,7 @@ def make_cuts(engine: Compute, recoding: AtCut) -> None:
         found = engine.fetch(cut_misfits(position), "values of a cut")[0]
         problems = [f"{found[which]:,} values {what}" for which, what in CUT_MISFITS.items() if found[which]]
         if problems:
-            raise PolicyError(f'the labels are no cut of the taxonomy of "{name}":', problems)
+            raise PolicyError(f'the labels are not a cut of the taxonomy of "{name}":', problems)
 
 
 def make_labels(engine: Compute, recoding: Recoding) -> None:

@@ -89,9 +89,9 @@ def forget(engine: Engine, name: str, reason: str) -> ReleaseList:
         known = dict.fromkeys(row.target for row in rows if row.forgotten_at is None)
         raise _refused(f'no release "{name}" is on the list{did_you_mean(name, known)}')
     if not targets:
-        raise _refused(f'the release "{name}" was forgotten before')
+        raise _refused(f'the release "{name}" is forgotten already')
     if engine.warehouse.is_read_only:
-        raise EngineError("the warehouse is open read-only: open it to be written to forget a release", step="releases")
+        raise EngineError("the warehouse is open read-only: open it writable to forget a release", step="releases")
     table.take_up(engine)
     at = datetime.now(UTC).replace(tzinfo=None)
     table.forget(engine, targets, at, reason.strip())

@@ -34,8 +34,8 @@ from sqlanon.releases.release_table import Row, row_of
 from sqlanon.releases.target_names import datasets_of, target_name
 
 NOT_LISTED = (
-    "the release is not on the list of the warehouse (anon.releases), which is open read-only: sqlanon has written "
-    "nothing in it, or you may not write it"
+    "the release is not on the list of the warehouse (anon.releases): the warehouse is open read-only, and has no "
+    "tables of sqlanon, or you may not write it"
 )
 
 

@@ -30,12 +30,14 @@ from sqlanon.queries.kit.nodes import counted_rows
 from sqlanon.run.recorded import PRESENT, ShownColumn, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.found_release import FoundRelease
 
-WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by local recoding, whose classes can be found again"
+WITHOUT_CLASSES = (
+    "its classes cannot be found again: it is not one whole release at a node, at a cut or by local recoding"
+)
 WITH_AGGREGATES = "aggregates of its classes show more than their labels"
-SEVERAL_ROWS = "its individuals own several rows, and a person is to have one"
+SEVERAL_ROWS = "its individuals own several rows, where a comparison needs one row per person"
 MASKED = "its masked rows show who was suppressed"
 # Some releases generalize a column that others publish otherwise, whatever their source.
-SEVERAL_ROLES = "joint classes do not count all that the releases show together:"
+SEVERAL_ROLES = "joint classes would leave out columns that the releases publish in different roles:"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def compare_releases(engine: Engine, source: ResolvedSource, named: Sequence[Ear
     """
     problems = [*key_misfits(named)]
     if len(named) < 2:
-        problems.append(f"joint classes are of two releases at least, not {len(named)}")
+        problems.append(f"joint classes need at least two releases, not {len(named)}")
     if problems:
         raise PolicyError("the releases cannot be compared:", problems)
     with earlier_releases(engine, source, named) as releases, engine.transaction(), engine.scratch():
@@ -81,7 +83,7 @@ def with_joint_classes(
             several = (f"together with {names}: {problem}" for problem in error.problems)
             return found.model_copy(update={"shortfalls": (*found.shortfalls, *several)})
         # A problem of the sources is not one of the release: a recorded policy, for one, has no paths of them.
-        note = f"what it shows together with {names}, which cannot be found out: {reason_of(error)}"
+        note = f"what it shows together with {names}, which cannot be determined: {reason_of(error)}"
         return found.model_copy(update={"not_covered": (*found.not_covered, note)})
     shortfalls = []
     if joint.k is not None and joint.k < k:
@@ -132,7 +134,7 @@ def earlier_releases(
         if several := [*of_several_roles(*shown)]:
             raise PolicyError(SEVERAL_ROLES, [*several, *problems])
     if problems:
-        raise PolicyError("it cannot be found out what the releases show together:", problems)
+        raise PolicyError("the releases cannot be compared:", problems)
     with ExitStack() as stack:
         rules = {} if present is None else present.taxonomies
         bounds = [bound_to(stack, engine, rules, each, read) for each in releases]
@@ -179,7 +181,7 @@ def _found(engine: Engine, source: ResolvedSource, named: Earlier) -> Found | li
     problems = [*in_the_way(release, record, policy)]
     rows = engine.fetch(counted_rows(release.source.relation), "rows of an earlier release")[0]["rows"]
     if record.rows is None:
-        problems.append("its provenance does not say how many rows it has")
+        problems.append("its provenance lacks the number of its rows")
     elif rows != record.rows.released:
         problems.append(f"it has {rows:,} rows, and {record.rows.released:,} were released")
     if problems or record.labels is None:
@@ -247,8 +249,8 @@ def bound_to(
         others = _other_taxonomies(engine, found.record, columns)
     if others:
         raise PolicyError(
-            f"{found.release.source.description} was made with other taxonomies than there are now; load those again:",
-            [f'"{name}" has another hash than is recorded' for name in others],
+            f"{found.release.source.description} was made with other taxonomies than the present ones; load its own:",
+            [f'"{name}" does not have the recorded hash' for name in others],
         )
     names = [each.name for each in engine.describe(found.origin.relation)]
     own = own.without_missing_identifiers(names)
@@ -282,7 +284,7 @@ def _other_codings(policies: Sequence[Policy]) -> list[str]:
             {folded(name): value for name, value in getattr(policy, f"{kind}_coding").items()} for policy in policies
         ]
         problems += [
-            f'"{name}" has another {kind} coding in some of the policies: give a key'
+            f'"{name}" has a different {kind} coding in some of the policies: give a key'
             for name in names
             if len({coding.get(name) for coding in codings}) > 1
         ]

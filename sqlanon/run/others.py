@@ -198,7 +198,7 @@ def _judged(policy: Policy, other: str, joint: JointClasses, unjudged: Iterable[
 
 def _read(engine: Engine, other: ListedRelease) -> tuple[FoundRelease, Record, Policy]:
     if other.state == "unseen":
-        raise PolicyError("it cannot be looked at from this session")
+        raise PolicyError("this session cannot read it")
     if other.fit_sha256 is not None:
         raise PolicyError(WITHOUT_CLASSES)
     return recorded_release(engine, _name_of(engine, other), engine.resolve, hashes_rows=False)
@@ -220,7 +220,7 @@ def _obstacle(engine: Compute, bound: BoundPolicy) -> str | None:
     if not isinstance(policy.method, FullDomain):
         return "only releases of full domains are compared with others that earlier does not name"
     if policy.individual is not None:
-        return "individuals own several rows of this release, and a person is to have one"
+        return "individuals own several rows of this release, where a comparison needs one row per person"
     if policy.held_with:
         return HELD_WITH_OTHERS
     if engine.is_far(bound.source):

@@ -93,7 +93,7 @@ def flatten(
 def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: Mapping[str, Any]) -> None:
     problems = []
     if counts["lost_events"]:
-        problems.append(f'{counts["lost_events"]:,} rows belong to nobody: their "{flattening.individual}" is NULL')
+        problems.append(f'{counts["lost_events"]:,} rows have no individual: their "{flattening.individual}" is NULL')
     for place, name in enumerate(flattening.keep):
         varying = counts[f"varying_{place}"]
         if varying:
@@ -322,6 +322,6 @@ def _refuse_taxonomies(engine: Engine, record: Record, needed: Sequence[str], re
         if name not in stored:
             problems.append(f'the taxonomy "{name}" is missing: load it')
         elif stored[name].sha256 != record.taxonomy_sha256.get(name):
-            problems.append(f'the taxonomy "{name}" is another one: load that of the release')
+            problems.append(f'the taxonomy "{name}" is not that of the release: load the latter')
     if problems:
-        raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)
+        raise TaxonomyError(f"the labels of {release} belong to taxonomies that are not loaded:", problems)

@@ -47,7 +47,7 @@ PRESENT = "this policy"  # the name of the release that is about to be made
 # Roles of columns that are published without generalization.
 IN_WORDS = {"sensitive": "sensitive in", "insensitive": "insensitive in", "pseudonyms": "a pseudonym in"}
 
-HELP = "joint classes count labels alone; generalize the column in each of them, or publish it in one alone"
+HELP = "joint classes count only labels; generalize the column in every release, or publish it in only one"
 
 
 def recorded_release(
@@ -58,8 +58,7 @@ def recorded_release(
     record = found.record
     others = () if record is None else (record.companion, record.lattice, record.flattened, record.generalized)
     if record is None or record.policy is None or any(other is not None for other in others):
-        what_next = "measure it as any other table"
-        reason = f"{found.source.description} has no provenance of a release, as a run writes it: {what_next}"
+        reason = f"{found.source.description} has no provenance of a release: measure it like any other table"
         raise EngineError(reason, step="provenance")
     # A record does not have the paths of taxonomy files.
     fields = record.policy.as_json
@@ -210,14 +209,14 @@ def _differences(found: Record, before: Inputs, inputs: Inputs) -> Iterator[str]
     elif before.taxonomy_sha256 != inputs.taxonomy_sha256:
         yield "made with other taxonomies"
     if before.node != inputs.node:
-        yield "made at another node" if inputs.node else "made at a node that was given"
+        yield "made at another node" if inputs.node else "made at a given node"
     if inputs.files_sha256 is None:
         yield "made from a table or a query, which may have changed since"
     elif (before.files_sha256, before.csv) != (inputs.files_sha256, inputs.csv):
-        yield "made from other files, or from files that have changed since or are read otherwise"
+        yield "made from other files, or from files that have changed since or are now read differently"
     layouts = [(each.rows_per_file, each.partition_by, each.csv_formulas) for each in (before, inputs)]
     if layouts[0] != layouts[1]:
-        yield "made with its rows laid out otherwise"
+        yield "made with another layout of its rows"
 
 
 class TableOverview(PartialResult):

@@ -40,7 +40,7 @@ from sqlanon.verification.found_release import FoundRelease
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 
 OTHER_SOURCE = (
-    "the source has changed since the release was made: it leaves out another number of rows, so that the labels of "
+    "the source has changed since the release was made: a different number of rows is suppressed, so the labels of "
     "suppressed rows are not compared"
 )
 
@@ -68,7 +68,7 @@ def release_report(
     if wants_alternatives and (not isinstance(policy.method, FullDomain) or not isinstance(record.labels, NodeRecord)):
         raise PolicyError(f'alternatives needs method "full-domain"; this release used the {policy.method}')
     if wants_alternatives and not has_source:
-        raise PolicyError("alternatives are counted on the source: give it, for the edition of the custodian")
+        raise PolicyError("alternatives are counted on the source: give it, and take the custodian's edition")
     _refuse_lost_columns(found, policy)
     engine.read_as(policy.csv, policy.timezone)
     source = None if made_from is None or not has_source else resolve(made_from)
@@ -210,8 +210,8 @@ def _refuse_lost_columns(found: FoundRelease, policy: Policy) -> None:
     there = {folded(name) for name in found.columns}
     counted = () if policy.has_private_method else (*policy.quasi_identifiers, *policy.sensitive)
     if lost := [f'column "{name}" is not there' for name in counted if folded(name) not in there]:
-        heading = f"{found.source.description} is not the release that its provenance is about:"
-        raise PolicyError(heading, [*lost, "what else was changed: sqlanon verify"])
+        heading = f"{found.source.description} does not match its provenance:"
+        raise PolicyError(heading, [*lost, "sqlanon verify lists other changes"])
 
 
 def _search_of(facts: Mapping[str, Any]) -> str:

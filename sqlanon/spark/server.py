@@ -73,9 +73,8 @@ def patience() -> RetryPolicy:
     return DefaultPolicy(max_retries=RETRIES, max_backoff=LONGEST_PAUSE, max_server_retry_delay=LONGEST_PAUSE)
 
 
-UNREACHABLE = "the server {} cannot be reached: see that it runs, and that its address and port are right"
-
-GONE = "the server {} does not answer any more: see that it runs, and run again"
+UNREACHABLE = "the server {} cannot be reached: check that it runs, and its address and port"
+GONE = "the server {} no longer answers: check that it runs, and run again"
 
 
 @contextmanager
@@ -120,8 +119,8 @@ class Pin:
         found = pinned(spark, self.source)
         if found is None or found[1] != self:
             raise EngineError(
-                f"{self.source} has changed since its rows were counted, so the release may be of two states: it is "
-                "not published; run again while nobody writes to the source",
+                f"{self.source} has changed since its rows were counted, so the release may mix two states: it is not "
+                "published; run again while nobody writes to the source",
                 step="publish",
             )
 
@@ -134,7 +133,7 @@ def pinned(spark: SparkSession, source: str) -> tuple[DataFrame, Pin] | None:
     if source.startswith(DELTA):
         return _delta(spark, source)
     if source.startswith(ICEBERG):
-        reason = f"{in_words(source)} is a name of the catalogs here: give the name that the catalog of the server has"
+        reason = f"{in_words(source)} is a name in a local catalog: give its name in the server's catalog"
         raise EngineError(reason, step="source")
     if is_path(source):
         frame = loaded(spark.read.parquet, place_of(source))

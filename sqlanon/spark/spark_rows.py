@@ -251,7 +251,7 @@ class SparkRows(Rows):
         try:
             found = frame.limit(self.max_cells + 1).toArrow()
         except pa.ArrowInvalid as error:
-            reason = f"the server {self.url} reads values that are beyond the types which it gives their columns"
+            reason = f"the server {self.url} returned values beyond the types of their columns"
             raise EngineError(f"{reason}: give the columns signed types", step=purpose, original=error) from None
         return None if found.num_rows > self.max_cells else found
 

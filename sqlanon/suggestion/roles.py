@@ -167,7 +167,7 @@ def _by_counts(found: Evidence) -> Decision:
     if found.counts_rows and found.rows >= MIN_ROWS:
         return Decision("identifier", "id", "whole numbers that count the rows")
     if found.is_unique and found.column.traits.is_text and not found.is_number and found.rows >= MIN_ROWS:
-        return Decision("identifier", "id", "a text of its own for nearly every row")
+        return Decision("identifier", "id", "a distinct text in nearly every row")
     return undecided(_seen(found))
 
 
@@ -185,7 +185,7 @@ def with_twins(decisions: dict[str, Decision], twins: list[tuple[str, str]]) -> 
         stays, goes = (other, one) if found[one].is_undecided else (one, other)
         is_released = found[stays].role in ("quasi-identifier", "sensitive") and found[goes].role != "identifier"
         if not found[stays].is_undecided and (is_released or found[goes].is_undecided):
-            found[goes] = Decision("identifier", "twin", f'one value of it for each of "{stays}"')
+            found[goes] = Decision("identifier", "twin", f'one value for each value of "{stays}"')
     return found
 
 

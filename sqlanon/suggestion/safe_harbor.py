@@ -120,7 +120,7 @@ def with_safe_harbor(
     """Add shortfalls to a verification for values that are identifiers, and notes on columns named like some."""
     if engine.is_far(release.relation):
         raise PolicyError(
-            f"Safe Harbor is checked by values, which stay where they are: copy {release.description} to check it"
+            f"Safe Harbor is checked by values, which stay on their server: copy {release.description} to check it"
         )
     columns = engine.describe(release.relation)
     with own_taxonomies(engine, release, policy, verified_with(policy, has_source=False)):

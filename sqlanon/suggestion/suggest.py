@@ -54,16 +54,14 @@ class Settings:
 
 
 PROFILES: dict[Profile, Settings] = {
-    "research": Settings(
-        5, "for researchers who have signed what they may do with it: k = 5, 2 sensitive values a class"
-    ),
+    "research": Settings(5, "for researchers who have signed an agreement: k = 5, 2 sensitive values per class"),
     "public": Settings(
         10,
-        "for anybody: k = 10, and what others may find out is generalized as well, in place of shown as it is",
+        "for anybody: k = 10, and sensitive columns that others may find out are generalized, too",
         releases_values=False,
     ),
     "hipaa-safe-harbor": Settings(
-        5, "by the Safe Harbor method of HIPAA (45 CFR 164.514(b)(2)), and k = 5 beside it", notes=safe_harbor.NOTES
+        5, "by the Safe Harbor method of HIPAA (45 CFR 164.514(b)(2)), and k = 5 as well", notes=safe_harbor.NOTES
     ),
 }
 
@@ -95,7 +93,7 @@ class SuggestionRequest:
 def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
     if engine.is_far(source.relation):
         raise PolicyError(
-            f"a policy is suggested by values, which stay where they are: copy some of {source.description}"
+            f"a policy is suggested from values, which stay on their server: copy some rows of {source.description}"
         )
     with stages.watching(engine), engine.scratch():
         with stages.stage("suggest"), engine.transaction():
@@ -304,12 +302,12 @@ class _Table:
         if 0 < self._rows < self._k:
             yield f"fewer than {self._k} rows: no release has classes of {self._k}"
         if not self._rows:
-            yield "there are no rows: roles are by names alone, and there is nothing to release"
+            yield "there are no rows: roles are guessed from names only, and there is nothing to release"
         if any(made[name] is not taxonomy for name, taxonomy in fine.items()):
             yield f"taxonomies are coarser than they could be, for a lattice of at most {MAX_NODES:,} nodes"
         if measured.together and (len(made) > MAX_QUASI_IDENTIFIERS or lattice_nodes(made) > MAX_NODES):
             least = ", ".join(measured.least_distinguishing[:MAX_NAMED_COLUMNS])
-            fewer = f"; without {least} least would be given away less" if least else ""
+            fewer = f"; of these, {least} distinguish rows least" if least else ""
             yield f"{len(made)} quasi-identifiers make a release coarse{fewer}"
         yield from self._notes_on_columns(decisions)
         yield from PROFILES[self._asked.profile].notes

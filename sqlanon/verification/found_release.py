@@ -29,13 +29,13 @@ from sqlanon.publish.warehouse_tables import content_of_table
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
 
-NOT_NEEDED = "to hold it against its policy alone, ask for that (without_provenance=True, --without-provenance)"
+NOT_NEEDED = "to verify it against its policy only, pass without_provenance=True (--without-provenance)"
 
 CHANGED = {
-    "columns_sha256": "its columns have other names or types than those that were written",
-    "rows_sha256": "its rows are not those that were written",
+    "columns_sha256": "its columns have other names or types than those written",
+    "rows_sha256": "its rows are not those written",
     "file_sha256": "its file was changed since it was written",
-    "form_sha256": "the note beside its file has other types of its columns than were written",
+    "form_sha256": "the note beside its file has other column types than those written",
 }  # by hash of the content that differs
 
 
@@ -129,8 +129,8 @@ def _recorded(
     shortfalls, missing = changes, tuple(_without(records, len(notes)))
     if repeated := len(records) - len({each.sha256 for each in records}):
         # Provenances are unique, by the duration of the run or by an identity.
-        there = f"{repeated:,} of its files have the provenance of another one"
-        shortfalls = (*shortfalls, f"a part is there more than once: {there}")
+        there = f"{repeated:,} of its files have the provenance of another file"
+        shortfalls = (*shortfalls, f"a part occurs more than once: {there}")
     if missing and not without_provenance:
         shortfalls = (*shortfalls, *(f"{each}; {NOT_NEEDED}" for each in missing))
         missing = ()
@@ -189,9 +189,9 @@ def _changes_of_record(note: str | None) -> Iterator[str]:
     if record is None:
         return
     if (note or "").rstrip("\n") != record.text:
-        yield "its provenance was written anew since: it is not spelled as sqlanon spells it"
+        yield "its provenance was rewritten: sqlanon spells it differently"
     if record.record_sha256 != record.sha256:
-        yield "its provenance was changed since it was written: its hash is another one"
+        yield "its provenance was changed since it was written: its hash differs"
     # Records omit file paths, so a policy with files cannot be hashed again.
     if record.policy is not None and not record.policy_files:
         try:
@@ -199,7 +199,7 @@ def _changes_of_record(note: str | None) -> Iterator[str]:
         except (PolicyError, ValidationError, TypeError):
             digest = None
         if digest != record.policy_sha256:
-            yield "the policy in its provenance does not have the hash that is recorded beside it"
+            yield "the policy in its provenance does not have its recorded hash"
 
 
 def _changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
@@ -254,7 +254,7 @@ def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:
             yield CHANGED["file_sha256"]
         elif found.entry is not None:
             if note_path(path).read_text(encoding="utf-8") != note_text(read_note(path)):
-                yield "the note beside its file has more in it than sqlanon writes"
+                yield "the note beside its file has more than sqlanon writes"
             yield from _other_content(written, content_of_csv(sha256_of(path) or "", found.entry.form))
     elif record is not None and path.name.lower().endswith(PARQUET_SUFFIXES):
         try:

@@ -33,8 +33,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     compared = {*items} if labels is None else {*labels.columns, *items}
     unknown = ", ".join(f'"{name}"' for name in names if name not in compared)
     notes = [
-        f"the labels of {unknown} are not compared with their taxonomies: those that the release was made with are not "
-        "loaded here"
+        f"the labels of {unknown} are not compared with their taxonomies: those of the release are not loaded here"
     ]
     if labels is None or not labels.columns:
         return listed, notes
@@ -73,7 +72,7 @@ def unlisted_classes(engine: Compute, relation: exp.Expr, recorded: ClassesRecor
             "classes of the release"
         )
     if found["differing"]:
-        yield f"{found['differing']:,} classes have another number of rows than was released"
+        yield f"{found['differing']:,} classes have a different number of rows than was released"
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def verify_published(
         shortfalls += _added_values(engine, found, policy, beside.source)
         covered = PLACES_NOT_COVERED
     if expected_record is not None and found.record_sha256 != expected_record.strip().lower():
-        shortfalls.append("its record is not the one whose hash was given")
+        shortfalls.append("its record does not have the given hash")
     return Verification(
         source=found.source.description,
         measurement=measurement,
@@ -152,7 +152,7 @@ def _refuse_other_source(engine: Engine, original: ResolvedSource, policy: Polic
     missing = [name for name in shown if folded(name) not in there]
     if missing:
         raise PolicyError(
-            f"the release was made from another source than {original.description}:",
+            f"{original.description} is not the source of the release:",
             [f'column "{name}" is not there{meant}' for name, meant in unknown_names(missing, columns)],
         )
 
@@ -197,7 +197,7 @@ def _added_values(engine: Engine, found: FoundRelease, policy: Policy, source: e
     query = table_call("added_values", found.source.relation.copy(), source.copy(), names(columns))
     added = engine.fetch(query, "values of the source")[0]["added_rows"]
     if added:
-        yield f"{added:,} rows have sensitive and insensitive values that its source does not have, or less often"
+        yield f"{added:,} rows have sensitive and insensitive values that its source lacks, or has less often"
 
 
 # guarded: tests/unit/test_guarded_verification.py
@@ -223,6 +223,6 @@ def other_levels(record: Record, policy: Policy) -> Iterator[str]:
     for name, level in () if record.labels is None else record.labels.used_levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:
-            yield f'"{name}" is at level {level}, where the policy asks for {least} at least'
+            yield f'"{name}" is at level {level}, where the policy asks for at least {least}'
         if level > most:
-            yield f'"{name}" is at level {level}, where the policy allows {most} at most'
+            yield f'"{name}" is at level {level}, where the policy allows at most {most}'

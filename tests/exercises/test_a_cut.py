@@ -74,7 +74,7 @@ class TestTheClinic:
 
     def test_levels_that_the_policy_does_not_allow_are_found(self, clinic: sa.Session) -> None:
         clinic.anonymize("visits", cut_policy(), "released")
-        with pytest.raises(sa.VerificationError, match='"age" is at level 1, where the policy asks for 2 at least'):
+        with pytest.raises(sa.VerificationError, match='"age" is at level 1, where the policy asks for at least 2'):
             clinic.verify("released", cut_policy(minimum_levels={"age": 2}))
 
     def test_every_model_is_met(self, clinic: sa.Session) -> None:

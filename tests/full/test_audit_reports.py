@@ -50,7 +50,7 @@ class TestReports:
         assert row["verdict"] == "found, above the claim"
         with pytest.raises(sa.EngineError, match="exists"):
             audit.chart(tmp_path / "chart.svg")
-        with pytest.raises(sa.PolicyError, match="ends in none"):
+        with pytest.raises(sa.PolicyError, match="must end in one of"):
             audit.chart(tmp_path / "chart.gif")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.html", "chart.json", "chart.svg"]
 

@@ -472,7 +472,11 @@ class TestVerification:
         with own.refusing(sa.PolicyError, '"age" is not there; did you mean "agee"?', '"city"'):
             own.session.verify("other", policy())
         own.execute("CREATE TABLE source AS SELECT age, city AS cty FROM people")
-        expected = ('another source than table "source"', '"city" is not there; did you mean "cty"?', '"illness"')
+        expected = (
+            'table "source" is not the source of the release',
+            '"city" is not there; did you mean "cty"?',
+            '"illness"',
+        )
         for verb in (own.session.report, partial(own.session.verify, policy=policy())):
             with own.refusing(sa.PolicyError, *expected):
                 verb("published", source="source")

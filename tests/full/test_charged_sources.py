@@ -129,7 +129,7 @@ class TestOneAccount:
             ("FROM files_of(1)", [file]),
             (session.connection.sql(both), sorted([table, file])),
         ):
-            with pytest.raises(sa.PolicyError, match="have other accounts in the ledger") as error:
+            with pytest.raises(sa.PolicyError, match="with other accounts in the ledger") as error:
                 account(session, source, "study")
             assert sorted(error.value.problems) == accounts, source
         assert account(session, READS_PEOPLE[-1], "people").name == "people"
@@ -158,7 +158,7 @@ class TestOneAccount:
         for again in ("lake", "lake/*.parquet", "lake/b.parquet", "link.parquet", "copy.parquet"):
             with pytest.raises(sa.BudgetError, match="study"):
                 charge(session, again)
-        with pytest.raises(sa.PolicyError, match="have other accounts"):
+        with pytest.raises(sa.PolicyError, match="with other accounts"):
             account(session, "FROM 'lake/*.parquet'", "people")
 
     def test_files_that_cannot_be_listed_are_known_by_their_name(self, session: sa.Session) -> None:
@@ -396,7 +396,7 @@ class TestJoins:
         [said] = [line for line in later.guarantee.conditions if "public" in line]
         assert 'earlier charges took everybody to know all of table "codes", which they declared public' in said
         assert session.ledger.spent("people") == SPENT == session.ledger.spent("codes")
-        with pytest.raises(sa.PolicyError, match='"codes", declared public, has an account'):
+        with pytest.raises(sa.PolicyError, match='"codes", declared public, belongs to an account'):
             session.anonymize(JOIN, POLICY, "third", dataset="people", public="codes")
 
     def test_what_cannot_be_public(self, session: sa.Session) -> None:
@@ -413,7 +413,7 @@ class TestJoins:
             with pytest.raises(sa.PolicyError, match=reason):
                 account(session, source, dataset, public)
         session.ledger.cap("codes", None)
-        with pytest.raises(sa.PolicyError, match="has an account in the ledger"):
+        with pytest.raises(sa.PolicyError, match="belongs to an account of the ledger"):
             account(session, JOIN, "study", ["codes"])
 
     def test_public_is_for_private_methods(self, session: sa.Session) -> None:

@@ -168,8 +168,8 @@ class TestRefusals:
             '"trees" is not one of the models tree, logistic; did you mean "tree"?',
             "seeds must be whole numbers from 0 to 4294967295",
             f'{tested} has no column "label"; did you mean "lable"?',
-            f'column "city" of {release} has no numbers, which weights are; cast it in a query',
-            f'column "city" of {tested} has no numbers, which weights are; cast it in a query',
+            f'column "city" of {release} is not numeric, as weights must be; cast it in a query',
+            f'column "city" of {tested} is not numeric, as weights must be; cast it in a query',
             f'column "age" has numbers in {release} and texts in {tested}; generalize both in the same way, or cast '
             "one in a query",
             f'{release} has a column "items", which {tested} does not have',
@@ -193,7 +193,7 @@ class TestRefusals:
             ({"seeds": [0.5]}, "seeds must be whole numbers"),
             ({"weight": "LABEL"}, 'column "label" cannot be the target and the weight'),
             ({"weight": "count"}, 'has no column "count"'),
-            ({"target": "items"}, "has lists, which are no labels"),
+            ({"target": "items"}, "has lists, which cannot be labels"),
         ],
     )
     def test_arguments(self, session: sa.Session, options: dict[str, Any], problem: str) -> None:

@@ -61,7 +61,7 @@ def test_statements_of_a_run_are_written(clinic: sa.Session, tmp_path: Path) -> 
     assert sent == [sql for _, _, sql in written if sql.startswith("CREATE TEMPORARY TABLE")]
     for taken in (path, Path("/dev/full")):
         before = taken.read_bytes() if taken is path else b""
-        with pytest.raises(sa.EngineError, match=f"{taken} exists; give the statements the name of a new file"):
+        with pytest.raises(sa.EngineError, match=f"{taken} exists; give a new file for the statements"):
             clinic.anonymize("visits", POLICIES["masked"], "another", sql=taken)
         assert before == (path.read_bytes() if taken is path else b"")
     assert clinic.connection.execute("FROM duckdb_tables() WHERE table_name = 'another'").fetchall() == []

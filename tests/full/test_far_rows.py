@@ -165,7 +165,7 @@ def test_a_refused_run_leaves_nothing(sides: Sides, tmp_path: Path) -> None:
         key = KEY if wanted.pseudonyms else None
         with pytest.raises((sa.EngineError, sa.PolicyError), match=reason):
             sides.session.anonymize("far.visits", wanted, into, replace=True, pseudonym_key=key)
-    with pytest.raises(sa.PolicyError, match="stay where they are"):
+    with pytest.raises(sa.PolicyError, match="stay on their server"):
         sides.session.suggest("far.visits")
     assert sides.far.relations == before
     assert not [*tmp_path.iterdir()]

@@ -36,7 +36,7 @@ class TestRefusals:
         session.connection.execute("INSERT INTO events VALUES (NULL, 'x', 1, 'm', 'w', 0), (3, 'x', 1, NULL, 'w', 0)")
         found = self.problems(session, keep=["sex", "ward"])
         assert len(found) == 3
-        assert found[0].startswith('1 rows belong to nobody: their "patient" is NULL')
+        assert found[0].startswith('1 rows have no individual: their "patient" is NULL')
         assert found[1].startswith('column "sex" has several values for 1 of 3 individuals')
         assert found[2].startswith('column "ward" has several values for 3 of 3 individuals')
 

@@ -90,7 +90,7 @@ class TestRefusals:
         session.connection.execute("DELETE FROM anon.taxonomy WHERE attribute = 'drugs'")
         found = self.refused(session, sa.TaxonomyError, "new", "released")
         assert found.problems == (
-            'the taxonomy "job" is another one: load that of the release',
+            'the taxonomy "job" is not that of the release: load the latter',
             'the taxonomy "drugs" is missing: load it',
         )
 

@@ -82,7 +82,7 @@ def test_another_taxonomy_is_refused(tmp_path: Path, session: sa.Session) -> Non
     with sa.connect(":memory:", threads=1) as other:
         others = {**TAXONOMIES, "age": sa.Taxonomy.intervals([7], minimum=20, maximum=79)}
         other.taxonomies.load_all(others, source=str(tmp_path / "people.parquet"))
-        with pytest.raises(sa.TaxonomyError, match='the taxonomy "age" is another one'):
+        with pytest.raises(sa.TaxonomyError, match='the taxonomy "age" is not that of the release'):
             other.generalize(tmp_path / "people.parquet", tmp_path / "released.parquet", into="again")
 
 

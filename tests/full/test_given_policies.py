@@ -92,7 +92,7 @@ def test_policies_to_audit_are_checked_and_may_be_mappings(shared_clinic: sa.Ses
         "identifiers": ["id", "sex", "zip"],
         "method": {"model": "ipa", "budget": {"epsilon": "1", "delta": "1e-6"}},
     }
-    with pytest.raises(sa.PolicyError, match="are no neighbours"):
+    with pytest.raises(sa.PolicyError, match="are not neighbours"):
         sa.evaluation.audit_privacy(private, "visits", "visits", 4, session=shared_clinic)
     changed = sa.Policy(**private).model_copy(update={"sensitive": ()})
     with pytest.raises(sa.PolicyError, match="Policy is not valid"):

@@ -108,7 +108,7 @@ class TestReleases:
             there = rows()
             session.anonymize("signed.parquet", FINE, TABLE, replace=True)
             assert rows() == there
-            with pytest.raises(sa.EngineError, match="give the name that the catalog of the server has"):
+            with pytest.raises(sa.EngineError, match="give its name in the server's catalog"):
                 far.anonymize(TABLE, FINE, "other/")
 
 

@@ -439,4 +439,4 @@ def test_values_that_the_source_does_not_have(session: sa.Session) -> None:
     put(session, other, sealed(str(session.provenance("whole")), content_of(session)))
     assert not is_seen(session, NAME)
     found = session.verify(NAME, POLICY, source=SOURCE, strict=False)
-    assert "sensitive and insensitive values that its source does not have" in "\n".join(found.shortfalls)
+    assert "sensitive and insensitive values that its source lacks" in "\n".join(found.shortfalls)

@@ -572,10 +572,10 @@ class TestUnchanged:
 
         assert "by another policy;" in refused("people", STRICTER)
         assert "from a table or a query" in refused("w.folk", POLICY)
-        assert "with its rows laid out otherwise;" in refused("people", POLICY, rows_per_file=9)
+        assert "with another layout of its rows;" in refused("people", POLICY, rows_per_file=9)
         assert "made from other files" in refused("people/year=2020/", POLICY)
         os.utime(next((lake / "people").rglob("*.parquet")), ns=(1, 1))
-        assert "from files that have changed since or are read otherwise;" in refused("people", POLICY)
+        assert "from files that have changed since or are now read differently;" in refused("people", POLICY)
         session.taxonomies.load("age", sa.Taxonomy.intervals([10, 20], minimum=0, maximum=99))
         assert "with other taxonomies" in refused("people", POLICY)
 

@@ -113,7 +113,7 @@ class TestCutShort:
             raise OSError(5, "the disk is gone")
 
         monkeypatch.setattr(ledger_module, "flush", failing)
-        with pytest.raises(sa.EngineError, match="is not known to be on the disk: the disk is gone"):
+        with pytest.raises(sa.EngineError, match="the charge may not be on the disk: the disk is gone"):
             ledger.commit([expense("0.5")])
 
     def test_a_full_disk(self, written: Path) -> None:
@@ -194,7 +194,7 @@ class TestRaces:
         if not any(content):
             os.utime(path, (0, 0))
         start = time.monotonic()
-        with pytest.raises(sa.EngineError, match=r"is not a DuckDB file; it was never written, .* remove it"):
+        with pytest.raises(sa.EngineError, match=r"is not a DuckDB file; it was never written because .* remove it"):
             at(path).commit([expense("0.5")])
         assert time.monotonic() - start < A_MOMENT
 
@@ -224,7 +224,7 @@ class TestPlaces:
 
     def test_a_file_that_can_only_be_read(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root
-        with pytest.raises(sa.EngineError, match="cannot be written, and a charge must be"):
+        with pytest.raises(sa.EngineError, match="cannot be written, so nothing can be charged"):
             at(written).commit([expense(1)])
         assert at(written).account("patients").spent == Budget("0.5")
 

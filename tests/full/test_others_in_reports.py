@@ -109,4 +109,4 @@ class TestReports:
         assert recorded.verification.met
         assert given.verification.met
         (missed,) = set(recorded.verification.not_covered) - set(given.verification.not_covered)
-        assert missed.startswith('what it shows together with "first", which cannot be found out: ')
+        assert missed.startswith('what it shows together with "first", which cannot be determined: ')

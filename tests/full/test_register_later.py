@@ -166,7 +166,7 @@ class TestLater:
         assert [each.forgotten_reason for each in forgotten.releases] == ["nobody was given it"] * 2
         assert all(each.forgotten_at and each.forgotten_at >= each.made_at for each in forgotten.releases)
         assert (entries(session), entries(session, forgotten=True)) == ((), forgotten.releases)
-        with pytest.raises(sa.PolicyError, match='"released" was forgotten before'):
+        with pytest.raises(sa.PolicyError, match='"released" is forgotten already'):
             session.releases.forget("released", reason="once more")
         session.anonymize("visits", POLICY, "released", replace=True)
         assert states(session) == {"released": ["replaced", "replaced", "there"]}

@@ -177,7 +177,7 @@ def test_what_is_refused(session: sa.Session) -> None:
     place.mkdir(parents=True)
     for text in ("mine", "[]", '{"files": 1}', '{"sqlanon": {"format": 1}}'):
         (place / "_sqlanon.json").write_text(text)
-        with pytest.raises(sa.EngineError, match="something else than a release as sqlanon wrote it"):
+        with pytest.raises(sa.EngineError, match="does not hold an unchanged release of sqlanon"):
             session.anonymize("people.parquet", FINE, INTO, replace=True)
         assert (place / "_sqlanon.json").read_text() == text
 
@@ -201,7 +201,7 @@ def test_tampering_is_noticed(session: sa.Session) -> None:
     file.unlink()
     with pytest.raises(sa.EngineError, match="cannot be read as they were written; it has fewer files"):
         session.verify(INTO, FINE)
-    with pytest.raises(sa.EngineError, match="something else than a release as sqlanon wrote it"):
+    with pytest.raises(sa.EngineError, match="does not hold an unchanged release of sqlanon"):
         session.anonymize("people.parquet", COARSE, INTO, replace=True)
     session.anonymize("people.parquet", COARSE, INTO, replace="anything")
     assert session.verify(INTO, COARSE).met

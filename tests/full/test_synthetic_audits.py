@@ -48,7 +48,7 @@ def test_by_a_policy(tmp_path: Path) -> None:
         audit = sa.evaluation.audit_privacy(policy, "without", "with_one", 10, session=session)
         assert audit.claimed == sa.Budget(1, "1e-6")
         assert not audit.violates
-        with pytest.raises(sa.PolicyError, match="no neighbours"):
+        with pytest.raises(sa.PolicyError, match="not neighbours"):
             sa.evaluation.audit_privacy(policy, "without", "without", 10, session=session)
         session.connection.close()
     (tmp_path / "p.toml").write_text(

@@ -205,8 +205,8 @@ class TestProvenance:
         assert not found.met
         assert shortfalls(session, "published", higher).splitlines() == [*found.shortfalls]
         assert found.shortfalls == (
-            '"age" is at level 2, where the policy allows 1 at most',
-            '"sex" is at level 0, where the policy asks for 1 at least',
+            '"age" is at level 2, where the policy allows at most 1',
+            '"sex" is at level 0, where the policy asks for at least 1',
         )
         assert any("a policy other than" in note for note in found.notes)
 
@@ -268,7 +268,7 @@ class TestSeveralParts:
 
     def test_one_that_is_there_twice(self, session: sa.Session, parts: Path) -> None:
         shutil.copy(parts / "0.parquet", parts / "2.parquet")
-        assert "is there more than once" in shortfalls(session, f"{parts}/*.parquet")
+        assert "occurs more than once" in shortfalls(session, f"{parts}/*.parquet")
 
     def test_rows_that_are_missing_from_one(self, session: sa.Session, parts: Path) -> None:
         rewrite(session, parts / "0.parquet", "SELECT * FROM FILE LIMIT 1")
@@ -322,7 +322,7 @@ class TestTablesBeside:
                 ("COMMENT ON TABLE the_cut IS NULL", "it has no provenance"),
                 (
                     f"COMMENT ON TABLE the_cut IS '{note}'; DELETE FROM the_cut WHERE rowid = 0",
-                    "its rows are not those that were written",
+                    "its rows are not those written",
                 ),
                 ("DROP TABLE the_cut", 'the table "the_cut", its cuts: it is not there'),
             ):

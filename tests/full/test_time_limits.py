@@ -156,7 +156,7 @@ def test_arguments_of_another_type(numbers: sa.Session) -> None:
             ):
                 numbers.anonymize("numbers", policy(), into="never/", **{name: given})
     for name in ("progress", "stop"):
-        with pytest.raises(sa.PolicyError, match="functions that a run calls, not a list"):
+        with pytest.raises(sa.PolicyError, match="must be functions, not a list"):
             numbers.anonymize("numbers", policy(), into="never", **{name: []})
     for by in (5, [5], b"x", {"a": 1}):
         with pytest.raises(sa.PolicyError, match="partition_by: give the name of a column"):

@@ -14,7 +14,7 @@ from tests.stories.test_other_releases import BY_AGE, BY_SEX, forget, found_by, 
 from tests.stories.test_other_releases import make_warehouse as make_warehouse
 
 OTHERWISE = "it was made with other taxonomies, codings or unknown values of age"
-WITHOUT_CLASSES = "it is not a whole release at a node, at a cut or by"
+WITHOUT_CLASSES = "its classes cannot be found again: it is not one whole release at a node, at a cut or by"
 OTHERS: dict[str, tuple[dict[str, Any], str]] = {
     "of_individuals": ({"individual": "id"}, "its individuals own several rows"),
     "moved": ({"method": sa.Relocation(2), "suppression_limit": None, "privacy": []}, WITHOUT_CLASSES),
@@ -63,7 +63,7 @@ class TestReasons:
             "masked": "its masked rows show who was suppressed",
             **{name: reason for name, (_, reason) in OTHERS.items()},
             f"{tmp_path}/fit.json": WITHOUT_CLASSES,
-            "other.main.first": "it cannot be looked at from this session",
+            "other.main.first": "this session cannot read it",
             str(file): "its file was changed since it was written",
         }
         without_illness = policy(2, sensitive=[], identifiers=["id", "illness"])
@@ -95,7 +95,7 @@ class TestReasons:
         assert release.report.findings is not None
         assert [line for line in release.report.findings.sentences if "individuals own several rows" in line] == [
             'what the release shows together with "first" or "second" is not known: individuals own several rows of '
-            "this release, and a person is to have one"
+            "this release, where a comparison needs one row per person"
         ], "one sentence for all of the same reason"
         session.connection.execute("DELETE FROM spring WHERE id IN (0, 3)")
         masking = policy(2, suppression="mask", suppression_limit=0.5)
@@ -113,7 +113,7 @@ class TestCompared:
         session.anonymize("spring", policy(earlier="none", **sexes), "by_sex", node={"sex": 0})
         aged = policy(quasi_identifiers=["age"], identifiers=["id", "sex"])
         first, by_sex = found_by(session.anonymize("spring", aged, "second", node={"age": 3}))
-        assert first.reason == by_sex.reason == '"sex" has another hash than is recorded'
+        assert first.reason == by_sex.reason == '"sex" does not have the recorded hash'
         joint_classes = session.compare_releases(["by_sex", "second"], source="spring")
         assert (joint_classes.k, joint_classes.class_count) == (4, 2)
 

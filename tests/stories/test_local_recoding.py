@@ -189,7 +189,7 @@ class TestRecords:
             connection.execute(f"UPDATE anonymous SET {change}")
             found = session.verify("anonymous", policy, strict=False)
             connection.execute("DELETE FROM anonymous; INSERT INTO anonymous FROM released")
-            assert any("combinations of labels" in each or "have another number" in each for each in found.shortfalls)
+            assert any("combinations of labels" in each or "different number" in each for each in found.shortfalls)
 
 
 class TestImportance:

@@ -101,8 +101,8 @@ class TestRefusals:
     def test_a_cap_in_rho_and_a_loss_without(self, before: str | None, asked: str | None) -> None:
         capped, spent = cap("2", "1e-6", rho="0.09"), entry("1", "1e-6", rho=before)
         [problem] = shortfalls(capped, spent, asked=entry("1", "1e-6", rho=asked))
-        assert ("and it was charged" if before is None else "and it is asked for") in problem
-        assert "a loss with a δ above 0 that has no ρ" in problem
+        assert ("an earlier charge" if before is None else "the run") in problem
+        assert "has a δ above 0 but no ρ" in problem
 
     def test_more_than_is_left(self) -> None:
         before = [cap("3"), entry("2")]
@@ -116,7 +116,7 @@ class TestRefusals:
         for before, asked in ((entry(), entry(**people)), (entry(**people), entry()), (entry(), cap("1", **people))):
             with pytest.raises(sa.PolicyError, match="different units") as refused:
                 accounts.refuse_what_cannot_be_added([before], [asked])
-            assert ("is to be capped" in str(refused.value)) == (asked.kind == "cap")
+            assert ("and the cap is about" in str(refused.value)) == (asked.kind == "cap")
         with pytest.raises(sa.PolicyError, match='how many of "family" belong to one of "id"'):
             accounts.refuse_what_cannot_be_added([entry(**people)], [entry(**people | {"individual": "family"})])
         with pytest.raises(sa.PolicyError, match="is asked for on all rows"):

@@ -81,7 +81,7 @@ class TestCounts:
 
 class TestLevels:
     @pytest.mark.parametrize(
-        ("age", "zip_", "problems"), [(1, 2, []), (0, 0, ["asks for 1 at least"]), (4, 3, ["allows 2 at most"])]
+        ("age", "zip_", "problems"), [(1, 2, []), (0, 0, ["asks for at least 1"]), (4, 3, ["allows at most 2"])]
     )
     def test_of_the_policy(self, age: int, zip_: int, problems: list[str]) -> None:
         found = [*other_levels(record(NodeRecord(levels={"age": age, "zip": zip_})), POLICY)]
@@ -111,9 +111,9 @@ def test_listed_classes_have_their_rows() -> None:
     written = {"a1": 3, "b1": 2, "b": 2}
     changes: dict[str, tuple[dict[str, int], list[str]]] = {
         "none": ({}, []),
-        "moved": ({"a1": 2, "b": 3}, ["2 classes have another number of rows than was released"]),
-        "one more": ({"b1": 3}, ["1 classes have another number of rows than was released"]),
-        "gone": ({"b": 0}, ["1 classes have another number of rows than was released"]),
+        "moved": ({"a1": 2, "b": 3}, ["2 classes have a different number of rows than was released"]),
+        "one more": ({"b1": 3}, ["1 classes have a different number of rows than was released"]),
+        "gone": ({"b": 0}, ["1 classes have a different number of rows than was released"]),
         "new": ({"a": 2, "c1": 1}, ["2 combinations of labels, in 3 rows, are not among the classes of the release"]),
     }
     with sa.connect() as session:

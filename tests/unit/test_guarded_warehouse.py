@@ -123,7 +123,7 @@ class TestWriting:
             ledger = open_ledger(engine, None)
             ledger.commit([expense(1)])
         with opened(tmp_path / "w.duckdb", read_only=True) as engine:
-            with pytest.raises(sa.EngineError, match="cannot be written, and a charge must be"):
+            with pytest.raises(sa.EngineError, match="cannot be written, so nothing can be charged"):
                 read_ledger(engine, None).commit([expense(1)])
             with pytest.raises(sa.EngineError, match="is charged to a ledger first"):
                 open_ledger(engine, None)

@@ -101,7 +101,7 @@ def test_the_chart_has_all_lines(plan: EpsilonSafePlan, tmp_path: Path) -> None:
     assert all(name in drawing for name, _, _ in LINES.values())
     assert f"smallest: {plan.best.shown_from} rows" in drawing
     assert "ε = 2 (0.1 for the node, 1.9 for the sampling), δ = 1e-06; a table of 100,000 rows" in drawing
-    with pytest.raises(sa.PolicyError, match="ends in none of"):
+    with pytest.raises(sa.PolicyError, match="must end in one of"):
         plan.chart(tmp_path / "plan.gif")
 
 

@@ -148,7 +148,7 @@ class TestReleases:
             lambda: session.lattice("spring", HELD),
             lambda: session.partitions.fit("spring", HELD, tmp_path / "fit.json"),
         ):
-            with pytest.raises(sa.PolicyError, match="leave earlier out of the policy"):
+            with pytest.raises(sa.PolicyError, match="remove earlier from the policy here"):
                 call()
         with pytest.raises(sa.PolicyError, match="at least two releases, not 1"):
             session.compare_releases(["first"], source="spring")

@@ -33,6 +33,9 @@ _HOMES = {  # modules with a ``REPRODUCTION``
 
 NAMES = tuple(_HOMES)
 
+# About as long as each takes with its default seeds, on two cores without other work.
+MINUTES = {"h-ceiling": 10, "diffgen": 20, "thesis-accuracy": 1, "epsilon-safe": 2, "ola": 2, "ipa": 3}
+
 OFFERS = {
     "commands": {"Research/reproduce": "sqlanon.papers.reproduce_command:reproduce"},
     "methods": {

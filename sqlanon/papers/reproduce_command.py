@@ -1,11 +1,11 @@
-"""The command that reproduces experiments of papers."""
+"""The command that reproduces experiments of papers, and lists what became of each item of a paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, reading
@@ -15,8 +15,19 @@ from sqlanon.papers import NAMES, reproduction
 
 @command()
 def reproduce(
-    name: Annotated[str, Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")],
-    out: Annotated[Path, Option(metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")],
+    name: Annotated[
+        str | None, Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}; not with --list.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option(metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg); not with --list."),
+    ] = None,
+    listed: Annotated[
+        bool,
+        Option(
+            "--list", help="List the experiments, and every definition, theorem, table and figure with its name here."
+        ),
+    ] = False,
     data: Annotated[
         Path | None, Option(metavar="DIR", help="The folder with the paper's data; ipa needs none.")
     ] = None,
@@ -33,13 +44,21 @@ def reproduce(
     """Reproduce an experiment of a paper on public data, and write its table and chart.
 
     All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen also
-    hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test.
+    hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test. NAME and --out are required unless
+    --list is given, which prints the tables of the guide papers.
 
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """
     from sqlanon.evaluation.results import refuse_targets, write_files
     from sqlanon.report.document import Document, paragraph
 
+    if listed:
+        if replace or any(given is not None for given in (name, out, data, first, count)):
+            raise BadParameter("it runs nothing: leave out NAME and all options but --json", param_hint="--list")
+        _show_items(as_json=as_json)
+        return
+    if name is None or out is None:
+        raise BadParameter("give the NAME of an experiment and its folder, --out DIR; --list lists the experiments")
     experiment = reproduction(name)
     seeds = experiment.seeds_from(first, count)
     folder = experiment.folder(data)
@@ -55,3 +74,12 @@ def reproduce(
     else:
         sentences = (*found.findings, *(f"Written: {path}" for path in paths))
         show(Document(found.title, (*found.tables, *map(paragraph, sentences))))
+
+
+def _show_items(*, as_json: bool) -> None:
+    from sqlanon.papers.paper_items import items_document, items_json
+
+    if as_json:
+        write_json(items_json())
+    else:
+        show(items_document())

@@ -23,6 +23,7 @@ def local(*earlier: sa.Earlier, limit: float = 0.9) -> sa.Policy:
     return policy(method=method, suppression_limit=None, earlier=earlier)
 
 
+@pytest.mark.deep
 def test_persons_of_several_joint_classes_stay_apart(session: sa.Session) -> None:
     """Two who were in their twenties are now thirty: four of thirty to thirty-four would show who they are."""
     session.connection.execute("UPDATE summer SET age = 31 WHERE id IN (5, 6); DELETE FROM summer WHERE id > 8")

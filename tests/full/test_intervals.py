@@ -28,7 +28,7 @@ from tests.search_cases import LIMITS, SENSITIVE, SENSITIVE_TAXONOMIES, Table, p
 
 EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-MORE = settings(EXAMPLES, max_examples=examples(250))
+MORE = settings(EXAMPLES, max_examples=examples(125))
 
 QUALITIES = (sa.LM(), sa.LM(aggregate="geometric"), sa.NCP(), sa.Entropy(), sa.Prec(weights={"age": 2}))
 

@@ -496,14 +496,14 @@ def largest_degree(rows: Rows, taxonomies: Taxonomies, node: Node) -> float:
     )
 
 
-def mean_reconstruction_error(rows: Rows, taxonomies: Taxonomies, node: Node) -> float:
-    """Of rows that are known to be real, over their quasi-identifiers and a sensitive value, which is as it was."""
+def mean_reconstruction_error(rows: Rows, taxonomies: Taxonomies, node: Node, truth: float = 1) -> float:
+    """Of rows that are real with a probability, over quasi-identifiers and a sensitive value, which is as it was."""
     errors = [
-        reconstruction_error(leaves(taxonomies[name], level, text(row[name])), 1)
+        reconstruction_error(leaves(taxonomies[name], level, text(row[name])), truth)
         for row in generalize(rows, taxonomies, node)
         for name, level in node.items()
     ]
-    return sum(errors) / len(rows) / (len(node) + 1)
+    return (sum(errors) / len(rows) + reconstruction_error(1, truth)) / (len(node) + 1)
 
 
 def shared_loss(taxonomy: Taxonomy, level: int, one: Value, other: Value) -> float:

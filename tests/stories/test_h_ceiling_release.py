@@ -69,6 +69,21 @@ def rows_of(session: sa.Session, columns: str, table: str) -> Counter[Any]:
     return Counter(session.connection.sql(f"SELECT {columns} FROM {table}").fetchall())
 
 
+def test_a_ceiling_is_searched_where_none_is_given(session: sa.Session) -> None:
+    """The report shows the curve; the record has the ceiling alone, for counterfeits are not to be counted."""
+    release = run(session, people_policy(h=None))
+    report = release.report
+    errors = {point.ceiling: point.reconstruction_error for point in report.curve}
+    assert [*errors] == [0.05, 0.1, 0.15, 0.2, 0.25]
+    assert errors[report.ceiling] == min(errors.values())
+    assert report.curve[-1].counterfeits == 0
+    tried = [table for table in report.of_method() if table.title == "Ceilings that were tried"]
+    assert [len(table.rows) for table in tried] == [5]
+    recorded = session.connection.sql("SELECT comment FROM duckdb_tables() WHERE table_name = 'other'").fetchall()[0][0]
+    assert "reconstruction_error" not in recorded
+    assert '"ceiling":0.' in recorded.replace(" ", "")
+
+
 def test_report_and_guarantee(session: sa.Session, release: Any) -> None:
     report = release.report
     assert release.node == {"age": 0, "sex": 0}

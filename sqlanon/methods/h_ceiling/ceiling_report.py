@@ -12,14 +12,35 @@ from pydantic import Field
 
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.release import Guarantee, Report, Result
+from sqlanon.report.document import Table
+
+
+class CeilingPoint(Result):
+    """A ceiling that was tried, see :mod:`~sqlanon.methods.h_ceiling.ceilings`.
+
+    Attributes:
+        ceiling: h.
+        degree: the largest degree of generalization of a row, at the node of fewest counterfeits below the ceiling.
+        node: that node, by quasi-identifier its level.
+        counterfeits: how many rows it needs.
+        reconstruction_error: its mean over true rows and published columns, in [0, 1], each row as likely to be true as
+            rows are in the whole release.
+    """
+
+    ceiling: float
+    degree: float
+    node: dict[str, int]
+    counterfeits: int
+    reconstruction_error: float
 
 
 class CeilingReport(Report):
     """The numbers of a run of h-ceiling; not for publication, as they reveal how many rows are true.
 
     Attributes:
-        ceiling: h, if there is one.
+        ceiling: h, of the policy or of the grid.
+        curve: the ceilings that were tried, ascending, if the policy gives none.
         degree: the largest degree of generalization of a row, at most the ceiling.
         allowed_nodes: how many nodes keep to the ceiling.
         counterfeits: how many rows were invented; equal to ``loss``.
@@ -35,6 +56,7 @@ class CeilingReport(Report):
     """
 
     ceiling: float | None = Field(title="ceiling h of the degree of generalization")
+    curve: tuple[CeilingPoint, ...] = ()
     degree: float = Field(title="largest degree of generalization of a row")
     allowed_nodes: int = Field(title="nodes below the ceiling")
     counterfeits: int = Field(title="counterfeits")
@@ -45,6 +67,16 @@ class CeilingReport(Report):
     catalog: str = Field(title="catalog")
     groups: int | None = Field(title="groups of classes in the catalog")
     effective_k: float | None = Field(title="effective k, against release and catalog together")
+
+    def of_method(self) -> Iterator[Table]:
+        yield from super().of_method()
+        if self.curve:
+            names = ("ceiling h", "largest degree", "counterfeits", "reconstruction error")
+            rows = [
+                (f"{at.ceiling:g}", f"{at.degree:.3f}", f"{at.counterfeits:,}", f"{at.reconstruction_error:.4f}")
+                for at in self.curve
+            ]
+            yield Table(names, rows, numbers=range(4), title="Ceilings that were tried")
 
     @property
     def rows_in_words(self) -> str:

@@ -64,25 +64,35 @@ def choose_node(
     Raises:
         UnsatisfiableError: every node below the ceiling suppresses too many rows.
     """
+    with engine.scratch():
+        return node_below(Needs(engine, table), {}, allowed, errors, observer, stopped)
+
+
+# More than six parameters: those of choose_node, and what nodes are known to need.
+def node_below(
+    needs: Needs, found: dict[Index, Need], allowed: Mask, errors: Bounds, observer: Observer, stopped: Stopped
+) -> tuple[SearchOutcome, list[NodeSummary]]:
+    """Choose a node as :func:`choose_node`, which adds to what is found of nodes and asks for none of these again."""
+    table = needs.table
     lattice = table.context.lattice
     search = FewestCounterfeits(allowed, ranked(table, errors), lost_information(table.context))
-    found: dict[Index, Need] = {}
-    with engine.scratch():
-        needs = Needs(engine, table)
+    for index, need in found.items():
+        search.learn(index, need.cost, need.cost_below)
 
-        def needed() -> float | None:
-            best = search.best
-            return None if best is None or found[best].cost == OUT_OF_LIMIT else float(found[best].counterfeits)
+    def needed() -> float | None:
+        best = search.best
+        return None if best is None or found[best].cost == OUT_OF_LIMIT else float(found[best].counterfeits)
 
-        for batch in search.batches():
+    for proposed in search.batches():
+        if batch := [index for index in proposed if index not in found]:
             nodes = [lattice.node(index) for index in batch]
             inquiry = Inquiry(nodes, needed(), lambda: float(needs.counterfeits(search.fewest())), "counts")
             observer(len(found), lattice.size, inquiry)
             found |= zip(batch, needs.of(inquiry), strict=True)
-            for index in batch:
-                search.learn(index, found[index].cost, found[index].cost_below)
-            if needed() is not None and stopped():
-                break
+        for index in batch:
+            search.learn(index, found[index].cost, found[index].cost_below)
+        if needed() is not None and stopped():
+            break
     assert search.best is not None
     if found[search.best].cost == OUT_OF_LIMIT:
         fewest = min(need.suppressed for index, need in found.items() if search.keeps_to_ceiling(index))
@@ -233,19 +243,19 @@ class Need:
 class Needs:
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
         self._engine = engine
-        self._table = table
+        self.table = table
         self._counter = NodeCounter(engine, table)
         self._fewest = HCeiling.of(table.bound.policy).fewest_true_rows
         # Whatever the limit, never all rows: something must be left to publish.
         self._allowed = min(table.context.allowed_rows, table.context.row_count - 1) if self._fewest > 1 else 0
 
     def of(self, inquiry: Inquiry) -> list[Need]:
-        found, k = self._counter.answer(inquiry), self._table.context.k
+        found, k = self._counter.answer(inquiry), self.table.context.k
         small: Sequence[NodeSummary | None] = [None] * len(found)
         if self._fewest > 1:
             # Summarize the same nodes by the classes that are suppressed.
             criteria = Criteria(models=(KAnonymity(self._fewest),))
-            table = replace(self._table, encoding=replace(self._table.encoding, criteria=criteria))
+            table = replace(self.table, encoding=replace(self.table.encoding, criteria=criteria))
             small = node_summaries(self._engine, table, [node.levels for node in found], asked="counts")
         return [need_of(node, other, k, self._fewest, self._allowed) for node, other in zip(found, small, strict=True)]
 

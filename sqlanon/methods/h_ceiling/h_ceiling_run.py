@@ -27,6 +27,7 @@ from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling.ceiling_queries import invented_rows
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
 from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
+from sqlanon.methods.h_ceiling.ceilings import WITHIN, ChosenCeiling, choose_ceiling
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.run_reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
@@ -47,13 +48,10 @@ from sqlanon.queries.kit.nodes import number, values
 from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
-from sqlanon.search.arrays import Bounds, Mask
+from sqlanon.search.arrays import Bounds
 
 Profiles = Sequence[Mapping[int, tuple[float, ...]]]
 """By quasi-identifier and profile number, the losses of labels at every level."""
-
-WITHIN = 1e-12  # the rounding error by which a degree may exceed the ceiling (spec/hceiling.md (a))
-
 
 UNPROVEN = (
     "another node below the ceiling may need fewer counterfeits: it was not looked at, has no catalog, or a larger "
@@ -73,6 +71,7 @@ class FilledNode:
     degree: float  # the largest degree of generalization of a row
     error: float  # the mean reconstruction error, given the catalog if any
     allowed_nodes: int  # nodes that keep to the ceiling
+    chosen: ChosenCeiling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +117,9 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         engine, source = self.engine, self.request.random_source or SystemSource()
         with stages.stage("search"):
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
-            allowed = degrees <= (1 if self.settings.h is None else self.settings.h) + WITHIN
-            if not allowed.any():
-                raise UnsatisfiableError(
-                    f"no node keeps to the ceiling h = {self.settings.h:g}:",
-                    [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
-                )
-            outcome, nodes = self._checked(table, allowed, errors, stages)
+            chosen = self._chosen(table, degrees, errors, stages)
+            outcome, nodes = chosen.outcome, chosen.nodes
+            allowed_nodes = int((degrees <= chosen.ceiling + WITHIN).sum())
             candidate = None
             if self.settings.has_catalog_of_values:
                 candidate = catalogs.best_with_catalog(engine, table, nodes, source, self.stopped)
@@ -136,22 +131,31 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
             stages.concluded(outcome)
         if filled.added.suppressed:
             degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
-        index, allowed_nodes = table.context.lattice.index(filled.levels), int(allowed.sum())
+        index = table.context.lattice.index(filled.levels)
         degree = float(degrees[index])
         if candidate is None or candidate.catalog is None:
-            return FilledNode(filled, outcome, None, None, degree, float(errors[index]), allowed_nodes)
+            return FilledNode(filled, outcome, None, None, degree, float(errors[index]), allowed_nodes, chosen)
         groups, (effective_k, _) = len(candidate.catalog.groups), candidate.effective_k
-        return FilledNode(filled, outcome, groups, effective_k, degree, candidate.error, allowed_nodes)
+        return FilledNode(filled, outcome, groups, effective_k, degree, candidate.error, allowed_nodes, chosen)
 
-    def _checked(
-        self, table: EncodedTable, allowed: Mask, errors: Bounds, stages: Stages
-    ) -> tuple[SearchOutcome, list[NodeSummary]]:
-        """Search, and return the outcome and the checked nodes, best first; a dry run checks the bottom."""
+    def _chosen(self, table: EncodedTable, degrees: Bounds, errors: Bounds, stages: Stages) -> ChosenCeiling:
+        """Search below the ceiling of the policy, or for a ceiling; in a dry run, the bottom is taken."""
+        engine, h = self.engine, self.settings.h
         if self.request.is_dry_run:
             bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
-            node_summaries(self.engine, table, [bottom.levels], asked="counts")
-            return only_checked(bottom, 0), [bottom]
-        return choose_node(self.engine, table.without_values(), allowed, errors, stages.checked, self.stopped)
+            node_summaries(engine, table, [bottom.levels], asked="counts")
+            return ChosenCeiling(1 if h is None else h, only_checked(bottom, 0), [bottom], ())
+        cells = table.without_values()
+        if h is None:
+            errors_by_truth = partial(level_errors, engine, table)
+            return choose_ceiling(engine, cells, degrees, errors_by_truth, stages.checked, self.stopped)
+        allowed = degrees <= h + WITHIN
+        if not allowed.any():
+            raise UnsatisfiableError(
+                f"no node keeps to the ceiling h = {h:g}:",
+                [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
+            )
+        return ChosenCeiling(h, *choose_node(engine, cells, allowed, errors, stages.checked, self.stopped), ())
 
     def make(self, table: EncodedTable, choice: FilledNode) -> FilledPublication:
         engine, filled, added, unknown = self.engine, choice.filled, choice.filled.added, table.unknown
@@ -227,7 +231,8 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
             suppressed_rows=added.suppressed,
             search=settings.name,
             notes=made.notes,
-            ceiling=settings.h,
+            ceiling=choice.chosen.ceiling,
+            curve=choice.chosen.curve,
             degree=choice.degree,
             allowed_nodes=choice.allowed_nodes,
             counterfeits=added.count,
@@ -306,17 +311,22 @@ def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequ
     return [rows[index] for index in kept]
 
 
-def level_errors(engine: Compute, table: EncodedTable) -> Bounds:
-    """Return the mean reconstruction error of every node, in [0, 1], over rows known to be real (spec/metrics.md).
+def level_errors(engine: Compute, table: EncodedTable, truth: float = 1) -> Bounds:
+    """Return the mean reconstruction error of every node, in [0, 1], if rows are real with this probability.
 
     The mean is over rows, quasi-identifiers and the sensitive value, which is published as is, so it is a sum over
-    levels.
+    levels (spec/metrics.md).
     """
     lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
     terms = [np.zeros(height + 1) for height in lattice.heights]
     sizes = ([number(position), number(shape.domain_size)] for position, shape in enumerate(table.encoding.spec.shapes))
     domains = values("anon_domains", ("position", "domain_size"), sizes)
-    query = queries.SQL.query("level_errors", levels=labelled_values(table.encoding), domains=domains)
+    query = queries.SQL.query("level_errors", levels=labelled_values(table.encoding), domains=domains, truth=truth)
     for row in engine.fetch(query, "reconstruction errors of levels", "node"):
         terms[row["position"]][row["depth"]] = row["error"] / width
-    return reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))
+    of_levels = reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))
+    if truth == 1:
+        return of_levels
+    (of_value,) = engine.fetch(queries.SQL.query("error_of_value", truth=truth), "the error of values", "node")
+    shifted: Bounds = of_levels + of_value["error"] / width
+    return shifted

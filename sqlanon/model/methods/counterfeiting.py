@@ -58,8 +58,9 @@ class HCeiling(MethodSettings):
     Args:
         k: how many rows a class has at least, 2 or more.
         h: the ceiling, in [0, 1]: the mean over the quasi-identifiers of (leaves - 1) / (domain - 1) that the labels of
-            no row may exceed. Without one no counterfeits are needed: it is then plain k-anonymity, as general as it
-            has to be.
+            no row may exceed. Without one it is searched, in steps of 0.05: the ceiling is taken whose release has the
+            least reconstruction error, each row as likely to be true as rows are in the whole release; the report has
+            the curve. With 1 no row is too general, and no counterfeits are needed: plain k-anonymity.
         fill: how the sensitive values of counterfeits are drawn. ``"hidden"`` draws them as they are expected in a
             class: from its own rows, and from those of the classes around it, so that an attacker who expects the
             same cannot distinguish them from true rows. ``"marginal"`` draws them as they are in the whole table,

@@ -122,7 +122,7 @@ def keys_of(bound: BoundPolicy, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def withhold_persons(engine: Compute, recoding: AtNode) -> None:
-    """Remove persons from the table of persons whose classes the release withholds from their joint classes."""
+    """Remove the persons whom kept classes withhold from their joint classes, once the classes are made."""
     earlier = recoding.encoding.spec.earlier
     if earlier is None or not earlier.is_by_person or recoding.encoding.holds_release:
         return

@@ -218,7 +218,7 @@ class SensitiveValues:
 
     @property
     def give_whole(self) -> bool:
-        """Whether they are measured and cover all rows of a class: comparing joins with a reference."""
+        """Whether a measure reads all rows of a class; joining a reference drops rows without a value."""
         have_all_rows = not self.grouping.gaps or all(measure.view == "values" for measure in self._measures)
         return have_all_rows and bool(self._of_values or self._of_labels)
 

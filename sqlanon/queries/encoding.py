@@ -175,7 +175,7 @@ class CellSpec:
 
     @property
     def labelled(self) -> tuple[str, ...]:
-        """The protected columns of the source whose cells carry codes of labels."""
+        """The protected columns of the source for which cells carry codes of labels."""
         return tuple(name for name in self.protected_shapes if name not in self.references)
 
     def attribute_of(self, name: str) -> str:
@@ -213,7 +213,7 @@ class Encoding:
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # columns about classes, by quasi-identifier
     has_label_texts: bool = False  # whether published labels are texts, for a home of rows without ENUM types
     reads_dictionaries: bool = False  # whether texts of the source come in dictionaries, and are cast once each
-    has_raw_values: bool = True  # whether cells have values of protected columns, if these and labels are all released
+    has_raw_values: bool = True  # whether cells keep values of protected columns, so that they can hold the release
     of_values: str = "anon"  # the prefix of tables of compared values
 
     @cached_property

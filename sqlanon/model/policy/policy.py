@@ -82,7 +82,7 @@ class Policy(PolicyFields):
             independent of the machine.
         release: recipient, purpose and approval of the release, as :class:`ReleaseTerms`, for its report and record.
 
-    Names of columns ignore case, as in DuckDB. A release spells them like the roles.
+    Names of columns are case-insensitive, as in DuckDB. A release spells them like the roles.
 
     Raises:
         PolicyError: listing every problem at once.

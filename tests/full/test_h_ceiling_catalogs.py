@@ -155,9 +155,9 @@ def test_targets_that_do_not_fit(tmp_path: Path) -> None:
 
 def test_settings_and_names_that_cannot_be() -> None:
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"effective_k": 3}, "effective_k is for a strict catalog"),
-        ({"catalog": "strict", "effective_k": 5}, "effective_k is k at most"),
-        ({"catalog": "strict", "effective_k": 1}, "effective_k of a strict catalog is above 1, which is certainty"),
+        ({"effective_k": 3}, "effective_k needs a strict catalog"),
+        ({"catalog": "strict", "effective_k": 5}, "effective_k must be at most k"),
+        ({"catalog": "strict", "effective_k": 1}, "effective_k of a strict catalog must be above 1"),
         ({"catalog": "public"}, "catalog: "),
     ]
     for settings, words in cases:

@@ -33,7 +33,7 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"k": 1}, "k: "),
     ({"k": 3, "h": 1.1}, "h: "),
     ({"k": 3, "fill": "x"}, "fill: "),
-    ({"k": 4, "fewest_true_rows": 5}, "fewest_true_rows is k at most"),
+    ({"k": 4, "fewest_true_rows": 5}, "fewest_true_rows must be at most k"),
     ({"k": 4, "fewest_true_rows": 0}, "fewest_true_rows: "),
     ({"k": 3, "impossible": [{"sex": True}]}, r"impossible\[0\].sex: input should be a valid string"),
     ({"k": 3, "impossible": {"sex": "m"}}, "impossible: must be a list"),

@@ -1,4 +1,4 @@
-"""The settings of h-ceiling: how general labels may be, and what fills the classes that are then too small."""
+"""The settings of h-ceiling: how general labels may be, and how classes that are too small are filled up."""
 
 from __future__ import annotations
 
@@ -21,26 +21,23 @@ if TYPE_CHECKING:
     Text = Any
 else:
     Text = Annotated[str, BeforeValidator(_as_text)]
-"""A label or a value as text, the form in which taxonomies know them; whole numbers may be written as such."""
+"""A label or a value as text, as in taxonomies; whole numbers are accepted."""
 
 Fill = Literal["hidden", "marginal", "uniform"]
 CatalogKind = Literal["none", "counts", "strict", "paper"]
 
-EFFECTIVE = 0.8
-"""The share of k that the effective k of a group is at least, if nothing else is asked for (spec/hceiling.md (b) G)."""
+EFFECTIVE = 0.8  # the default minimum for the effective k of a group, as a share of k (spec/hceiling.md (b) G)
 
 CLASS_ID = "class_id"
 CLASS_IDS = "class_ids"
 COUNTERFEITS = "counterfeits"
 CATALOG = "catalog"
-"""What is published beside the rows if the policy asks for it: a table of :data:`CLASS_IDS`, value, number."""
-
+"""The companion table that a policy can ask for: :data:`CLASS_IDS`, value, number."""
 INVENTED = "counterfeits"
-"""What is written beside the rows, for nobody else to see, if it is given a name: how many each class has."""
+"""The private companion table with the number of counterfeits in each class, if it is given a name."""
 
 
 def entry_name(place: int) -> str:
-    """Name an entry of the list of impossible combinations for messages."""
     return f"impossible[{place}]"
 
 
@@ -48,40 +45,40 @@ def entry_name(place: int) -> str:
 class HCeiling(MethodSettings):
     """Full-domain generalization up to a ceiling; classes of fewer than k rows are filled up with counterfeits.
 
-    A release has k rows or more in every class, which are rows and not persons: some are invented. No row is more
-    general than the ceiling. Of the nodes that keep to it, the one that needs the fewest counterfeits is published; of
-    several, that of the least reconstruction error. With a catalog, which makes known how likely rows are true, it is
-    the one of least reconstruction error of a few that need the fewest counterfeits.
+    A release has at least k rows in every class, but these are rows, not persons: some are invented. No row is more
+    general than the ceiling. Among the nodes below it, the one that needs the fewest counterfeits is published; among
+    several, the one of least reconstruction error. With a catalog, which shows recipients how likely rows are true,
+    it is the one of least reconstruction error among a few that need the fewest counterfeits.
 
     Source: Lee, Kim, Kim and Chung 2017, corrected.
 
     Args:
-        k: how many rows a class has at least, 2 or more.
-        h: the ceiling, in [0, 1]: the mean over the quasi-identifiers of (leaves - 1) / (domain - 1) that the labels of
-            no row may exceed. Without one it is searched, in steps of 0.05: the ceiling is taken whose release has the
-            least reconstruction error, each row as likely to be true as rows are in the whole release; the report has
-            the curve. With 1 no row is too general, and no counterfeits are needed: plain k-anonymity.
-        fill: how the sensitive values of counterfeits are drawn. ``"hidden"`` draws them as they are expected in a
-            class: from its own rows, and from those of the classes around it, so that an attacker who expects the
-            same cannot distinguish them from true rows. ``"marginal"`` draws them as they are in the whole table,
-            ``"uniform"`` from all values that occur: both can be recognized, by what is usual in larger classes.
-        catalog: whether a second table says how many counterfeits there are, for recipients to correct for them.
-            ``"none"`` is safest. ``"counts"`` has a row with the classes that counterfeits can be in and how many they
-            have together, which says nothing of any row. The others have how many of each value there are in groups of
-            classes, which makes it easier to find persons. ``"strict"`` groups classes so
-            that none is sure to have a counterfeit, and that the effective k of each group, the inverse of the
-            probability that a row is the one of a person in its class, is ``effective_k`` at least. ``"paper"`` groups
-            them by the published condition, which promises neither. Both of these need scipy.
+        k: the minimum number of rows in a class, 2 or more.
+        h: the ceiling, in [0, 1], for the mean over quasi-identifiers of (leaves - 1) / (domain - 1) of a row's labels.
+            By default ceilings in steps of 0.05 are tried, and the one whose release has the least reconstruction error
+            is chosen, where each row is as likely to be true as rows are in the whole release; the report has the
+            curve. With 1 no row is too general, and no counterfeits are needed: plain k-anonymity.
+        fill: how the sensitive values of counterfeits are drawn. ``"hidden"`` draws them as expected in a class, from
+            its own rows and neighbouring classes, so that an attacker with the same expectation cannot distinguish
+            them from true rows. ``"marginal"`` draws them from the whole table, ``"uniform"`` from all values that
+            occur: both can be recognized by comparison with larger classes.
+        catalog: whether a second table has the number of counterfeits, so that recipients can correct for them.
+            ``"none"`` is safest. ``"counts"`` has a row with the classes that may have counterfeits and their total,
+            which reveals nothing about any row. The others count each value in groups of classes, which makes it
+            easier to find persons. ``"strict"`` groups classes so that none certainly has a counterfeit, and that the
+            effective k of each group, the inverse of the probability that a row belongs to a given person of its
+            class, is at least ``effective_k``. ``"paper"`` groups them by the published condition, which guarantees
+            neither. Both need scipy.
         effective_k: for a strict catalog; 0.8 k if not given.
-        fewest_true_rows: how many true rows a class has at least, from 1 to k. Classes that have fewer are suppressed
-            in place of being filled up, as many rows as ``suppression_limit`` allows. An attacker who recognized
-            all invented rows would still link a person with no more than 1 / ``fewest_true_rows``.
+        fewest_true_rows: the minimum number of true rows in a class, from 1 to k. Classes with fewer are suppressed
+            instead of filled up, within ``suppression_limit``. Even an attacker who recognizes all invented rows
+            links a person with a probability of at most 1 / ``fewest_true_rows``.
         impossible: combinations that no counterfeit gets, such as ``{"sex": "Male", "diagnosis": "Pregnancy"}``: labels
-            of one or more quasi-identifiers, each of any level of its taxonomy, and a value of the sensitive column. A
-            class whose labels all are these or under them never gets that value; its other values are as likely to one
-            another as they are elsewhere. The list is published with the policy, and true rows that have such a
-            combination are, so that these are known to be true. Not for a strict catalog, whose promise is reckoned as
-            if any row of a value could be invented.
+            of one or more quasi-identifiers, of any level, and a value of the sensitive column. A class whose labels
+            all equal these or lie below them never gets that value; its other values keep their relative
+            probabilities. The list is published with the policy, and so are true rows with such a combination, which
+            are then known to be true. Not for a strict catalog, whose guarantee assumes that any row of a value could
+            be invented.
         suppression_limit: share of rows that may be suppressed, as in :class:`FullDomain`.
 
     Raises:
@@ -91,7 +88,7 @@ class HCeiling(MethodSettings):
     invents_values: ClassVar = True
     draws: ClassVar = True
     against_pseudonyms: ClassVar = (
-        "counterfeits have no value to make a pseudonym of, so that pseudonyms would mark the true rows"
+        "counterfeits have no value to make a pseudonym of, so pseudonyms would mark the true rows"
     )
     model: Literal["h-ceiling"] = "h-ceiling"
     k: TwoOrMore = Field(kw_only=False)
@@ -107,24 +104,24 @@ class HCeiling(MethodSettings):
     def _fit_for_the_catalog(self) -> HCeiling:
         problems = []
         if self.effective_k is not None and self.catalog != "strict":
-            problems.append("effective_k is for a strict catalog: nothing else is held against it")
+            problems.append("effective_k needs a strict catalog")
         elif self.effective_k is not None and self.effective_k > self.k:
-            problems.append("effective_k is k at most: counterfeits make it less")
+            problems.append("effective_k must be at most k: counterfeits only reduce it")
         elif self.effective_k is not None and self.effective_k <= 1:
             problems.append(
-                "effective_k of a strict catalog is above 1, which is certainty: take the catalog paper or none"
+                "effective_k of a strict catalog must be above 1, which is certainty: use the catalog paper or none"
             )
         if self.fewest_true_rows > self.k:
-            problems.append("fewest_true_rows is k at most: classes of k true rows need no counterfeits")
+            problems.append("fewest_true_rows must be at most k: classes of k true rows need no counterfeits")
         if self.impossible and self.catalog == "strict":
-            problems.append("impossible is not for a strict catalog: who knows the list knows rows that are true")
+            problems.append("impossible is not for a strict catalog: readers of the list know some rows to be true")
         if problems:
             raise failed_checks(problems)
         return self
 
     @property
     def has_catalog(self) -> bool:
-        """Whether a second table says how many counterfeits there are."""
+        """Whether a second table has the number of counterfeits."""
         return self.catalog != "none"
 
     @property
@@ -134,7 +131,7 @@ class HCeiling(MethodSettings):
 
     @property
     def least_effective_k(self) -> float:
-        """The least effective k of the groups of a strict catalog."""
+        """The minimum effective k of the groups of a strict catalog."""
         return EFFECTIVE * self.k if self.effective_k is None else self.effective_k
 
     @property

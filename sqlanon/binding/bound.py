@@ -108,7 +108,7 @@ class BoundPolicy:
 
     @property
     def value_notes(self) -> tuple[str, ...]:
-        """A note on each taxonomy whose values may have lost zeros; custodian only, since they may be values."""
+        """A note on each taxonomy whose values may have lost zeros; for the custodian, as it depends on values."""
         return tuple(uneven_note(name, *digits) for name, digits in self.uneven.items())
 
     @property

@@ -179,11 +179,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
         """
 
     def refuse_columns_of(self, target: Target) -> None:
-        """Refuse a target that cannot hold the columns of the release, before anything is paid.
-
-        Raises:
-            EngineError: a column does not fit.
-        """
+        """Refuse a target that cannot hold the columns of the release, before anything is paid."""
 
     @abstractmethod
     def charge(self, table: TableT) -> PaidT:

@@ -110,11 +110,7 @@ def unit_of(policy: Policy, individual: str | None) -> Unit:
 
 
 def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) -> exp.Table | exp.Subquery:
-    """Return the source with at most the allowed rows of each individual, if the policy knows individuals.
-
-    Raises:
-        PolicyError: some rows belong to no individual.
-    """
+    """Return the source with at most the allowed rows of each individual, if the policy knows individuals."""
     individual = bound.policy.individual
     if individual is None:
         return bound.source

@@ -34,11 +34,7 @@ def never() -> bool:
 def stopping(
     time_limit: float | None, stop: Stopped | None, clock: Callable[[], float] = time.monotonic
 ) -> Stopped | None:
-    """Return a callback that stops after a time limit or when ``stop`` says so; None if neither is given.
-
-    Raises:
-        PolicyError: the limit is not a positive number.
-    """
+    """Return a callback that stops after a time limit or when ``stop`` says so; None if neither is given."""
     if time_limit is None:
         return stop
     if isinstance(time_limit, bool) or not isinstance(time_limit, int | float):

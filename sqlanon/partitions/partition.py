@@ -116,11 +116,7 @@ def partition_of(
 
 
 def is_published(partition: Partition, entry: Entry, replace: Replace) -> bool:
-    """Return whether the published rows at the place are there and the same, and can stay.
-
-    Raises:
-        EngineError: they are not, and may not be replaced.
-    """
+    """Return whether the published rows at the place are there and the same; refuse others unless ``replace``."""
     name = partition.place.name
     if replace:
         has_same = replace == "changed" and partition.has_rows_of(entry)

@@ -131,7 +131,7 @@ class TestSources:
 class TestWhatIsNoSource:
     def test_files_of_several_kinds(self, session: sa.Session, folder: Path) -> None:
         session.connection.execute("COPY folk TO 'parts/folk.parquet'")
-        named = r"several kinds, such as (\./)?parts/folk\.parquet and (\./)?parts/v.*\.csv"
+        named = r"several formats, such as (\./)?parts/folk\.parquet and (\./)?parts/v.*\.csv"
         for source in ("parts", "parts/**/*", "./parts/**"):
             with pytest.raises(sa.EngineError, match=named):
                 session.measure(source, POLICY)

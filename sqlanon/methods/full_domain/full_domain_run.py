@@ -148,11 +148,7 @@ def _notes(choice: NodeChoice, short: Sequence[PrivacyModel]) -> Iterator[str]:
 
 
 def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
-    """Return the levels of a given node.
-
-    Raises:
-        PolicyError: the node is not in the lattice, or the objective needs a search.
-    """
+    """Return the levels of a given node."""
     if not isinstance(node, Mapping) or not all(isinstance(name, str) for name in node):
         raise PolicyError("a node is a mapping from quasi-identifiers to their levels")
     names = bound.policy.quasi_identifiers
@@ -172,11 +168,7 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
 
 
 def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchOutcome:
-    """Check a given node and return it as a search outcome.
-
-    Raises:
-        UnsatisfiableError: the node does not meet the policy; names the models that it violates.
-    """
+    """Check a given node and return it as a search outcome."""
     context, policy = table.context, table.bound.policy
     node = node_summaries(engine, table, [levels])[0]
     if not SearchProblem(policy.quality, context).satisfies(node):

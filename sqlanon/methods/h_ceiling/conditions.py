@@ -74,11 +74,7 @@ class FilledClasses:
     def of_columns(
         cls, k: int, classes: Counts, values: Counts, published: Counts, counterfeits: Counts
     ) -> FilledClasses:
-        """Make classes from columns with one row per class and value, in any order.
-
-        Raises:
-            ValueError: no classes filled up to k have these counts.
-        """
+        """Make classes from columns with one row per class and value, in any order."""
         order = np.lexsort((values, classes))
         identifiers, starts = np.unique(classes[order], return_index=True)
         filled = cls(
@@ -169,11 +165,7 @@ class Condition(ABC):
 
 
 class ConditionF(Condition):
-    """Condition F, under which all rows of the hosts could be counterfeits.
-
-    Raises:
-        EngineError: scipy is not installed.
-    """
+    """Condition F, under which all rows of the hosts could be counterfeits."""
 
     def __init__(self, classes: FilledClasses) -> None:
         most = classes.most_counterfeits

@@ -60,11 +60,7 @@ class Filled:
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
-    """Fill small classes of a node with counterfeits (spec/hceiling.md (b) 3, spec/hceiling_fill.md).
-
-    Raises:
-        UnsatisfiableError: the policy leaves no value for the counterfeits of some classes.
-    """
+    """Fill small classes of a node with counterfeits (spec/hceiling.md (b) 3, spec/hceiling_fill.md)."""
     settings = HCeiling.of(table.bound.policy)
     true = _true_rows(engine, table, levels)
     _find_lacking(engine, true, levels)

@@ -98,8 +98,7 @@ def _boxes(table: LocalTable) -> list[Sequence[Levels]]:
 def estimated_loss(engine: Compute, source: EncodedTable) -> float | None:
     """Estimate the loss of rows at the first of a few nodes where their class meets the models; 1 without such a node.
 
-    Returns:
-        the mean loss, in [0, 1]; None for too many cells or nodes, weights of rows, or a model of one node's classes.
+    Returns the mean loss, in [0, 1]; None for too many cells or nodes, row weights, or a model of one node's classes.
     """
     encoding, lattice = source.encoding, source.context.lattice
     is_large = engine.is_far(encoding.cells.table) or source.cell_count > MAX_CELLS or lattice.size > MAX_NODES

@@ -78,9 +78,6 @@ def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> 
     Peeling gives a key the class of the first node that takes it, but another class may cover it at less loss; if the
     key goes there, its own class may fall short. Such classes are left out, and uncovered keys settle as after peeling.
     More rows than allowed are left out if no better classes are found.
-
-    Raises:
-        UnsatisfiableError: no classes meet the policy.
     """
     minimality, parts = found_classes(engine, source, watch).minimality, Parts(LocalTable(engine, source))
     allowed_rows = source.context.allowed_rows
@@ -126,10 +123,8 @@ class KeyedClasses(ListedClasses, ClassesOfKeys):
 def rows_made_again(engine: Compute, release: EarlierRelease, spec: CellSpec, classes: ListedClasses) -> exp.Select:
     """Select the source rows of an earlier release with the number of their class, by making its classes again.
 
-    Its cells are split by what earlier releases show, and a table has the classes that it shows.
-
-    Raises:
-        UnsatisfiableError: no classes meet its policy, so its source has changed.
+    Its cells are split by what earlier releases show, and a table has the classes that it shows. If no classes meet its
+    policy, its source has changed, which is an UnsatisfiableError.
     """
     table = encode_table(engine, release.bound, spec, label_losses=())
     found = found_classes(engine, table, Watch())

@@ -76,8 +76,7 @@ class Peeling:
         a bound on its sensitive values, and whoever knows the method learns that. A class that fails in its node's turn
         has failed in some trial of its batch, with these rows and maybe more.
 
-        Returns:
-            how many rows were in such a class, and how many in one at the least general node.
+        Returns how many rows were in such a class, and how many in one at the least general node.
         """
         tried = ["anon_trial", CLASS, NODE, *self._table.words, CLASS_ROWS, "anon_is_met"]
         for relation, columns in ((TRIED, tried), (TAKEN, [KEY, NODE, "anon_first_key"]), (FAILED, [KEY])):

@@ -100,8 +100,7 @@ class Parts:
     def move(self, moves: exp.Query) -> tuple[int, int]:
         """Move keys to new classes (``moves``), and describe the classes that change (``changed``).
 
-        Returns:
-            the numbers of moved keys and of their rows.
+        Returns the numbers of moved keys and of their rows.
         """
         self.put("moves", moves, "keys that move")
         moved = self.engine.fetch(self.sql.query("moved_rows"), "keys that move", "count")[0]
@@ -202,8 +201,7 @@ class Parts:
 def settle(parts: Parts, allowed_rows: int, watch: Watch) -> int:
     """Place or leave out the open keys, and merge classes of equal labels.
 
-    Returns:
-        the rows that fail the bounds even all together at the top, whose keys stay open; else 0.
+    Returns the rows that fail the bounds even all together at the top, whose keys stay open; else 0.
     """
     _join(parts, watch)
     while True:
@@ -280,8 +278,7 @@ def _choices(parts: Parts, left: int) -> exp.Query:
 def _gather(parts: Parts, allowed_rows: int) -> int:
     """Form classes at the labels of the top; leave some keys out, and dissolve other classes to fill failing ones.
 
-    Returns:
-        the rows under labels of the top that fail the bounds even all together.
+    Returns the rows under labels of the top that fail the bounds even all together.
     """
     table, sql = parts.table, parts.sql
     parts.make("tops", top_masks=[*map(number, table.masks(table.lattice.top))])

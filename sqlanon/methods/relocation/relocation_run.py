@@ -16,14 +16,14 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.relocation.moving import Moves, changed_values, move
-from sqlanon.methods.run_reports import NodePublication, columns_at_the_top, doubts
+from sqlanon.methods.run_reports import NodePublication, columns_at_the_top, doubts, row_counts
 from sqlanon.methods.run_reports import report as report_of_node
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticRun
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report, RowCounts
+from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
 from sqlanon.nodes.choice import NodeChoice, choose_node, dry_run_choice, settled
 from sqlanon.nodes.counting import examine_nodes, node_summaries, share_of
 from sqlanon.nodes.table import EncodedTable, encode_table, unknown_notes
@@ -131,12 +131,11 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
             *columns_at_the_top(table.context.lattice, node.levels),
             *unknown_notes(policy, table.unknown),
         )
-        rows, unknown = table.context.row_count, table.unknown.suppressed
         return RelocatedPublication(
             bound=table.bound,
             encoding=moved.encoding,
             groups=replace(groups, table=table, node=PublishedNode(table, node, suppresses=False)),
-            rows=RowCounts(source=rows + unknown, released=rows, masked=0, dropped=0, unknown=unknown),
+            rows=row_counts(table, 0, masked=False),
             attained=attained,
             notes=notes,
             table=table,

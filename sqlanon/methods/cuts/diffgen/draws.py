@@ -169,8 +169,7 @@ def draw_leaves(
 
     All combinations get noise, including those without rows (:mod:`sqlanon.methods.chance`).
 
-    Returns:
-        the number of combinations, and the smallest noisy count that is shown.
+    Returns the number of combinations, and the smallest noisy count that is shown.
     """
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)

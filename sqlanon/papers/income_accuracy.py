@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,7 @@ class Contender:
 
 # The columns of the table, in order.
 SETTINGS = ("columns", "loss", "k", "suppression_limit")
-FIGURES = ("node", "tied_nodes", "released_rows", "tree", "tree_sd", "logistic", "thesis")
+FIGURES = ("node", "value", "tied_nodes", "released_rows", "tree", "tree_sd", "logistic", "thesis")
 EMPTY: Row = dict.fromkeys((*SETTINGS, *FIGURES))
 
 SHOWN = {
@@ -110,6 +111,7 @@ SHOWN = {
     "loss": "loss",
     "k": "k",
     "suppression_limit": "suppressed, at most",
+    "value": "loss of the node",
     "released_rows": "released rows",
     "tied_nodes": "tied nodes",
     "tree": "CA (tree)",
@@ -162,6 +164,7 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Ro
         k=contender.k,
         suppression_limit=contender.percent / 100,
         node=" ".join(map(str, release.node.values())),
+        value=report.loss,
         tied_nodes=report.tie_count,
         released_rows=report.rows.released,
         thesis=contender.published,
@@ -200,6 +203,13 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         of_loss = [row for row in rows if row["columns"] == THESIS.name and row["loss"] == loss]
         most = max(abs(row["logistic"] - row["thesis"]) for row in of_loss)
         yield f'Columns "{THESIS.name}", {loss}: CA (logistic) differs from that of the thesis by {most:.4f} at most'
+        # Figure 6.2: does a smaller loss come with a higher accuracy?
+        pairs = [sorted(pair, key=itemgetter("value")) for pair in itertools.combinations(of_loss, 2)]
+        higher = sum(less["logistic"] >= more["logistic"] for less, more in pairs)
+        yield (
+            f'Columns "{THESIS.name}", {loss}: of {len(pairs)} pairs of settings, {higher} have the higher CA '
+            "(logistic) at the smaller loss"
+        )
 
 
 def notes(seeds: int) -> list[str]:

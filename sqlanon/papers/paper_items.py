@@ -46,7 +46,7 @@ class Item:
     experiment: str  # empty if there is none
 
     def cells(self, spelled: Callable[[str], str]) -> tuple[str, str, str]:
-        here = ": ".join(filter(None, (", ".join(map(spelled, self.names)), self.note)))
+        here = ". ".join(filter(None, (", ".join(map(spelled, self.names)), self.note)))
         experiment = f" ({self.experiment})" if self.experiment else ""
         return (f"{self.item}: {self.subject}", here, f"{self.verdict}{experiment}")
 

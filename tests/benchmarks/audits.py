@@ -8,7 +8,6 @@ source takes seconds an audit, the operating system's randomness minutes.
 
 import argparse
 import itertools
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,6 +18,7 @@ from sqlanon.audits.audit import Audit, chart
 from sqlanon.chance.random_source import RandomSource
 from sqlanon.evaluation.results import save
 from sqlanon.model.methods.noisy import CELLS, ROLLED_UP
+from tests.benchmarks.processes import say
 from tests.deep import test_epsilon_safe_samples as epsilon_safe
 from tests.deep.test_private_audits import CONFIDENCE, least
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
@@ -39,9 +39,7 @@ def main() -> None:
         _tell(method_name, pair_name, audits[f"{method_name}: {pair_name}"], began)
     if arguments.chart is not None:
         save(lambda: chart(audits), arguments.chart, replace=True)
-    sys.stdout.write(
-        f"{sum(bool(audit.violates) for audit in audits.values())} of {len(audits)} audits found a violation\n"
-    )
+    say(f"{sum(bool(audit.violates) for audit in audits.values())} of {len(audits)} audits found a violation")
 
 
 def _audits(runs: int) -> Iterator[tuple[str, str, Callable[[RandomSource], Audit]]]:
@@ -66,11 +64,10 @@ def _of_diffgen(draw: str, pair_name: str, runs: int, source: RandomSource) -> A
 
 def _tell(method_name: str, pair_name: str, audit: Audit, began: float) -> None:
     seconds = time.perf_counter() - began
-    sys.stdout.write(
+    say(
         f"{method_name:<42} {pair_name:<50} {audit.lower_bound:6.3f} of {float(audit.claimed.epsilon):g}"
-        f"{'  VIOLATED' if audit.violates else ''}  ({seconds:.0f} s)\n"
+        f"{'  VIOLATED' if audit.violates else ''}  ({seconds:.0f} s)"
     )
-    sys.stdout.flush()
 
 
 def _pairs(method: sa.IPA | sa.Histogram) -> dict[str, Pair]:

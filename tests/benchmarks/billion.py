@@ -19,7 +19,7 @@ import duckdb
 
 import sqlanon as sa
 from tests.benchmarks.lakes import COLUMNS, PEOPLE, blow_up, load_taxonomies
-from tests.benchmarks.processes import peak_bytes
+from tests.benchmarks.processes import peak_bytes, say
 
 QUASI_IDENTIFIERS = COLUMNS[:9]
 
@@ -86,11 +86,6 @@ def plain_copy(folder: Path, memory_limit: str) -> None:
         ).fetchall()
     say(f"a plain copy of them: {time.perf_counter() - start:.0f} s, {peak_bytes() / 2**30:.1f} GiB resident at most")
     target.unlink()
-
-
-def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

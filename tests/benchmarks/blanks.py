@@ -24,6 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import sqlanon as sa
+from tests.benchmarks.processes import say
 
 FLAT = {"kind": "flat"}
 SLICE = 200
@@ -124,8 +125,7 @@ def matches(codes: NDArray[Any], blank: NDArray[np.bool_], rows: NDArray[Any]) -
 
 def show(table: Table, method: str, cells: float, out: float, loss: float | None) -> None:
     shown = "" if loss is None else f"{loss:.3f}"
-    sys.stdout.write(f"| {table.name} | {len(table.rows):,} | {method} | {cells:.1%} | {out:.1%} | {shown} |\n")
-    sys.stdout.flush()
+    say(f"| {table.name} | {len(table.rows):,} | {method} | {cells:.1%} | {out:.1%} | {shown} |")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ values, each is less frequent than the one before. CPU seconds of one process, a
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -18,6 +17,7 @@ from sqlanon.methods.h_ceiling import links as worlds
 from sqlanon.methods.h_ceiling.catalogs import grouped
 from sqlanon.methods.h_ceiling.conditions import ConditionF, FilledClasses, Lemma
 from sqlanon.methods.h_ceiling.links import Links
+from tests.benchmarks.processes import say
 
 T = TypeVar("T")
 
@@ -54,13 +54,12 @@ def report(deficient: int, others: int, k: int) -> None:
         found = Links(classes)
         links, linking = timed(lambda catalog=catalog, found=found: [found.of(group) for group in catalog.groups])
         sizes = sorted(map(len, catalog.groups))
-        sys.stdout.write(
+        say(
             f"{deficient:>6} + {others:<6} k = {k:<2} {condition.__name__:<10} grouping {grouping:6.2f} s, "
             f"{len(sizes)} groups, the largest of {sizes[-1]}; links {linking:6.2f} s, "
             f"{sum(not link.exact for link in links)} not exact, k_eff from "
-            f"{float(min(link.effective_k for link in links)):.2f}\n"
+            f"{float(min(link.effective_k for link in links)):.2f}"
         )
-        sys.stdout.flush()
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ turns; medians are printed.
 
 import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from sqlanon.nodes.choice import problem_and_counter
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import blow_up, load_taxonomies
+from tests.benchmarks.processes import say
 from tests.conftest import ARX_COLUMNS
 from tests.engines import engine_of
 
@@ -112,8 +112,7 @@ def show(rows: int, column: str, found: Mapping[str, list[float]]) -> None:
     for name, seconds in found.items():
         ratio = statistics.median(own / other for own, other in zip(seconds, found[K_ANONYMITY], strict=True))
         milliseconds = 1000 * statistics.median(seconds)
-        sys.stdout.write(f"{rows:>9,} rows  {column:<10}  {name:<16} {milliseconds:8.2f} ms  {ratio:5.2f} x\n")
-    sys.stdout.flush()
+        say(f"{rows:>9,} rows  {column:<10}  {name:<16} {milliseconds:8.2f} ms  {ratio:5.2f} x")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ suppressed rows, all in percent, and the columns at the top; of the means, the s
 """
 
 import statistics
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from sqlanon.model.quality import QualityModel
 from sqlanon.nodes import choice
 from sqlanon.nodes.table import encode_table
 from sqlanon.run.demo import TAXONOMIES, invent
+from tests.benchmarks.processes import say
 from tests.benchmarks.speed import make_arx_warehouse, make_warehouse
 from tests.conftest import ARX_COLUMNS, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 from tests.engines import engine_of
@@ -75,8 +75,7 @@ def main() -> None:
 
 def line(*cells: str) -> None:
     widths = (9, 5, 4, 16, 6, 6, 6, 0)
-    sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + "\n")
-    sys.stdout.flush()
+    say("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip())
 
 
 def figures(outcome: Outcome) -> tuple[str, str, str]:

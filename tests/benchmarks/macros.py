@@ -19,6 +19,7 @@ from pathlib import Path
 import duckdb
 
 from sqlanon.queries.kit.macros import install_script
+from tests.benchmarks.processes import say
 
 FOLDER = Path(__file__).parent
 REPEATS = 3
@@ -103,8 +104,7 @@ def in_turns(connection: duckdb.DuckDBPyConnection, *queries: str) -> list[float
 
 def report(figures: Figures) -> None:
     name = f"{figures.name}, {figures.into}"
-    sys.stdout.write(f"{name:<36} {figures.macro:8.3f} s {figures.by_hand:8.3f} s by hand {figures.ratio:8.2f} x\n")
-    sys.stdout.flush()
+    say(f"{name:<36} {figures.macro:8.3f} s {figures.by_hand:8.3f} s by hand {figures.ratio:8.2f} x")
 
 
 if __name__ == "__main__":

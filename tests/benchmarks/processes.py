@@ -83,3 +83,9 @@ def peak_bytes() -> int:
         told = dict(line.split(":", 1) for line in STATUS.read_text(encoding="ascii").splitlines())
         return int(told["VmHWM"].split()[0]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def say(text: str) -> None:
+    """Print a line at once, whatever reads it."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

@@ -6,7 +6,6 @@ Needs the Adult data (SQLANON_DATA). Prints one line per figure; a ratio of 1 is
 """
 
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from sqlanon.queries.coded_labels import has_bits, label_bits
 from sqlanon.queries.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, aliased, column, grouped, select, subquery
 from sqlanon.queries.recodings import AtNode
-from tests.benchmarks.processes import seconds
+from tests.benchmarks.processes import say, seconds
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 PLAIN_CELLS = Relation("plain_cells", "cell")
@@ -41,8 +40,7 @@ def main() -> None:
 
 
 def report(name: str, text: str) -> None:
-    sys.stdout.write(f"{name:<72} {text}\n")
-    sys.stdout.flush()
+    say(f"{name:<72} {text}")
 
 
 def make_warehouse(path: Path) -> Path:

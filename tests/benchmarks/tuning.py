@@ -19,6 +19,7 @@ from pathlib import Path
 
 import sqlanon as sa
 from tests.benchmarks.lakes import blow_up, load_taxonomies
+from tests.benchmarks.processes import say
 from tests.conftest import ARX_COLUMNS
 
 FACTORS = (1.0, 0.5, 2.0)
@@ -94,8 +95,7 @@ def main() -> None:
         folder = arguments.folder or Path(temporary)
         for name in arguments.names or CONSTANTS:
             for workload in CONSTANTS[name][1]:
-                sys.stdout.write(line(name, workload, arguments.repeats, folder) + "\n")
-                sys.stdout.flush()
+                say(line(name, workload, arguments.repeats, folder))
 
 
 def line(name: str, workload: str, repeats: int, folder: Path) -> str:

@@ -13,7 +13,6 @@ bound.
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ from sqlanon.nodes.choice import choose_node
 from sqlanon.nodes.table import encode_table
 from sqlanon.search import Inquiry
 from tests.benchmarks.lakes import load_taxonomies
+from tests.benchmarks.processes import say
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS
 from tests.engines import engine_of
 
@@ -106,7 +106,7 @@ def search(session: sa.Session, source: str, wanted: sa.Policy, seconds: Sequenc
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=wanted.quality.label_losses)
         context = table.context
-        show(f"{context.row_count:,} rows, {len(wanted.quasi_identifiers)} columns, {context.lattice.size:,} nodes")
+        say(f"{context.row_count:,} rows, {len(wanted.quasi_identifiers)} columns, {context.lattice.size:,} nodes")
         elapsed = timer()
         due = sorted(seconds)
 
@@ -126,18 +126,13 @@ def timer() -> Callable[[], float]:
 
 def show_known(seconds: float, checked: int, loss: float | None, lower_bound: float | None) -> None:
     if loss is None or lower_bound is None:
-        show(f"{seconds:8.1f} s  {checked:>7,} checked  nothing found")
+        say(f"{seconds:8.1f} s  {checked:>7,} checked  nothing found")
         return
     gap = loss - lower_bound
-    show(
+    say(
         f"{seconds:8.1f} s  {checked:>7,} checked  {checked / seconds:7.1f} / s  loss {loss:.6g}  "
         f"bound {lower_bound:.6g}  gap {gap:.4g} = {100 * gap / loss:.2f} %"
     )
-
-
-def show(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ A record is a block of lines between blank lines; lines that start with ``#`` ar
     ----
     x<TAB>1<TAB>0.5
 
+- What is ``ok`` may be several statements.
 - An error must contain every line under ``----``; ``<REGEX>:`` and ``<!REGEX>:`` lines must and must not match it.
 - The types of a query are T (text), I (integer) and R (compared to nine digits); NULL is written ``NULL`` and the
   empty string ``(empty)``. Without ``rowsort`` the order of the rows counts.
@@ -31,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 Execute = Callable[[str], Sequence[Sequence[Any]]]
-"""Runs one statement and returns its rows; raises what the database raises."""
+"""Runs statements and returns the rows of the last; raises what the database raises."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Macros against the SQL that one would write by hand, which the benchmark times them against."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import duckdb

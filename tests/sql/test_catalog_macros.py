@@ -1,7 +1,5 @@
 """What recipients do with a catalog, against the oracle, and against the rows that were true."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The macros that compare a release with its original, and those that answer queries from it, against the oracle."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 In a plain DuckDB connection: users of the macros need not have Python.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

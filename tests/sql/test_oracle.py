@@ -1,7 +1,5 @@
 """The macros against the oracle, on random tables with NULLs and hostile names, called and expanded."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

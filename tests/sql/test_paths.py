@@ -1,7 +1,5 @@
 """Macros read relative paths, lists, and tables of any name, called on either line of DuckDB and expanded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import chdir
 

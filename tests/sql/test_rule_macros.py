@@ -1,7 +1,5 @@
 """Taxonomies made in SQL against those that Python's rules make, row by row."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Iterator

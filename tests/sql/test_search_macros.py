@@ -1,7 +1,5 @@
 """The search in SQL against brute force: every node of random lattices, the best ones, and their release."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 import sqlanon as sa
+from sqlanon.model.privacy import PrivacyModel
 from tests import brute_force, oracle
 from tests.brute_force import Measured, Task
 from tests.sql.test_oracle import (
@@ -86,7 +85,7 @@ SENSITIVE_MODELS = (
 )
 
 
-def structs(models: Sequence[sa.PrivacyModel]) -> exp.Array:
+def structs(models: Sequence[PrivacyModel]) -> exp.Array:
     """Models as a list of structs, with the names of a policy file."""
     settings = [model.model_dump(mode="json", exclude_none=True) for model in models]
     return exp.Array(
@@ -105,7 +104,7 @@ def structs(models: Sequence[sa.PrivacyModel]) -> exp.Array:
 @EXAMPLES
 @given(cases(min_rows=2), st.lists(st.sampled_from(SENSITIVE_MODELS), min_size=1, max_size=2), st.data())
 def test_best_nodes_meet_models_of_sensitive_values(
-    case: Case, makers: Sequence[Callable[[str], sa.PrivacyModel]], data: st.DataObject
+    case: Case, makers: Sequence[Callable[[str], PrivacyModel]], data: st.DataObject
 ) -> None:
     """Of one column or two, with k-anonymity or without."""
     load(case)

@@ -1,7 +1,5 @@
 """Every ``*.test`` file runs twice: with the macros called as a DuckDB user does, and expanded as the engine does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,9 +50,8 @@ def test_file_with_macros_expanded(file: Path, tmp_path: Path) -> None:
     connection.execute(FIXTURES.read_text(encoding="utf-8"))
 
     def expanded(sql: str) -> Sequence[Sequence[Any]]:
-        tree = sqlglot.parse_one(sql, read=DIALECT)
-        assert isinstance(tree, exp.Expression)
-        return connection.execute(expand(tree).sql(DIALECT)).fetchall()
+        trees = [tree for tree in sqlglot.parse(sql, read=DIALECT) if isinstance(tree, exp.Expression)]
+        return connection.execute("; ".join(expand(tree).sql(DIALECT) for tree in trees)).fetchall()
 
     run(file.read_text(encoding="utf-8"), expanded, tmp_path, conditions("expanded"))
 

@@ -78,7 +78,7 @@ class TestPolicies:
             (
                 {"unknown": "top", "quality": sa.Prec(suppressed="charged")},
                 'unknown: "top" cannot be combined with "prec" that charges for suppressed rows: levels say too little '
-                "of rows",
+                "about rows",
             ),
             (
                 {"unknown": "top", "privacy": [], "suppression_limit": None, "method": sa.Relocation(k=2)},

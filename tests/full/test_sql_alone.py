@@ -127,7 +127,6 @@ def test_csv_file(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     assert alone.execute(f"SELECT DISTINCT age, sex FROM {release.format(0)}").fetchall() == [("*", "*")]
 
 
-@pytest.mark.deep
 @pytest.mark.adult
 def test_adult_with_seven_quasi_identifiers(alone: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     columns, folder = list(ARX_COLUMNS[:7]), DATA / "adult_arx"

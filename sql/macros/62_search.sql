@@ -581,10 +581,11 @@ anon_nodes AS (
 anon_rounds AS MATERIALIZED (
     SELECT anon_node, row_number() OVER (ORDER BY anon_place ASC) AS anon_round
     FROM (
-        SELECT anon_node, row_number() OVER anon_by_loss AS anon_place, count(*) OVER () AS anon_count
+        SELECT anon_node, row_number() OVER (ORDER BY anon_order ASC) AS anon_place, count(*) OVER () AS anon_count
         FROM (
             SELECT
                 *,
+                row_number() OVER anon_by_loss AS anon_order,
                 anon_height = max(anon_height) OVER () AS anon_is_top,
                 min(anon_suppressed_rows) OVER (anon_by_loss ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
                     AS anon_fewest
@@ -592,7 +593,6 @@ anon_rounds AS MATERIALIZED (
             WINDOW anon_by_loss AS (ORDER BY round(anon_loss, 6) ASC, anon_suppressed_rows ASC, map_values(anon_node) ASC)
         )
         WHERE anon_fewest IS NULL OR anon_suppressed_rows < anon_fewest OR anon_is_top
-        WINDOW anon_by_loss AS (ORDER BY round(anon_loss, 6) ASC, anon_suppressed_rows ASC, map_values(anon_node) ASC)
     )
     WHERE CASE
         WHEN rounds >= 1 THEN anon_place * rounds // anon_count > (anon_place - 1) * rounds // anon_count

@@ -63,8 +63,10 @@ def choose_ceiling(
         UnsatisfiableError: below each ceiling every node suppresses too many rows.
     """
     lattice, rows = table.context.lattice, max(table.context.row_count, 1)
+    of_true_rows = errors(1.0)
     known: dict[Index, Need] = {}
-    tried: list[ChosenCeiling] = []
+    curve: list[CeilingPoint] = []
+    found: list[tuple[SearchOutcome, list[NodeSummary]]] = []
     failure: UnsatisfiableError | None = None
     with engine.scratch():
         needs = Needs(engine, table)
@@ -73,9 +75,9 @@ def choose_ceiling(
             if not allowed.any():
                 continue
             try:
-                outcome, nodes = node_below(needs, known, allowed, errors(1.0), observer, stopped)
-            except UnsatisfiableError as found:
-                failure = found
+                outcome, nodes = node_below(needs, known, allowed, of_true_rows, observer, stopped)
+            except UnsatisfiableError as error_below:
+                failure = error_below
                 continue
             levels = nodes[0].levels
             index = lattice.index(levels)
@@ -89,12 +91,12 @@ def choose_ceiling(
                 counterfeits=need.counterfeits,
                 reconstruction_error=(kept * error + need.suppressed) / rows,
             )
-            curve = (*(tried[-1].curve if tried else ()), point)
-            tried.append(ChosenCeiling(ceiling, outcome, nodes, curve))
+            curve.append(point)
+            found.append((outcome, nodes))
             if need.counterfeits == 0 or stopped():
                 break
-    if not tried:
+    if not curve:
         assert failure is not None
         raise failure
-    best = min(tried, key=lambda each: round(each.curve[-1].reconstruction_error, DIGITS))
-    return ChosenCeiling(best.ceiling, best.outcome, best.nodes, tried[-1].curve)
+    best = min(range(len(curve)), key=lambda place: round(curve[place].reconstruction_error, DIGITS))
+    return ChosenCeiling(curve[best].ceiling, *found[best], tuple(curve))

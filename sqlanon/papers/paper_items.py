@@ -41,7 +41,7 @@ class Item:
     item: str  # as the paper numbers it
     subject: str
     names: tuple[str, ...]  # of Python (``sa.`` is the package), macros, guides, and tests of the repository
-    note: str  # what differs, why there is no name, and the reason of the verdict
+    note: str  # differences, the reason for a missing name, and the reason for the verdict
     verdict: str  # of tables and figures, empty for others
     experiment: str  # empty if there is none
 

@@ -116,7 +116,7 @@ def released(path: Path, policy: sa.Policy) -> dict[str, object]:
 def node_scores(path: Path) -> dict[str, object]:
     """The scores of all nodes against the k-anonymity checks of the same nodes, each over its own cells.
 
-    Scores are told apart as in a release of the default ε.
+    Scores are distinguished as in a release of the default ε.
     """
     checked, plain = checks(path)
     engine, table = encoded(path, IPA)

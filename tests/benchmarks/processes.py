@@ -77,11 +77,11 @@ def seconds(work: Callable[[], object]) -> float:
 def peak_bytes() -> int:
     """The most memory that this process had in use at once.
 
-    Where Linux tells it of the process alone: ``getrusage`` also counts the process that started it.
+    Linux reports it for the process itself; ``getrusage`` also counts the process that started it.
     """
     if STATUS.exists():
-        told = dict(line.split(":", 1) for line in STATUS.read_text(encoding="ascii").splitlines())
-        return int(told["VmHWM"].split()[0]) * 1024
+        status = dict(line.split(":", 1) for line in STATUS.read_text(encoding="ascii").splitlines())
+        return int(status["VmHWM"].split()[0]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

@@ -123,7 +123,7 @@ def expanded(query: str) -> str:
 
 
 def test_more_children_than_a_number_has_bits() -> None:
-    """The first label has eleven children of twelve items each: 132 of them are told apart at once."""
+    """The first label has eleven children of twelve items each: 132 of them are distinguished at once."""
     drawn = np.random.default_rng(0)
     items = Labels(
         {f"{branch} {leaf}": ("*", str(branch), f"{branch} {leaf}") for branch in range(11) for leaf in range(12)}

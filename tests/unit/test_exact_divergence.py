@@ -170,7 +170,7 @@ def test_they_are_what_simulation_gives() -> None:
     bound = 5 * np.sqrt(expected * (1 - expected) / runs)
     assert (np.abs(shares - expected) <= bound).all()
     softmax = np.exp(scores / scale) / np.exp(scores / scale).sum()
-    assert (np.abs(shares - softmax) > bound).any(), "the exponential mechanism is told apart"
+    assert (np.abs(shares - softmax) > bound).any(), "the test distinguishes the exponential mechanism"
 
 
 def test_all_that_is_paid_can_be_lost() -> None:

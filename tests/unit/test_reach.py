@@ -1,4 +1,4 @@
-"""How far below the best score nodes are told apart: so far that what lies beyond is as good as never drawn."""
+"""How far below the best score nodes are distinguished: nodes beyond are practically never drawn."""
 
 import math
 from unittest import mock

@@ -57,7 +57,7 @@ def choose_ceiling(
         table: the cells.
         degrees: the largest degree of generalization of a row at every node.
         errors: the reconstruction errors of nodes.
-        observer, stopped: as of a search; a search that is stopped makes do with the ceilings that were tried.
+        observer, stopped: as in a search; a stopped search chooses among the ceilings that it has tried.
 
     Raises:
         UnsatisfiableError: below each ceiling every node suppresses too many rows.

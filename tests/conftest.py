@@ -133,23 +133,27 @@ def data_folder(name: str) -> Path:
 @pytest.fixture(scope="session")
 def uci_adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """UCI Adult (32,561 rows) as table ``adult`` of a warehouse, with the nine taxonomies of spec/ola.md O1 and O3."""
-    folder = data_folder("adult_uci")
-    path = tmp_path_factory.mktemp("uci") / "adult.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        relation = connection.read_csv(str(folder / "adult.data"), header=False, sep=", ", names=UCI_COLUMNS)
-        relation.create("adult")
-    _load_taxonomies(path, folder / "hierarchies", UCI_QUASI_IDENTIFIERS)
-    return path
+    return make_adult(tmp_path_factory.mktemp("uci") / "adult.duckdb", data_folder("adult_uci"))
 
 
 @pytest.fixture(scope="session")
 def arx_adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """ARX's Adult (30,162 rows) as table ``adult`` of a warehouse, with ARX's nine taxonomies."""
-    folder = data_folder("adult_arx")
-    path = tmp_path_factory.mktemp("arx") / "adult.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.read_csv(str(folder / "adult.csv"), header=True, sep=";").create("adult")
-    _load_taxonomies(path, folder / "hierarchies", ARX_COLUMNS)
+    return make_adult(tmp_path_factory.mktemp("arx") / "adult.duckdb", data_folder("adult_arx"))
+
+
+def make_adult(path: Path, folder: Path) -> Path:
+    """One of the two as a warehouse, by its folder."""
+    with sa.connect(path) as session:
+        if folder.name == "adult_arx":
+            columns, people = ARX_COLUMNS, session.connection.read_csv(str(folder / "adult.csv"), header=True, sep=";")
+        else:
+            source = str(folder / "adult.data")
+            columns = UCI_QUASI_IDENTIFIERS
+            people = session.connection.read_csv(source, header=False, sep=", ", names=UCI_COLUMNS)
+        people.create("adult")
+        for name in columns:
+            session.taxonomies.load(name, folder / "hierarchies" / f"{name}.csv", source="adult")
     return path
 
 
@@ -206,9 +210,3 @@ def clinic_policy(*privacy: Any, **options: Any) -> sa.Policy:
 def clinic_values(text: str) -> list[str]:
     """The cell values of the clinic that a text holds as words: the digits of a duration or a hash are not a code."""
     return re.findall(r"(?<![\w.])(?:asthma|angina|flu|10115|12051)(?!\w)", text)
-
-
-def _load_taxonomies(path: Path, folder: Path, attributes: list[str]) -> None:
-    with sa.connect(path) as session:
-        for attribute in attributes:
-            session.taxonomies.load(attribute, folder / f"{attribute}.csv", source="adult")

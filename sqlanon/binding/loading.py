@@ -39,7 +39,7 @@ SMALL_FILE = 100_000  # bytes; smaller files are checked faster in Python than b
 
 MAX_NAMED_LINES = 5  # of a file that an error lists per problem
 
-MAX_STAGED_ROWS = 50_000  # per statement: its parameters are Python objects; fewer are slower (benchmarks.hierarchies)
+MAX_STAGED_ROWS = 50_000  # per statement: its parameters are Python objects; fewer are slower (benchmarks.start)
 HIGHEST_LEVEL = 255  # a higher one is a mistake, and expensive to check
 
 Refused = dict[str, TaxonomyError]  # by attribute

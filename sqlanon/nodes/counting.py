@@ -142,7 +142,7 @@ CELLS = Relation("anon_cells_rolled_up", "cell")  # cells without sensitive valu
 FAILING_SHARE = 1 / 4
 """The share of nodes that must fail by class sizes for these to be counted first.
 
-ARX's Adult by occupation and by age (tests.benchmarks.checks): counting sizes takes 0.2 to 0.4 of a check.
+Over ARX's Adult, by occupation and by age, counting sizes takes 0.2 to 0.4 of a check.
 """
 TRIED = 8
 """Nodes to try first: in a big table few of the nodes that a search asks for fail by sizes.

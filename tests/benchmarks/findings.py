@@ -1,15 +1,14 @@
-"""What findings add to a run: one whole run on invented people, with or without findings.
+"""What findings add to a run: CPU seconds of whole runs on invented people, with and without findings, in turn.
 
-    python -m tests.benchmarks.findings make FILE [--rows 1000000]
-    python -m tests.benchmarks.findings run FILE [--without]
-
-Time both forms of ``run`` in turn, several times each. FILE ends in .csv or .parquet.
+python -m tests.benchmarks.findings [--rows 1000000] [--repeats 5] [--format parquet|csv]
 """
 
 import argparse
-import sys
+import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from unittest.mock import patch
 
 import duckdb
@@ -19,49 +18,38 @@ from sqlanon.model.release import Findings
 from sqlanon.release import publishing
 from sqlanon.release.examined import Examined
 from sqlanon.run import pipeline
+from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
+from tests.benchmarks.processes import in_own_process, say
 
-PEOPLE = Path(__file__).with_name("adult_like.sql")
-
-COUNTRIES = [f"country {number:02d}" for number in range(42)]
-
-TAXONOMIES = {
-    "sex": sa.Taxonomy.flat(["male", "female"]),
-    "age": sa.Taxonomy.intervals([5, 10, 20, 40], minimum=0, maximum=99),
-    "race": sa.Taxonomy.flat(["white", "black", "asian", "native", "other"]),
-    "education": sa.Taxonomy.flat([f"grade {number:02d}" for number in range(17)]),
-    "native_country": sa.Taxonomy.flat(COUNTRIES),
-}
+QUASI_IDENTIFIERS = ["sex", "age", "race", "education", "native_country"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("make", "run"))
-    parser.add_argument("file", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--without", action="store_true", help="do not look for findings")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--format", choices=("parquet", "csv"), default="parquet")
     arguments = parser.parse_args()
-    if arguments.what == "make":
-        make(arguments.file, arguments.rows)
-    else:
-        sys.stdout.write(f"{run(arguments.file, without=arguments.without):,} findings\n")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"people.{arguments.format}"
+        make(file, arguments.rows)
+        found = [[in_own_process(run, str(file), finds) for finds in (True, False)] for _ in range(arguments.repeats)]
+    with_findings, without = (median(seconds) for seconds in zip(*found, strict=True))
+    say(f"with findings {with_findings:.2f} s, without {without:.2f} s, {with_findings / without:.2f} x")
 
 
 def make(file: Path, rows: int) -> None:
     """People, with an identifier of their own and one that three rows share."""
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE people AS {PEOPLE.read_text()}", [rows])
-        people = connection.sql(
-            "SELECT row_number() OVER () AS stay, row_number() OVER () // 3 AS patient, * FROM people"
-        )
-        if file.suffix == ".csv":
-            people.write_csv(str(file))
-        else:
-            people.write_parquet(str(file))
+    blow_up(file.with_suffix(".made"), rows, COLUMNS, adult=False)
+    stay = "row_number() OVER ()"
+    people = duckdb.read_parquet(str(file.with_suffix(".made"))).project(f"{stay} AS stay, {stay} // 3 AS patient, *")
+    (people.write_csv if file.suffix == ".csv" else people.write_parquet)(str(file))
 
 
-def run(file: Path, *, without: bool) -> int:
+def run(file: str, finds: bool) -> float:
+    """The CPU seconds of a run."""
     policy = sa.Policy(
-        quasi_identifiers=[*TAXONOMIES],
+        quasi_identifiers=QUASI_IDENTIFIERS,
         identifiers=["stay", "patient", "marital_status"],
         sensitive=["occupation", "salary_class"],
         insensitive=["workclass", "hours_per_week", "capital_gain", "weeks_per_year"],
@@ -70,14 +58,14 @@ def run(file: Path, *, without: bool) -> int:
     )
     with ExitStack() as stack:
         session = stack.enter_context(sa.connect())
-        session.taxonomies.load_all(TAXONOMIES)
-        if without:
+        load_taxonomies(session, QUASI_IDENTIFIERS, adult=False)
+        if not finds:
             nothing = Examined(Findings(), (), None)
             stack.enter_context(patch.object(pipeline, "examine", lambda *_: nothing))
             stack.enter_context(patch.object(publishing, "identifier_counts", lambda *_: []))
-        report = session.anonymize(str(file), policy, file.with_name("release.parquet"), replace=True).report
-    assert report.findings is not None
-    return len(report.findings.sentences)
+        start = time.process_time()
+        session.anonymize(file, policy, Path(file).with_name("release.parquet"), replace=True)
+        return time.process_time() - start
 
 
 if __name__ == "__main__":

@@ -21,8 +21,7 @@ from sqlanon.nodes import choice
 from sqlanon.nodes.table import encode_table
 from sqlanon.run.demo import TAXONOMIES, invent
 from tests.benchmarks.processes import say
-from tests.benchmarks.speed import make_arx_warehouse, make_warehouse
-from tests.conftest import ARX_COLUMNS, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS, make_adult
 from tests.engines import engine_of
 
 LOSSES: dict[str, QualityModel] = {
@@ -99,9 +98,9 @@ def tables(folder: Path) -> Iterator[tuple[str, Path, str, sa.Policy]]:
     yield "hospital", folder / "hospital.duckdb", "visits", hospital
     others = [name for name in UCI_COLUMNS if name not in UCI_QUASI_IDENTIFIERS]
     uci = sa.Policy(quasi_identifiers=UCI_QUASI_IDENTIFIERS, insensitive=others, privacy=[sa.KAnonymity(5)])
-    yield "UCI Adult", make_warehouse(folder / "uci.duckdb"), "adult", uci
+    yield "UCI Adult", make_adult(folder / "uci.duckdb", DATA / "adult_uci"), "adult", uci
     arx = sa.Policy(quasi_identifiers=ARX_COLUMNS, privacy=[sa.KAnonymity(5)])
-    yield "ARX Adult", make_arx_warehouse(folder / "arx.duckdb"), "adult", arx
+    yield "ARX Adult", make_adult(folder / "arx.duckdb", DATA / "adult_arx"), "adult", arx
 
 
 def policy_of(policy: sa.Policy, k: int, limit: float, quality: QualityModel) -> sa.Policy:

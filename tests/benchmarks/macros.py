@@ -1,6 +1,6 @@
 """How fast macros are, each beside the SQL that one would write by hand (macros.sql).
 
-    python -m tests.benchmarks.macros [--rows 1000000] [--only generalize] [--json]
+    python -m tests.benchmarks.macros [--rows 1000000] [--only generalize]
 
 Macro and hand-written query take turns in one process, and their rows are written to a table. Prints the medians in
 seconds and their ratio; a ratio of 1 is the speed of the SQL written by hand. ``generalize`` is counted, too, where a
@@ -8,18 +8,14 @@ planner may leave out the labels that nobody looks at.
 """
 
 import argparse
-import json
 import statistics
-import sys
-import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 from sqlanon.queries.kit.macros import install_script
-from tests.benchmarks.processes import say
+from tests.benchmarks.processes import say, seconds
 
 FOLDER = Path(__file__).parent
 REPEATS = 3
@@ -34,34 +30,16 @@ class Comparison:
     by_hand: str
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Medians in seconds; what was done with the rows."""
-
-    name: str
-    into: str
-    macro: float
-    by_hand: float
-    ratio: float
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", default="", help="the start of the names to run")
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
     with duckdb.connect() as connection:
         make_tables(connection, arguments.rows)
-        found = []
         for comparison in comparisons():
             if comparison.name.startswith(arguments.only):
-                for figures in measured(connection, comparison):
-                    found.append(figures)
-                    if not arguments.json:
-                        report(figures)
-    if arguments.json:
-        sys.stdout.write(json.dumps([asdict(figures) for figures in found], indent=2) + "\n")
+                compare(connection, comparison)
 
 
 def comparisons() -> list[Comparison]:
@@ -80,31 +58,24 @@ def make_tables(connection: duckdb.DuckDBPyConnection, rows: int) -> None:
     connection.execute((FOLDER / "macros_data.sql").read_text(encoding="utf-8"))
 
 
-def measured(connection: duckdb.DuckDBPyConnection, comparison: Comparison) -> Iterator[Figures]:
-    """The figures of a comparison, as a table and, of ``generalize``, as a count."""
+def compare(connection: duckdb.DuckDBPyConnection, comparison: Comparison) -> None:
+    """Print how long both take, as a table and, of ``generalize``, as a count."""
     uses = {"table": "CREATE OR REPLACE TEMP TABLE compared AS {}"}
     if comparison.name.startswith("generalize"):
         uses["count"] = "SELECT count(*) FROM ({})"
     for into, use in uses.items():
         macro, by_hand = in_turns(connection, use.format(comparison.macro), use.format(comparison.by_hand))
-        yield Figures(comparison.name, into, round(macro, 4), round(by_hand, 4), round(macro / by_hand, 2))
+        name = f"{comparison.name}, {into}"
+        say(f"{name:<36} {macro:8.3f} s {by_hand:8.3f} s by hand {macro / by_hand:8.2f} x")
 
 
 def in_turns(connection: duckdb.DuckDBPyConnection, *queries: str) -> list[float]:
     """The median seconds of queries that take turns, after one turn to warm up."""
-    seconds: list[list[float]] = [[] for _ in queries]
-    for turn in range(REPEATS + 1):
-        for query, times in zip(queries, seconds, strict=True):
-            start = time.perf_counter()
-            connection.execute(query).fetchall()
-            if turn:
-                times.append(time.perf_counter() - start)
-    return [statistics.median(times) for times in seconds]
-
-
-def report(figures: Figures) -> None:
-    name = f"{figures.name}, {figures.into}"
-    say(f"{name:<36} {figures.macro:8.3f} s {figures.by_hand:8.3f} s by hand {figures.ratio:8.2f} x")
+    turns = [
+        [seconds(lambda query=query: connection.execute(query).fetchall()) for query in queries]
+        for _ in range(REPEATS + 1)
+    ]
+    return [statistics.median(times) for times in zip(*turns[1:], strict=True)]
 
 
 if __name__ == "__main__":

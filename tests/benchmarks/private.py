@@ -7,9 +7,6 @@ k-anonymity checks of the same nodes, and with plain GROUP BYs over the same cel
 """
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -28,7 +25,7 @@ from sqlanon.queries.noise import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
-from tests.benchmarks.processes import peak_bytes, seconds
+from tests.benchmarks.processes import in_own_process, peak_bytes, say, seconds
 from tests.benchmarks.speed import make_plain_cells, plain_query
 from tests.engines import engine_of
 
@@ -38,10 +35,13 @@ K_ANONYMITY = sa.Policy(**COLUMNS, identifiers=DROPPED, privacy=[sa.KAnonymity(1
 IPA = sa.Policy(**COLUMNS, identifiers=DROPPED, method=sa.IPA(accept_observed_domain=True))
 
 LABELS = {"quasi_identifiers": COLUMNS["quasi_identifiers"], "identifiers": [*DROPPED, *COLUMNS["sensitive"]]}
-CLASSES = sa.Policy(**LABELS, privacy=[sa.KAnonymity(50)], suppression_limit=0.05)
-EPSILON_SAFE = sa.Policy(
-    **LABELS, method=sa.EpsilonSafe(k=50, beta=0.75, epsilon_sampling=2, accept_observed_domain=True)
-)
+SAMPLED = sa.EpsilonSafe(k=50, beta=0.75, epsilon_sampling=2, accept_observed_domain=True)
+POLICIES = {
+    "k-anonymity": K_ANONYMITY,
+    "IPA": IPA,
+    "classes": sa.Policy(**LABELS, privacy=[sa.KAnonymity(50)], suppression_limit=0.05),
+    "epsilon-safe": sa.Policy(**LABELS, method=SAMPLED),
+}
 
 NODES_AT_ONCE = 64
 """Of how many nodes the checks are asked for at once."""
@@ -54,23 +54,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="where to keep the hospital between runs")
-    parser.add_argument("--measure", choices=MEASUREMENTS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.measure:
-        found = MEASUREMENTS[arguments.measure](arguments.folder / f"hospital_{arguments.rows}.duckdb")
-        peak = peak_bytes() / 2**30
-        sys.stdout.write(json.dumps({**found, "peak_gib": round(peak, 2)}) + "\n")
-        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        hospital(folder / f"hospital_{arguments.rows}.duckdb", arguments.rows)
-        sys.stdout.write(f"DuckDB {duckdb.__version__}, {arguments.rows:,} rows\n")
-        for name in MEASUREMENTS:
-            command = [sys.executable, "-m", "tests.benchmarks.private", "--rows", str(arguments.rows)]
-            output = subprocess.check_output([*command, "--folder", str(folder), "--measure", name], text=True)
-            sys.stdout.write(f"{name:<14} {output}")
-            sys.stdout.flush()
+        path = folder / f"hospital_{arguments.rows}.duckdb"
+        hospital(path, arguments.rows)
+        say(f"DuckDB {duckdb.__version__}, {arguments.rows:,} rows")
+        for name in POLICIES:
+            say(f"{name:<14} {in_own_process(released, str(path), name)}")
+        say(f"{'scores':<14} {in_own_process(node_scores, str(path))}")
 
 
 def hospital(path: Path, rows: int) -> None:
@@ -82,38 +75,23 @@ def hospital(path: Path, rows: int) -> None:
             session.taxonomies.load(name, taxonomy, source=SOURCE)
 
 
-def k_anonymity(path: Path) -> dict[str, object]:
-    return released(path, K_ANONYMITY)
-
-
-def ipa(path: Path) -> dict[str, object]:
-    return released(path, IPA)
-
-
-def classes(path: Path) -> dict[str, object]:
-    return released(path, CLASSES)
-
-
-def epsilon_safe(path: Path) -> dict[str, object]:
-    return released(path, EPSILON_SAFE)
-
-
-def released(path: Path, policy: sa.Policy) -> dict[str, object]:
-    ledger = path.with_name("ledger.duckdb")
+def released(path: str, name: str) -> dict[str, object]:
+    ledger = Path(path).with_name("ledger.duckdb")
     with sa.connect(path, ledger=ledger) as session:
         session.ledger.cap(SOURCE, None)  # so that the warehouse, which is opened read-only below, has noted its ledger
     with tempfile.TemporaryDirectory() as folder, sa.connect(path, read_only=True, ledger=ledger) as session:
         began = time.perf_counter()
-        release = session.anonymize(SOURCE, policy, Path(folder) / "released.parquet")
+        release = session.anonymize(SOURCE, POLICIES[name], Path(folder) / "released.parquet")
         return {
             "seconds": round(time.perf_counter() - began, 2),
             "stages": {stage: round(seconds, 2) for stage, seconds in release.report.seconds.items()},
             "node": release.node,
             "lattice_nodes": release.report.lattice_nodes,
+            "peak_gib": round(peak_bytes() / 2**30, 2),
         }
 
 
-def node_scores(path: Path) -> dict[str, object]:
+def node_scores(path: str) -> dict[str, object]:
     """The scores of all nodes against the k-anonymity checks of the same nodes, each over its own cells.
 
     Scores are distinguished as in a release of the default ε.
@@ -139,7 +117,7 @@ def node_scores(path: Path) -> dict[str, object]:
     }
 
 
-def checks(path: Path) -> tuple[float, float]:
+def checks(path: str) -> tuple[float, float]:
     """Seconds of the k-anonymity checks of all nodes, and of one plain GROUP BY over their cells on average."""
     engine, table = encoded(path, K_ANONYMITY)
     nodes = list(table.context.lattice.nodes())
@@ -155,20 +133,12 @@ def checks(path: Path) -> tuple[float, float]:
     return checked, plain / len(some)
 
 
-def encoded(path: Path, policy: sa.Policy) -> tuple[Engine, EncodedTable]:
-    engine = OpenedDatabase.at(path, read_only=True).engine()
+def encoded(path: str, policy: sa.Policy) -> tuple[Engine, EncodedTable]:
+    engine = OpenedDatabase.at(Path(path), read_only=True).engine()
     bound = prepare(engine, engine.resolve(SOURCE), policy)
     engine.connection.begin()
     return engine, encode_table(engine, bound, label_losses=("ncp",) if policy.has_private_method else ())
 
-
-MEASUREMENTS = {
-    "k-anonymity": k_anonymity,
-    "IPA": ipa,
-    "scores": node_scores,
-    "classes": classes,
-    "epsilon-safe": epsilon_safe,
-}
 
 if __name__ == "__main__":
     main()

@@ -1,5 +1,6 @@
 """What processes take, as users wait for them: their seconds and their memory."""
 
+import json
 import os
 import resource
 import subprocess
@@ -9,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Key = TypeVar("Key")
 STATUS = Path("/proc/self/status")
@@ -59,6 +60,15 @@ def run_python(arguments: Sequence[str], code: Path | None = None) -> Taken:
             sys.stderr.write(talk.read())
             raise subprocess.CalledProcessError(child.returncode, command)
     return Taken(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, output)
+
+
+def in_own_process(function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function of a benchmark in a process whose memory is its own; both sides of the call go as JSON."""
+    named = sys.modules["__main__"].__spec__
+    module = named.name if function.__module__ == "__main__" and named else function.__module__
+    call = f"import json, sys; from {module} import {function.__name__} as asked"
+    write = "sys.stdout.write(json.dumps(asked(*json.loads(sys.argv[1]))))"
+    return json.loads(run_python(["-c", f"{call}; {write}", json.dumps(given)]).output)
 
 
 def in_turn(programs: dict[Key, Callable[[], Taken]], repeats: int) -> dict[Key, list[Taken]]:

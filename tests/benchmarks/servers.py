@@ -10,13 +10,10 @@ CPU, of the server and the client together, say more than those of seconds on a 
 """
 
 import argparse
-import json
 import os
 import resource
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,48 +30,15 @@ from sqlanon.spark import spark_rows
 from sqlanon.spark.spark_rows import MAX_CELLS, SparkRows
 from sqlanon.spark.spark_values import sendable
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
-from tests.benchmarks.processes import peak_bytes, seconds
+from tests.benchmarks.processes import in_own_process, peak_bytes, say, seconds
 from tests.engines import server_of
 from tests.sail import sail
 
-REPEATS = 3
 NEAR, FAR = "released_here", "released_there"
 """The folders of the releases."""
 
 NEEDED = ("source", "cells", "kept classes", "equal rows", "write the release", "measure")
 """What the purposes of the statements begin with that a release needs."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What was measured of one lake; seconds of wall time unless they are of CPU, medians of some runs.
-
-    Attributes:
-        run: a run in a session that is open.
-        needed, sent: the statements that a release needs, and all that the run has sent, by hand.
-        run_cpu, needed_cpu: seconds of CPU of server and client together.
-        statements: how many it has sent.
-        received: how many rows came to the client.
-        cells, classes: how many there are in the source, and in the release.
-        peak_bytes: the most memory of the client.
-        client_cpu: seconds of CPU of the client alone, in a run.
-        duckdb, duckdb_cpu: of a run of DuckDB alone.
-    """
-
-    rows: int
-    run: float
-    needed: float
-    sent: float
-    run_cpu: float
-    needed_cpu: float
-    statements: int
-    received: int
-    cells: int
-    classes: int
-    peak_bytes: int
-    client_cpu: float
-    duckdb: float
-    duckdb_cpu: float
 
 
 @dataclass
@@ -98,88 +62,83 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[2_000_000, 20_000_000])
     parser.add_argument("--columns", type=int, default=5, help="how many quasi-identifiers there are")
     parser.add_argument("--insensitive", type=int, default=0, help="how many columns are released as they are besides")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--max-cells", type=int, default=MAX_CELLS, help="how many rows of a count come near at most")
-    parser.add_argument("--folder", type=Path, help="where the data is made and kept")
-    parser.add_argument("--child", nargs=2, metavar=("URL", "PID"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.child:
-        sys.stdout.write(json.dumps(on_server(arguments) if arguments.child[0] else on_duckdb(arguments)) + "\n")
-        return
+    parser.add_argument("--folder", help="where the data is made and kept")
+    asked = parser.parse_args()
+    say(
+        "| rows | run | of what is needed | in CPU | of all that is sent | statements | rows received "
+        f"| cells, classes | client: memory, CPU | DuckDB alone |\n|{' --- |' * 10}"
+    )
     with tempfile.TemporaryDirectory() as temporary:
-        arguments.folder = arguments.folder or Path(temporary)
-        show([measured(arguments, rows) for rows in arguments.rows])
+        for rows in asked.rows:
+            say(measured(argparse.Namespace(**{**vars(asked), "folder": asked.folder or temporary, "rows": rows})))
 
 
-def measured(arguments: argparse.Namespace, rows: int) -> Figures:
-    """The figures of one size, on a new server and by new clients."""
-    source = source_of(arguments, rows)
-    if not source.exists():
-        blow_up(source, rows, columns_of(arguments), adult=False)
-    found = in_own_process(arguments, rows, "", "0")
+def measured(asked: argparse.Namespace) -> str:
+    """A row of the table, for one size, on a new server and by new clients."""
+    if not source_of(asked).exists():
+        blow_up(source_of(asked), asked.rows, columns_of(asked), adult=False)
+    found = in_own_process(on_duckdb, vars(asked))
     with sail() as server:
-        found |= in_own_process(arguments, rows, server.url, str(server.process.pid))
-    if not same_rows(arguments):
-        raise SystemExit(f"the releases of {rows:,} rows differ")
-    return Figures(rows=rows, **found)
+        found |= in_own_process(on_server, vars(asked), server.url, server.process.pid)
+    if not same_rows(asked):
+        raise SystemExit(f"the releases of {asked.rows:,} rows differ")
+    needed, needed_cpu, sent = found["needed"], found["needed_cpu"], found["sent"]
+    return (
+        f"| {asked.rows:,} | {found['run']:.1f} s | {found['run'] / needed:.2f} x {needed:.1f} s "
+        f"| {found['run_cpu'] / needed_cpu:.2f} x {needed_cpu:.1f} s | {found['run'] / sent:.2f} x {sent:.1f} s "
+        f"| {found['statements']} | {found['received']:,} | {found['cells']:,}, {found['classes']:,} "
+        f"| {found['peak_bytes'] / 2**20:,.0f} MiB, {found['client_cpu']:.1f} s "
+        f"| {found['duckdb']:.1f} s, CPU {found['duckdb_cpu']:.1f} s |"
+    )
 
 
-def same_rows(arguments: argparse.Namespace) -> bool:
+def same_rows(asked: argparse.Namespace) -> bool:
     """Whether the server has released the rows that DuckDB has, each as often."""
-    names = [f"{name}::VARCHAR" for name in columns_of(arguments)]
+    names = [f"{name}::VARCHAR" for name in columns_of(asked)]
     near, far = (
-        duckdb.read_parquet(f"{arguments.folder}/{home}/*.parquet").aggregate(", ".join([*names, "count(*)"]))
+        duckdb.read_parquet(f"{asked.folder}/{home}/*.parquet").aggregate(", ".join([*names, "count(*)"]))
         for home in (NEAR, FAR)
     )
     return not near.except_(far).limit(1).fetchall() and not far.except_(near).limit(1).fetchall()
 
 
-def in_own_process(arguments: argparse.Namespace, rows: int, *child: str) -> dict[str, Any]:
-    """What a client measures whose memory is its own."""
-    options = ["--rows", str(rows), "--columns", str(arguments.columns), "--repeats", str(arguments.repeats)]
-    options += ["--insensitive", str(arguments.insensitive), "--max-cells", str(arguments.max_cells)]
-    options += ["--folder", str(arguments.folder), "--child", *child]
-    command = [sys.executable, "-m", "tests.benchmarks.servers", *options]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found: dict[str, Any] = json.loads(output.splitlines()[-1])
-    return found
+def columns_of(asked: argparse.Namespace) -> list[str]:
+    return COLUMNS[: asked.columns + asked.insensitive]
 
 
-def columns_of(arguments: argparse.Namespace) -> list[str]:
-    return COLUMNS[: arguments.columns + arguments.insensitive]
-
-
-def source_of(arguments: argparse.Namespace, rows: int) -> Path:
-    found: Path = arguments.folder / f"people_{len(columns_of(arguments))}_{rows}.parquet"
-    return found
+def source_of(asked: argparse.Namespace) -> Path:
+    return Path(asked.folder, f"people_{len(columns_of(asked))}_{asked.rows}.parquet")
 
 
 # The runs
 
 
-def on_duckdb(arguments: argparse.Namespace) -> dict[str, Any]:
+def on_duckdb(options: dict[str, Any]) -> dict[str, Any]:
+    asked = argparse.Namespace(**options)
     with sa.connect() as session:
-        load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
+        load_taxonomies(session, COLUMNS[: asked.columns], adult=False)
         before = cpu_here()
-        took = seconds(lambda: release(arguments, session, NEAR))
+        took = seconds(lambda: release(asked, session, NEAR))
         return {"duckdb": took, "duckdb_cpu": cpu_here() - before}
 
 
-def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Runs on the server, and by hand what they have sent, in turn."""
-    url, pid = arguments.child[0], int(arguments.child[1])
+def on_server(options: dict[str, Any], url: str, pid: int) -> dict[str, Any]:
+    """Runs on the server, and by hand what they have sent, in turn: medians of seconds, and what came to the client."""
+    asked = argparse.Namespace(**options)
     runs, needed, everything, clients, peak = [], [], [], [], 0
-    for _ in range(arguments.repeats):
-        with sa.connect(rows=url, max_cells=arguments.max_cells) as session, recording() as sent:
-            load_taxonomies(session, COLUMNS[: arguments.columns], adult=False)
+    for _ in range(asked.repeats):
+        with sa.connect(rows=url, max_cells=asked.max_cells) as session, recording() as sent:
+            load_taxonomies(session, COLUMNS[: asked.columns], adult=False)
             server_of(session).spark.sql("SELECT 1").toArrow()
             before = cpu_here()
-            runs.append(taken(pid, lambda session=session: release(arguments, session, FAR)))
+            runs.append(taken(pid, lambda session=session: release(asked, session, FAR)))
             clients.append(cpu_here() - before)
             peak = peak or peak_bytes()
         wanted = [each for each in sent if each.purpose.startswith(NEEDED)]
-        needed.append(by_hand(arguments, url, pid, wanted))
-        everything.append(by_hand(arguments, url, pid, sent))
+        needed.append(by_hand(asked, url, pid, wanted))
+        everything.append(by_hand(asked, url, pid, sent))
     (run, run_cpu), (needs, needed_cpu), (whole, _) = (
         [statistics.median(each) for each in zip(*found, strict=True)] for found in (runs, needed, everything)
     )
@@ -198,16 +157,15 @@ def on_server(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def release(arguments: argparse.Namespace, session: sa.Session, home: str) -> None:
+def release(asked: argparse.Namespace, session: sa.Session, home: str) -> None:
     policy = sa.Policy(
-        quasi_identifiers=COLUMNS[: arguments.columns],
-        insensitive=columns_of(arguments)[arguments.columns :],
+        quasi_identifiers=COLUMNS[: asked.columns],
+        insensitive=columns_of(asked)[asked.columns :],
         privacy=[sa.KAnonymity(5)],
         quality=sa.LM(aggregate="geometric"),
         suppression_limit=0.05,
     )
-    source = source_of(arguments, arguments.rows[0])
-    session.anonymize(str(source), policy, f"{arguments.folder}/{home}/", replace=True)
+    session.anonymize(source_of(asked), policy, f"{asked.folder}/{home}/", replace=True)
 
 
 @contextmanager
@@ -247,11 +205,11 @@ def recording() -> Iterator[list[Sent]]:
         yield found
 
 
-def by_hand(arguments: argparse.Namespace, url: str, pid: int, statements: Sequence[Sent]) -> tuple[float, float]:
+def by_hand(asked: argparse.Namespace, url: str, pid: int, statements: Sequence[Sent]) -> tuple[float, float]:
     """What statements take that are sent by nothing but the client of Spark Connect."""
     from pyspark.sql.connect.session import SparkSession
 
-    target = f"{arguments.folder}/by_hand"
+    target = f"{asked.folder}/by_hand"
     spark: Any = SparkSession.builder.remote(url).create()
     spark.sql("SELECT 1").toArrow()
 
@@ -289,25 +247,6 @@ def cpu_here() -> float:
 def cpu_of(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-# The table
-
-
-def show(found: Sequence[Figures]) -> None:
-    sys.stdout.write(
-        "| rows | run | of what is needed | in CPU | of all that is sent | statements | rows received "
-        "| cells, classes | client: memory, CPU | DuckDB alone |\n"
-        f"|{' --- |' * 10}\n"
-    )
-    for each in found:
-        sys.stdout.write(
-            f"| {each.rows:,} | {each.run:.1f} s | {each.run / each.needed:.2f} x {each.needed:.1f} s "
-            f"| {each.run_cpu / each.needed_cpu:.2f} x {each.needed_cpu:.1f} s "
-            f"| {each.run / each.sent:.2f} x {each.sent:.1f} s | {each.statements} | {each.received:,} "
-            f"| {each.cells:,}, {each.classes:,} | {each.peak_bytes / 2**20:,.0f} MiB, {each.client_cpu:.1f} s "
-            f"| {each.duckdb:.1f} s, CPU {each.duckdb_cpu:.1f} s |\n"
-        )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from sqlanon.queries.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, aliased, column, grouped, select, subquery
 from sqlanon.queries.recodings import AtNode
 from tests.benchmarks.processes import say, seconds
-from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+from tests.conftest import DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS, make_adult
 
 PLAIN_CELLS = Relation("plain_cells", "cell")
 
@@ -33,7 +33,7 @@ COMPARED_SEARCHES: list[SearchName] = ["ola", "incognito", "samarati", "datafly"
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        warehouse = make_warehouse(Path(folder) / "adult.duckdb")
+        warehouse = make_adult(Path(folder) / "adult.duckdb", DATA / "adult_uci")
         report("DuckDB", duckdb.__version__)
         whole_lattice(warehouse)
         searches(warehouse, Path(folder))
@@ -41,25 +41,6 @@ def main() -> None:
 
 def report(name: str, text: str) -> None:
     say(f"{name:<72} {text}")
-
-
-def make_warehouse(path: Path) -> Path:
-    with duckdb.connect(str(path)) as connection:
-        source = str(DATA / "adult_uci" / "adult.data")
-        connection.read_csv(source, header=False, sep=", ", names=UCI_COLUMNS).create("adult")
-    with sa.connect(path) as session:
-        for name in UCI_QUASI_IDENTIFIERS:
-            session.taxonomies.load(name, DATA / "adult_uci" / "hierarchies" / f"{name}.csv")
-    return path
-
-
-def make_arx_warehouse(path: Path) -> Path:
-    with sa.connect(path) as session:
-        source = str(DATA / "adult_arx" / "adult.csv")
-        session.connection.read_csv(source, header=True, sep=";").create("adult")
-        for name in ARX_COLUMNS:
-            session.taxonomies.load(name, DATA / "adult_arx" / "hierarchies" / f"{name}.csv", source="adult")
-    return path
 
 
 def policy(quality: sa.Entropy, search: SearchName = "optimal") -> sa.Policy:

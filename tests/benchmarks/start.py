@@ -1,20 +1,20 @@
-"""What a start takes, in whole processes: CPU and wall seconds, and CPU beside Python that connects to DuckDB alone.
+"""What a start and large taxonomies take, in whole processes: CPU and wall seconds, and memory, beside DuckDB alone.
 
-    python -m tests.benchmarks.start [--repeats 5] [--before CHECKOUT]
+    python -m tests.benchmarks.start [--values 1000000] [--memory-limit 1GB] [--repeats 5] [--before CHECKOUT]
 
-The processes run in turn, and medians are printed. Adult is ARX's (SQLANON_DATA), with its hierarchies. With a checkout
-of another commit, its processes alternate with those of this one, and the ratio of CPU seconds is printed, too.
+The processes run in turn, and medians are printed. Adult is ARX's (SQLANON_DATA), with its hierarchies. The file of a
+large taxonomy has a line for each value: a code, one of 1,000 groups, one of 20 areas, and the top. With a checkout of
+another commit, its processes alternate with those of this one, and the ratio of CPU seconds is printed, too.
 """
 
 import argparse
-import statistics
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 from tests.benchmarks.lakes import PEOPLE, blow_up
-from tests.benchmarks.processes import Taken, in_turn, run_python
+from tests.benchmarks.processes import in_own_process, in_turn, run_python, say
 from tests.conftest import ARX_COLUMNS, DATA
 
 CONNECTED = """
@@ -56,64 +56,77 @@ policy = sa.Policy(
 session.anonymize(sys.argv[2], policy, into=sys.argv[3], replace=True)
 """
 
-PLAIN = "Python with DuckDB"
-CONNECT = "import and connect"
-TAXONOMIES = "the same, and nine taxonomies"
-SINGLY = "connect, and nine taxonomies one by one"
-ADULT = "connect, nine taxonomies at once, and Adult"
+LARGE = """
+import sys, tempfile
+file, limit = sys.argv[1:]
+database = f"{tempfile.mkdtemp(dir=file + '.databases')}/w.duckdb"
+"""
 
-PROGRAMS = {
-    PLAIN: ["-c", "import duckdb; duckdb.connect()"],
-    "sqlanon --version": ["-m", "sqlanon", "--version"],
-    "import": ["-c", "import sqlanon"],
-    CONNECT: ["-c", CONNECTED],
-    TAXONOMIES: ["-c", LOADED],
-    SINGLY: ["-c", ONE_BY_ONE],
-    ADULT: ["-c", RELEASED],
-    "20 sessions, a small run each": ["-c", SMALL],
-}
+LARGE_COPIED = f"""{LARGE}
+import duckdb
+connection = duckdb.connect(database, config={{"memory_limit": limit}})
+connection.read_csv(file, header=False, all_varchar=True, sep=";").create("taxonomy")
+"""
+
+LARGE_LOADED = f"""{LARGE}
+import sqlanon as sa
+sa.connect(database, memory_limit=limit).taxonomies.load("code", file)
+"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--values", type=int, default=1_000_000)
+    parser.add_argument("--memory-limit", default="1GB", help="while a large taxonomy is loaded")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--before", type=Path, help="a checkout of another commit, to alternate with")
     arguments = parser.parse_args()
+    checkouts = [None] if arguments.before is None else [None, arguments.before.resolve()]
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "adult.parquet"), Path(folder, "release.parquet")
-        blow_up(source, PEOPLE, ARX_COLUMNS, adult=True)
-        given = [str(DATA / "adult_arx" / "hierarchies"), str(source), str(target), *ARX_COLUMNS]
-        for name in (TAXONOMIES, SINGLY, ADULT):
-            PROGRAMS[name] += given
-        checkouts = [None] if arguments.before is None else [None, arguments.before.resolve()]
-        programs = {
-            (name, code): partial(run_python, program, code) for name, program in PROGRAMS.items() for code in checkouts
-        }
-        show(in_turn(programs, arguments.repeats), checkouts[1:])
+        for programs in (starts(Path(folder)), large(Path(folder), arguments.values, arguments.memory_limit)):
+            show(programs, checkouts, arguments.repeats)
 
 
-Found = dict[tuple[str, Path | None], list[Taken]]
+def starts(folder: Path) -> dict[str, list[str]]:
+    source, target = folder / "adult.parquet", folder / "release.parquet"
+    in_own_process(blow_up, str(source), PEOPLE, ARX_COLUMNS, True)
+    given = [str(DATA / "adult_arx" / "hierarchies"), str(source), str(target), *ARX_COLUMNS]
+    return {
+        "Python with DuckDB": ["-c", "import duckdb; duckdb.connect()"],
+        "sqlanon --version": ["-m", "sqlanon", "--version"],
+        "import": ["-c", "import sqlanon"],
+        "import and connect": ["-c", CONNECTED],
+        "the same, and nine taxonomies": ["-c", LOADED, *given],
+        "connect, and nine taxonomies one by one": ["-c", ONE_BY_ONE, *given],
+        "connect, nine taxonomies at once, and Adult": ["-c", RELEASED, *given],
+        "20 sessions, a small run each": ["-c", SMALL],
+    }
 
 
-def show(found: Found, others: list[Path | None]) -> None:
-    """The table, and what nine taxonomies take by themselves."""
-    plain = median_cpu(found[PLAIN, None])
-    heading = "".join(" | beside the other commit" for _ in others)
-    sys.stdout.write(
-        f"| | CPU | wall | CPU beside plain{heading} |\n| --- | --- | --- | ---{' | ---' * len(others)} |\n"
-    )
-    for name in PROGRAMS:
+def large(folder: Path, values: int, limit: str) -> dict[str, list[str]]:
+    file = folder / "codes.csv"
+    with file.open("w", encoding="utf-8") as lines:
+        lines.writelines(f"code{n:07};group{n % 1000:04};area{n % 20:02};*\n" for n in range(values))
+    Path(f"{file}.databases").mkdir()
+    codes = {"plain DuckDB reads a large file": LARGE_COPIED, "load it as a taxonomy": LARGE_LOADED}
+    return {name: ["-c", code, str(file), limit] for name, code in codes.items()}
+
+
+def show(programs: dict[str, list[str]], checkouts: list[Path | None], repeats: int) -> None:
+    """A table of what programs take, each beside the first."""
+    alternated = {
+        (name, code): partial(run_python, program, code) for name, program in programs.items() for code in checkouts
+    }
+    found = in_turn(alternated, repeats)
+    say(f"\n| | CPU | wall | peak | CPU beside the first | beside the other commit |\n|{' --- |' * 6}")
+    first = None
+    for name in programs:
         taken = found[name, None]
-        cpu, wall = median_cpu(taken), statistics.median(each.wall for each in taken)
-        pairs = (zip(taken, found[name, other], strict=True) for other in others)
-        ratios = "".join(f" | {statistics.median(one.cpu / two.cpu for one, two in each):.2f} x" for each in pairs)
-        sys.stdout.write(f"| {name} | {cpu:.2f} s | {wall:.2f} s | {cpu / plain:.2f} x{ratios} |\n")
-    alone = median_cpu(found[TAXONOMIES, None]) - median_cpu(found[CONNECT, None])
-    sys.stdout.write(f"| nine taxonomies alone | {alone:.2f} s | | {alone / plain:.2f} x{' |' * len(others)} |\n")
-
-
-def median_cpu(taken: list[Taken]) -> float:
-    return statistics.median(each.cpu for each in taken)
+        cpu, wall, peak = (median(getattr(each, figure) for each in taken) for figure in ("cpu", "wall", "peak"))
+        first = first or cpu
+        pairs = (zip(taken, found[name, other], strict=True) for other in checkouts[1:])
+        ratios = "".join(f"{median(one.cpu / two.cpu for one, two in each):.2f} x" for each in pairs)
+        say(f"| {name} | {cpu:.2f} s | {wall:.2f} s | {peak / 2**20:.0f} MiB | {cpu / first:.2f} x | {ratios} |")
 
 
 if __name__ == "__main__":

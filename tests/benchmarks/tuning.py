@@ -9,45 +9,21 @@ two of about 1 that the value hardly matters on that workload. Constants that na
 import argparse
 import importlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import sqlanon as sa
 from tests.benchmarks.lakes import blow_up, load_taxonomies
-from tests.benchmarks.processes import say
+from tests.benchmarks.processes import in_own_process, say
 from tests.conftest import ARX_COLUMNS
 
 FACTORS = (1.0, 0.5, 2.0)
 
 
-@dataclass(frozen=True)
-class Workload:
-    """A run over copies of ARX's Adult.
-
-    Attributes:
-        rows: how many.
-        columns: all of them are quasi-identifiers.
-        verb: what is done: ``anonymize``, or ``lattice``.
-    """
-
-    rows: int
-    columns: Sequence[str]
-    verb: str = "anonymize"
-
-    def file(self, folder: Path) -> Path:
-        return folder / f"adult_{len(self.columns)}_{self.rows}.parquet"
-
-
-WORKLOADS = {
-    "small": Workload(33_000, ARX_COLUMNS),
-    "big": Workload(1_000_000, ARX_COLUMNS),
-    "lattice": Workload(33_000, ARX_COLUMNS[:7], "lattice"),
-}
+WORKLOADS = {"small": (33_000, ARX_COLUMNS), "big": (1_000_000, ARX_COLUMNS), "lattice": (33_000, ARX_COLUMNS[:7])}
+"""Rows and quasi-identifiers of copies of ARX's Adult."""
 
 CONSTANTS = {
     "BATCH_SIZE": ("search.problem", ("small", "big")),
@@ -82,15 +58,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="all constants if none is named")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where the data is made and kept")
-    parser.add_argument("--child", nargs=3, metavar=("NAME", "WORKLOAD", "FACTOR"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in CONSTANTS]:
         parser.error(f"no such constants: {', '.join(unknown)}; there are {', '.join(CONSTANTS)}")
-    if arguments.child:
-        name, workload, factor = arguments.child
-        change(name, float(factor))
-        sys.stdout.write(f"{cpu_seconds(WORKLOADS[workload], arguments.folder)}\n")
-        return
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         for name in arguments.names or CONSTANTS:
@@ -100,21 +70,15 @@ def main() -> None:
 
 def line(name: str, workload: str, repeats: int, folder: Path) -> str:
     """One line: the seconds with the value as it is, and the ratios with half and twice of it."""
-    make(WORKLOADS[workload], folder)
-    runs = [[in_own_process(name, workload, factor, folder) for factor in FACTORS] for _ in range(repeats)]
+    rows, columns = WORKLOADS[workload]
+    source = folder / f"adult_{len(columns)}_{rows}.parquet"
+    if not source.exists():
+        blow_up(source, rows, columns, adult=True)
+    runs = [
+        [in_own_process(cpu_seconds, str(source), workload, name, factor) for factor in FACTORS] for _ in range(repeats)
+    ]
     as_it_is, half, twice = (statistics.median(column) for column in zip(*runs, strict=True))
     return f"{name:18} {workload:8} {as_it_is:6.2f} s   half {half / as_it_is:5.2f}   twice {twice / as_it_is:5.2f}"
-
-
-def make(workload: Workload, folder: Path) -> None:
-    if not workload.file(folder).exists():
-        blow_up(workload.file(folder), workload.rows, workload.columns, adult=True)
-
-
-def in_own_process(name: str, workload: str, factor: float, folder: Path) -> float:
-    command = [sys.executable, "-m", "tests.benchmarks.tuning", "--folder", str(folder), "--child"]
-    output = subprocess.run([*command, name, workload, str(factor)], check=True, stdout=subprocess.PIPE, text=True)
-    return float(output.stdout.splitlines()[-1])
 
 
 def change(name: str, factor: float) -> None:
@@ -127,23 +91,23 @@ def change(name: str, factor: float) -> None:
             setattr(each, name, changed)
 
 
-def cpu_seconds(workload: Workload, folder: Path) -> float:
-    """What a run takes of all processors, its start left out."""
+def cpu_seconds(source: str, workload: str, name: str, factor: float) -> float:
+    """What a run takes of all processors with a changed constant, its start left out."""
+    change(name, factor)
+    _, columns = WORKLOADS[workload]
     policy = sa.Policy(
-        quasi_identifiers=workload.columns,
+        quasi_identifiers=columns,
         privacy=[sa.KAnonymity(5)],
         quality=sa.LM(aggregate="geometric"),
         suppression_limit=0.05,
     )
     with tempfile.TemporaryDirectory() as scratch, sa.connect() as session:
-        load_taxonomies(session, workload.columns, adult=True)
-        source = str(workload.file(folder))
-        verbs: dict[str, Callable[[], object]] = {
-            "anonymize": lambda: session.anonymize(source, policy, Path(scratch) / "release.parquet"),
-            "lattice": lambda: session.lattice(source, policy),
-        }
+        load_taxonomies(session, columns, adult=True)
         start = time.process_time()
-        verbs[workload.verb]()
+        if workload == "lattice":
+            session.lattice(source, policy)
+        else:
+            session.anonymize(source, policy, Path(scratch) / "release.parquet")
         return time.process_time() - start
 
 

@@ -28,7 +28,7 @@ ROW_BYTES, COLUMN_BYTES = 32, 24  # memory per group, and per column of it, whic
 SHARE = 0.5
 """The share of memory for the groups of a piece, if all rows differ; twice as much takes as long.
 
-Measured by tests.benchmarks.billion.
+Measured by tests.benchmarks.lakes.
 """
 
 CERTAIN = (

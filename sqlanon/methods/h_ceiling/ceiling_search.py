@@ -140,7 +140,7 @@ OUT_OF_LIMIT = 2**62  # the need of a node that suppresses too many rows, as do 
 AT_ONCE = 4
 """Nodes to count before choosing the next ones.
 
-With the needs in tests.benchmarks.ceilings, 1,000,000 rows, h = 0.15, 0.2, ... 0.45, and a simpler forecast: 841 nodes
+With the needs in tests.benchmarks.runs, 1,000,000 rows, h = 0.15, 0.2, ... 0.45, and a simpler forecast: 841 nodes
 in all, 902 by 8 at once, and 1,900 if all of the most general nodes below a ceiling are counted.
 """
 

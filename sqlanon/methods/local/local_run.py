@@ -47,7 +47,7 @@ MAX_NODES = 10**6  # to look at; sorting and counting them takes at least ten mi
 BOUNDED_WORK = 1e8
 """The most cells times nodes for which the least loss is bounded by default: a second's work.
 
-ARX's Adult (2.5e8) takes 3 CPU seconds, beside 5 for the rest of the run (tests.benchmarks.local).
+ARX's Adult (2.5e8) takes 3 CPU seconds, beside 5 for the rest of the run (tests.benchmarks.runs).
 """
 
 

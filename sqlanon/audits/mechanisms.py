@@ -219,7 +219,7 @@ class AuditedPolicy:
         wanted = NodeMethod.of(bound.policy)
         draws = noisy_node.Draws(wanted, self._source, accountant.charge(wanted.budgets))
         rows = noisy_node.bounded(engine, bound, self._source)
-        encoded = encode_table(engine, bound, rows, label_losses=method.label_losses, may_be_empty=True)
+        encoded = encode_table(engine, bound, rows, label_losses=method.label_losses)
         for node in method.drawn_nodes(engine, encoded, draws, method.public_domains(engine, encoded), runs):
             yield encoded, node
 

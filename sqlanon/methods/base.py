@@ -24,7 +24,7 @@ from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.stages import Stages, Stopped, never
+from sqlanon.methods.stages import Stages, Stopped, never, silent
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record
@@ -60,7 +60,6 @@ class Request:
     earlier: Sequence[EarlierRelease] = ()  # the releases that the policy protects together with this one
     keeps_taxonomies: bool = True  # keep the policy's taxonomies in the warehouse if the target is a table there
     max_loss: float | None = None  # publish nothing that loses more
-    is_dry_run: bool = False  # collect statements only: the source may be empty, nothing is charged
 
     @property
     def names_account(self) -> bool:
@@ -82,6 +81,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Measured:
+    shortfalls: Sequence[str] = ()  # one sentence each; the release is withdrawn if there are any
     classes: Measurement | None = None  # None for a private method
     joint: JointClasses | None = None
     diagnostics: Mapping[str, float | None] | None = None  # of a private method whose policy reveals them
@@ -113,6 +113,9 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
     is_repeatable: ClassVar[bool] = False  # equal inputs give an equal release, so an existing one is left as it is
     report_class: ClassVar[type[Report]] = Report  # also reads the report of a record
     custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)  # report fields that stay at home
+    withdrawn: ClassVar[str] = (  # the heading of the shortfalls of a written release
+        "the written release does not meet its policy and was withdrawn; did the source change during the run?"
+    )
     about_rows: ClassVar[str] = ""  # a note for readers of reports on rows that differ from those of the source
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
@@ -178,6 +181,13 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
             PolicyError, TaxonomyError: the rows do not fit the policy or its taxonomies.
         """
 
+    def refuse_rows(self, table: TableT) -> None:
+        """Refuse rows that cannot be released, such as none at all.
+
+        Raises:
+            PolicyError, UnsatisfiableError: the rows do not fit the policy.
+        """
+
     def refuse_columns_of(self, target: Target) -> None:
         """Refuse a target that cannot hold the columns of the release, before anything is paid."""
 
@@ -201,6 +211,10 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
             UnsatisfiableError: nothing meets the policy.
         """
 
+    def choice_without_rows(self, table: PaidT) -> ChoiceT:
+        """Choose for a table without rows, where a search finds nothing: the statements of such a run are explained."""
+        return self.search(table, Stages(silent))
+
     @abstractmethod
     def make(self, table: PaidT, choice: ChoiceT) -> PublicationT:
         """Make the released rows in groups of equal ones (``EQUAL_ROWS``)."""
@@ -215,11 +229,7 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
 
     @abstractmethod
     def verify(self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
-        """Compare the written release with the made one, and measure it.
-
-        Raises:
-            VerificationError: it differs, or violates the policy.
-        """
+        """Compare the written release with the made one, measure it, and list its shortfalls."""
 
     def compare(
         self, made: PublicationT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]

@@ -17,7 +17,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.chance.accountant import Accountant
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import BudgetError, PolicyError, VerificationError, with_spent
+from sqlanon.errors import BudgetError, PolicyError, with_spent
 from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT
 from sqlanon.methods.chance import Chance, unit_of
 from sqlanon.methods.run_reports import report_of
@@ -56,6 +56,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
 
     is_private = True
     report_class: ClassVar[type[Report]] = PrivateReport
+    withdrawn = "the written release differs from the drawn one and was withdrawn; what was spent stays spent:"
     instead_of_time_limit: ClassVar[str]  # the advice to a user who gives a time limit
 
     def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
@@ -104,12 +105,7 @@ class PrivateRun(Run[TableT, PaidT, ChoiceT, DrawnT], Generic[TableT, PaidT, Cho
         return {each.name: "VARCHAR" if each.name in labels else each.traits.released_as for each in columns}
 
     def verify(self, made: DrawnT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
-        if problems := self.compare(made, written, companions).differences:
-            raise VerificationError(
-                "the written release differs from the drawn one and was withdrawn; what was spent stays spent:",
-                problems,
-            )
-        return Measured()
+        return Measured(self.compare(made, written, companions).differences)
 
     def private_report(
         self,

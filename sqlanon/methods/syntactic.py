@@ -11,13 +11,14 @@ from sqlanon.methods.base import ChoiceT, Measured, Publication, Run, TableT
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.record import Inputs, Record, ReportRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.nodes.table import EncodedTable, refuse_empty
 from sqlanon.publish.provenance import release_record
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.published_rows import with_individuals
 from sqlanon.queries.recodings import Recoding
 from sqlanon.release.guarantee import guarantee
 from sqlanon.verification.measure import Beside, measured_beside
-from sqlanon.verification.verify import refuse_shortfalls, verify
+from sqlanon.verification.verify import shortfalls_of, verify
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +32,18 @@ ClassesT = TypeVar("ClassesT", bound=SyntacticPublication)
 
 
 class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, ChoiceT, ClassesT]):
+    def refuse_rows(self, table: TableT) -> None:
+        if isinstance(table, EncodedTable):
+            refuse_empty(self.engine, table)
+
     def charge(self, table: TableT) -> TableT:
         return table
 
     def verify(self, made: ClassesT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Measured:
         found = verify(self.engine, written, made.bound.policy, self.reference(made))
         comparison = self.compare(made, written, companions)
-        if not self.request.is_dry_run:
-            refuse_shortfalls(found, made.rows.released, comparison.differences)
-        return Measured(found.measurement, comparison.joint)
+        shortfalls = shortfalls_of(found, made.rows.released, comparison.differences)
+        return Measured(shortfalls, found.measurement, comparison.joint)
 
     def reference(self, made: ClassesT) -> Beside:
         """Return the policy, taxonomy and rows to measure the release with."""

@@ -20,7 +20,7 @@ from sqlanon.nodes.proofs import IntervalProofs, proofs_of
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
-DRY_RUN_ATTAINABLE = 2.0  # the privacy that a dry run assumes for Inverse OLA
+ATTAINABLE_WITHOUT_ROWS = 2.0  # the k that Inverse OLA is taken to find there
 Counter = SizesFirst | IntervalProofs  # answers a search
 
 Observer = Callable[[int, int, Inquiry], None]
@@ -151,12 +151,12 @@ def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
     return SearchOutcome(node, loss, ties=(node.levels,), checked_nodes=1, searched=False)
 
 
-def dry_run_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
-    """Choose the bottom of the lattice, with one row in one class: a dry run has no cells."""
+def bottom_choice(engine: Compute, table: EncodedTable) -> NodeChoice:
+    """Choose the bottom of the lattice for a table without rows, as if it had one class."""
     lattice, policy = table.context.lattice, table.bound.policy
     bottom = lattice.bottom
     NodeCounter(engine, table).show([bottom, lattice.top])
-    table = most_private(table, DRY_RUN_ATTAINABLE) if policy.objective == "privacy" else table
+    table = most_private(table, ATTAINABLE_WITHOUT_ROWS) if policy.objective == "privacy" else table
     table = replace(table, context=replace(table.context, row_count=1))
     node = NodeSummary(
         levels=bottom,

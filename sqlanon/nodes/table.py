@@ -102,20 +102,17 @@ def encode_table(
     spec: CellSpec | None = None,
     *,
     label_losses: tuple[str, ...],
-    may_be_empty: bool = False,
     may_stay: bool = False,
 ) -> EncodedTable:
     """Read the rows once, and make the cells of the policy, or of a ``spec``.
 
     Args:
         label_losses: the losses of labels that the measures of every node need.
-        may_be_empty: whether the source may have no rows.
         may_stay: whether cells may stay on the server of the rows, if too many to be fetched.
 
     Raises:
-        PolicyError: the source has no rows, but needs some.
+        PolicyError: rows have invalid weights, or belong to no individual.
         TaxonomyError: the source has values that a taxonomy lacks.
-        UnsatisfiableError: all rows are left out for such values.
         EngineError: the source changed while it was read in pieces, or its cells are too many to be fetched.
     """
     spec = bound.cells if spec is None else spec
@@ -135,9 +132,6 @@ def encode_table(
     if in_pieces and engine.fetch(counted_rows(spec.source), "rows")[0]["rows"] != counts["rows"]:
         changed = f"{bound.description} was changed while it was read, piece by piece; try again"
         raise EngineError(changed, step="cells")
-    if counts["rows"] == 0 and not may_be_empty:
-        refuse_too_many(engine, bound, unknown, 0)
-        raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
         columns = dict.fromkeys((*spec.quasi_identifiers, *spec.labelled), spec.source)
         raise unknown_values(engine, bound.description, columns, spec.taxonomy, bound.known, counts["unmapped"])
@@ -300,8 +294,16 @@ def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
     )
 
 
-def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, known: int) -> None:
+def refuse_empty(engine: Compute, table: EncodedTable) -> None:
+    """Refuse a table without rows, or one whose rows are all left out for unknown values."""
+    if table.context.row_count == 0:
+        refuse_too_many(engine, table)
+        raise PolicyError(f"{table.bound.description} has no rows: there is nothing to anonymize")
+
+
+def refuse_too_many(engine: Compute, table: EncodedTable) -> None:
     """Refuse to leave out more rows than the policy allows to be suppressed, or all rows."""
+    bound, unknown, known = table.bound, table.unknown, table.context.row_count
     policy, rows = bound.policy, known + unknown.suppressed
     allowed = policy.allowed_rows(known, unknown.suppressed)
     if allowed < 0 or (unknown.suppressed and not known):

@@ -16,7 +16,7 @@ from sqlanon.model.fitted import PartitionRelease, PartitionReport
 from sqlanon.model.record import PartitionRecord, RowsRecord
 from sqlanon.model.release import Guarantee, Measurement, RowCounts
 from sqlanon.model.release.measurement import with_notes
-from sqlanon.nodes.table import EncodedTable, UnknownRows, encode_table, unknown_notes
+from sqlanon.nodes.table import EncodedTable, UnknownRows, encode_table, refuse_empty, unknown_notes
 from sqlanon.partitions import increment as queries
 from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (
@@ -142,6 +142,7 @@ def _joined(partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable
             refuse_changed_taxonomies(fit, with_present_taxonomies(engine, partition.bound))
             with stages.stage("encode"):
                 table = encode_table(engine, partition.bound, label_losses=())
+                refuse_empty(engine, table)
             with stages.stage("join"):
                 published = partition.sidecar.counts([entry.number for entry in partition.others])
                 increment = increment_of(engine, table.encoding, fit, published)

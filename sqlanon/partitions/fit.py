@@ -83,6 +83,7 @@ def fit(
                 refuse_observed_domains(run.bound)
             with stages.stage("encode"):
                 table = run.encode()
+                run.refuse_rows(table)
             made = run.make(table, run.search(table, stages))
             fitted = _fit(engine, made, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
             _store(engine, made, fitted)

@@ -1,4 +1,4 @@
-"""The SQL of a run, for reading: a dry run of the pipeline over a source without rows.
+"""The SQL of a run, for reading: a dry run over a source without rows.
 
 The statements shown are those a run sends. Tables that the source or the population would fill stay empty, so that a
 large table takes no longer. The node is the public one, or else the bottom of the lattice.
@@ -16,8 +16,7 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.base import Request, method_of
-from sqlanon.methods.stages import Stages, silent
+from sqlanon.methods.base import AnyRun, Publication, Request, method_of
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record
 from sqlanon.publish.targets import Target
@@ -26,8 +25,6 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
 from sqlanon.report.html import fragment
 from sqlanon.run.earlier import earlier_releases
-from sqlanon.run.others import Others
-from sqlanon.run.pipeline import carry_out
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,12 +59,26 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> Explained
         method = method_of(policy)
         # A seeded source charges no ledger.
         seeded = SeededSource(0) if method.is_private else None
-        request = Request(is_dry_run=True, earlier=earlier, random_source=seeded)
+        request = Request(earlier=earlier, random_source=seeded)
         run = method(cast(Engine, dry_run), without_rows(source), policy, request)
         dry_run.steps.clear()
-        companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}
-        carry_out(engine, run, _DryRunTarget(dry_run), companions, None, Stages(silent), Others())
+        with engine.transaction(), engine.scratch():
+            _carry_out(dry_run, run.with_present_taxonomies())
     return ExplainedSteps(dry_run.steps)
+
+
+def _carry_out(dry_run: DryRun, run: AnyRun) -> None:
+    """Call the hooks in the order of :func:`sqlanon.run.pipeline.carry_out`, but refuse neither rows nor shortfalls."""
+    target = _DryRunTarget(dry_run)
+    encoded = run.encode()
+    run.refuse_columns_of(target)
+    table = run.charge(encoded)
+    made: Publication = run.make(table, run.choice_without_rows(table))
+    written = target.write(run.released_rows(made, target.takes_enums), streamed=True)
+    queries = run.companion_rows(made)
+    companions = {name: _DryRunTarget(dry_run, name).write(query) for name, query in queries.items()}
+    measured = run.verify(made, written, companions)
+    run.record(made, measured, run.report(made, measured, target.name, {}), None)
 
 
 def without_rows(source: ResolvedSource) -> ResolvedSource:
@@ -114,7 +125,7 @@ class DryRun:
         self._engine.execute(statement, purpose, parameters)
 
     def put(self, relation: Relation, table: pa.Table) -> None:
-        comment = f"-- A table of numbers that Python has drawn: {', '.join(table.column_names)}"
+        comment = f"-- A table of numbers that Python has drawn: {', '.join(table.schema.names)}"
         self.steps.append(ExplainedStep("numbers that are drawn", relation.name, comment))
         self._engine.put(relation, table)
 

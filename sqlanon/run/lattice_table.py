@@ -25,7 +25,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord
 from sqlanon.nodes.choice import choose_node
 from sqlanon.nodes.counting import Examination, examine_nodes, nodes_at_once
-from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many
+from sqlanon.nodes.table import EncodedTable, encode_table, refuse_empty, refuse_too_many
 from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.macros import text
@@ -151,7 +151,8 @@ def examined(
         table = encode_table(
             engine, bound, label_losses=tuple(dict.fromkeys(("lm", "ncp", *policy.quality.label_losses)))
         )
-    refuse_too_many(engine, bound, table.unknown, table.context.row_count)
+        refuse_empty(engine, table)
+    refuse_too_many(engine, table)
     under = [table.under(other) for other in others(bound.lattice.size)]
     check = partial(_checked, engine, table, under, stages)
     every = np.arange(bound.lattice.size)

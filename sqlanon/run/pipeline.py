@@ -14,7 +14,7 @@ from sqlanon.binding.coding import notes_on_reading, notes_on_years
 from sqlanon.binding.prepare import read_by, refuse_columns
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.errors import UnsatisfiableError
+from sqlanon.errors import UnsatisfiableError, VerificationError
 from sqlanon.methods.base import AnyRun, Publication, Request, method_of
 from sqlanon.methods.local.least_loss import estimated_loss
 from sqlanon.methods.stages import Progress, Stages, silent
@@ -113,6 +113,7 @@ def carry_out(
             inputs = inputs.model_copy(update={"taxonomy_sha256": bound.taxonomy_hashes})
         with stages.stage("encode"):
             encoded = run.encode()
+            run.refuse_rows(encoded)
         run.refuse_columns_of(target)
         table = run.charge(encoded)
         choice = run.search(table, stages)
@@ -125,6 +126,8 @@ def carry_out(
             others = {name: companions[name].write(query) for name, query in run.companion_rows(made).items()}
         with stages.stage("verify"):
             measured = run.verify(made, written, others)
+            if measured.shortfalls:
+                raise VerificationError(run.withdrawn, measured.shortfalls)
             if groups is not None and examined is not None:
                 examined = examined_beside(engine, examined, listed, groups.node, written)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
@@ -180,7 +183,8 @@ def tried(engine: Engine, source: ResolvedSource, policy: Policy, source_rows: i
     run = method_of(policy)(engine, source, policy, Request())
     with engine.transaction(), engine.scratch():
         run = run.with_present_taxonomies()
-        table = run.charge(run.encode())
+        table = run.encode()
+        run.refuse_rows(table)
         groups = run.make(table, run.search(table, Stages(silent))).groups
         summary, context = groups.node.summary, groups.node.table.context
         heights = zip(context.lattice.quasi_identifiers, summary.levels, context.lattice.heights, strict=True)

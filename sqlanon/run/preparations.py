@@ -247,7 +247,7 @@ def _generalize_in_classes(
         raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
     names = [column.name for column in engine.describe(source.relation)]
     bound = prepare(engine, source, _policy_of_rows(record.policy, classes, names))
-    table = encode_table(engine, bound, label_losses=(), may_be_empty=True)
+    table = encode_table(engine, bound, label_losses=())
     recoding = PerClass(table.encoding)
     engine.put(RECORDED, _listed(classes))
     recoding.find_classes(engine, bound.policy, RECORDED)

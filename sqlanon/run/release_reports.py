@@ -25,7 +25,7 @@ from sqlanon.model.release import Findings, Spent
 from sqlanon.model.release.pictures import MeasuredMarginal
 from sqlanon.model.release.release_report import Edition, ReleaseReport
 from sqlanon.nodes.counting import node_summaries
-from sqlanon.nodes.table import encode_table
+from sqlanon.nodes.table import encode_table, refuse_empty
 from sqlanon.publish.provenance import without_place
 from sqlanon.queries.kit.nodes import string
 from sqlanon.release.examined import Examined, examine, examine_kept
@@ -195,6 +195,7 @@ def _beside(
     # Relocation and h-ceiling publish other rows than the source has at the node.
     if isinstance(record.labels, NodeRecord) and isinstance(policy.method, FullDomain) and record.report is not None:
         table = encode_table(engine, bound, label_losses=policy.quality.label_losses, may_stay=True)
+        refuse_empty(engine, table)
         levels = tuple(record.labels.levels[name] for name in policy.taxonomy_columns)
         [summary] = node_summaries(engine, table, [levels], as_asked=True)
         # Beside earlier releases, persons may be left out although their classes meet the policy.

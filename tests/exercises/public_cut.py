@@ -52,7 +52,7 @@ class PublicCutRun(SyntacticRun[EncodedTable, Cut, SyntacticPublication]):
     """Generalization to the labels that the policy names."""
 
     def encode(self) -> EncodedTable:
-        return encode_table(self.engine, self.bound, label_losses=(), may_be_empty=self.request.is_dry_run)
+        return encode_table(self.engine, self.bound, label_losses=())
 
     def search(self, table: EncodedTable, stages: Stages) -> Cut:
         method: Any = self.bound.policy.method
@@ -67,7 +67,7 @@ class PublicCutRun(SyntacticRun[EncodedTable, Cut, SyntacticPublication]):
         groups = group_rows(engine, table, recoding, masked=False)
         source, released = table.context.row_count, released_sizes(engine)[0]
         dropped = source - released
-        if not self.request.is_dry_run and (released == 0 or dropped > table.context.allowed_rows):
+        if source > 0 and (released == 0 or dropped > table.context.allowed_rows):
             problem = f"{dropped:,} of {source:,} rows are in classes that fall short"
             raise sa.UnsatisfiableError("the labels of the policy do not meet it:", [problem])
         rows = RowCounts(source=source, released=released, masked=0, dropped=dropped)

@@ -30,6 +30,7 @@ def test_persons_of_several_joint_classes_stay_apart(session: sa.Session) -> Non
     load(session, "summer", [32, 32, 38, 38], first=50)
     alone = session.anonymize("summer", local(), "alone")
     assert ages(session, "alone") == {"20s": 4, "30-34": 4, "35-39": 4}
+    assert "the_release" in {step.makes for step in session.explain("summer", local(SPRING))}
     second = session.anonymize("summer", local(SPRING), "second")
     assert (joint(second)[0], second.report.loss_alone) == (4, alone.report.loss)
     assert any(line.startswith('together with "first"') for line in second.guarantee.claims)

@@ -36,7 +36,7 @@ def encoded(case: Case, **options: object) -> Iterator[tuple[Engine, EncodedTabl
         engine = engine_of(session)
         bound = prepared(engine, engine.resolve("given"), policy.model_copy(update=options))
         with engine.transaction(), engine.scratch():
-            table = encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
+            table = encode_table(engine, bound, label_losses=("ncp",))
             yield engine, table
 
 

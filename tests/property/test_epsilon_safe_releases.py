@@ -59,7 +59,7 @@ def encoded(case: Case) -> Iterator[tuple[Engine, EncodedTable]]:
         engine = engine_of(session)
         bound = prepared(engine, engine.resolve("given"), policy)
         with engine.transaction(), engine.scratch():
-            yield engine, encode_table(engine, bound, label_losses=(), may_be_empty=True)
+            yield engine, encode_table(engine, bound, label_losses=())
 
 
 def published(case: Case, levels: tuple[int, ...], k: int, *, of_cells: bool) -> Counter[tuple[Value, ...]]:

@@ -106,6 +106,9 @@ class TestRelease:
         assert abs(report.released_rows - 1200) < 150
         assert not one.verify("released", policy()).shortfalls
 
+    def test_it_is_explained(self, one: sa.Session) -> None:
+        assert "the_release" in {step.makes for step in one.explain("patients", policy())}
+
     def test_what_was_measured(self, release: sa.Release) -> None:
         report = release.report
         assert report.rho == pytest.approx(0.088152688380)

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.errors import VerificationError
 from sqlanon.model.labels import ClassesRecord, NodeRecord
 from sqlanon.model.record import Record, ReportRecord, RowsRecord
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.verification.label_checks import unlisted_classes
-from sqlanon.verification.verify import misfits, other_counts, other_levels, refuse_shortfalls
+from sqlanon.verification.verify import misfits, other_counts, other_levels, shortfalls_of
 from tests.engines import engine_of
 
 POLICY = sa.Policy(
@@ -89,19 +88,15 @@ class TestLevels:
         assert [*other_levels(record(), POLICY)] == []
 
 
-class TestRefusal:
-    def test_a_release_that_falls_short_is_refused(self) -> None:
+class TestShortfalls:
+    def test_of_the_release_its_size_and_its_method_are_listed(self) -> None:
         def found(*shortfalls: str) -> Verification:
             return Verification(source="t", measurement=measured(), shortfalls=shortfalls)
 
-        refuse_shortfalls(found(), 12)
-        for refused in (
-            lambda: refuse_shortfalls(found("it has no rows"), 12),
-            lambda: refuse_shortfalls(found(), 13),
-            lambda: refuse_shortfalls(found(), 12, ["a count is off"]),
-        ):
-            with pytest.raises(VerificationError, match="does not meet its policy"):
-                refused()
+        assert shortfalls_of(found(), 12) == ()
+        assert shortfalls_of(found("it has no rows"), 12) == ("it has no rows",)
+        assert shortfalls_of(found(), 13) == ("it has 12 rows where 13 were to be released",)
+        assert shortfalls_of(found(), 12, ["a count is off"]) == ("a count is off",)
 
 
 def test_listed_classes_have_their_rows() -> None:

@@ -23,9 +23,9 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import FinerNode, Report
 from sqlanon.nodes.choice import (
     NodeChoice,
+    bottom_choice,
     choose_node,
     choose_with_alternatives,
-    dry_run_choice,
     only_checked,
     settled,
 )
@@ -61,15 +61,15 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         return None if given is None else self.bound.lattice.named(given)
 
     def encode(self) -> EncodedTable:
-        engine, bound, is_dry_run = self.engine, self.bound, self.request.is_dry_run
+        engine, bound = self.engine, self.bound
         spec, losses = cells_beside(engine, bound, self.request.earlier), bound.policy.quality.label_losses
-        table = encode_table(engine, bound, spec, label_losses=losses, may_be_empty=is_dry_run, may_stay=True)
-        refuse_too_many(engine, bound, table.unknown, table.context.row_count)
-        return table
+        return encode_table(engine, bound, spec, label_losses=losses, may_stay=True)
+
+    def refuse_rows(self, table: EncodedTable) -> None:
+        super().refuse_rows(table)
+        refuse_too_many(self.engine, table)
 
     def search(self, table: EncodedTable, stages: Stages) -> NodeChoice:
-        if self.request.is_dry_run:
-            return dry_run_choice(self.engine, table)
         given, loss_alone = self.given(self.bound), None
         finer: tuple[FinerNode, ...] = ()
         with stages.stage("search"):
@@ -86,6 +86,9 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
             with stages.stage("explain"):
                 raise unsatisfiable(self.engine, table, outcome, stages.counted)
         return settled(self.engine, table, outcome, outcome.best, finer, loss_alone)
+
+    def choice_without_rows(self, table: EncodedTable) -> NodeChoice:
+        return bottom_choice(self.engine, table)
 
     def make(self, table: EncodedTable, choice: NodeChoice) -> NodePublication:
         engine, table, node = self.engine, choice.table, choice.node

@@ -107,28 +107,39 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         return bound
 
     def encode(self) -> EncodedTable:
-        table = encode_table(self.engine, self.bound, label_losses=("lm",), may_be_empty=self.request.is_dry_run)
+        table = encode_table(self.engine, self.bound, label_losses=("lm",))
         counterfeits.put_entries(self.engine, self.bound.policy)
-        if not self.request.is_dry_run:
-            counterfeits.refuse_rows(self.engine, table)
         return table
 
+    def refuse_rows(self, table: EncodedTable) -> None:
+        super().refuse_rows(table)
+        counterfeits.refuse_rows(self.engine, table)
+
     def search(self, table: EncodedTable, stages: Stages) -> FilledNode:
-        engine, source = self.engine, self.request.random_source or SystemSource()
         with stages.stage("search"):
-            degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
-            chosen = self._chosen(table, degrees, errors, stages)
-            outcome, nodes = chosen.outcome, chosen.nodes
-            allowed_nodes = int((degrees <= chosen.ceiling + WITHIN).sum())
-            candidate = None
-            if self.settings.has_catalog_of_values:
-                candidate = catalogs.best_with_catalog(engine, table, nodes, source, self.stopped)
-                filled = candidate.filled
-            else:
-                filled = counterfeits.fill(engine, table, nodes[0].levels, source)
-            (node,) = (node for node in nodes if node.levels == filled.levels)
-            outcome = in_place_of(outcome, node, filled.added.count)
-            stages.concluded(outcome)
+            degrees, errors = largest_degrees(self.engine, table), level_errors(self.engine, table)
+            node = self._filled(table, degrees, errors, self._chosen(table, degrees, errors, stages))
+            stages.concluded(node.outcome)
+        return node
+
+    def choice_without_rows(self, table: EncodedTable) -> FilledNode:
+        degrees, errors = largest_degrees(self.engine, table), level_errors(self.engine, table)
+        bottom, h = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0), self.settings.h
+        node_summaries(self.engine, table, [bottom.levels], asked="counts")
+        chosen = ChosenCeiling(1 if h is None else h, only_checked(bottom, 0), [bottom], ())
+        return self._filled(table, degrees, errors, chosen)
+
+    def _filled(self, table: EncodedTable, degrees: Bounds, errors: Bounds, chosen: ChosenCeiling) -> FilledNode:
+        engine, source, nodes = self.engine, self.request.random_source or SystemSource(), chosen.nodes
+        allowed_nodes = int((degrees <= chosen.ceiling + WITHIN).sum())
+        candidate = None
+        if self.settings.has_catalog_of_values:
+            candidate = catalogs.best_with_catalog(engine, table, nodes, source, self.stopped)
+            filled = candidate.filled
+        else:
+            filled = counterfeits.fill(engine, table, nodes[0].levels, source)
+        (node,) = (node for node in nodes if node.levels == filled.levels)
+        outcome = in_place_of(chosen.outcome, node, filled.added.count)
         if filled.added.suppressed:
             degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
         index = table.context.lattice.index(filled.levels)
@@ -139,13 +150,8 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         return FilledNode(filled, outcome, groups, effective_k, degree, candidate.error, allowed_nodes, chosen)
 
     def _chosen(self, table: EncodedTable, degrees: Bounds, errors: Bounds, stages: Stages) -> ChosenCeiling:
-        """Search below the ceiling of the policy, or for a ceiling; in a dry run, the bottom is taken."""
-        engine, h = self.engine, self.settings.h
-        if self.request.is_dry_run:
-            bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
-            node_summaries(engine, table, [bottom.levels], asked="counts")
-            return ChosenCeiling(1 if h is None else h, only_checked(bottom, 0), [bottom], ())
-        cells = table.without_values()
+        """Search below the ceiling of the policy, or for a ceiling."""
+        engine, h, cells = self.engine, self.settings.h, table.without_values()
         if h is None:
             errors_by_truth = partial(level_errors, engine, table)
             return choose_ceiling(engine, cells, degrees, errors_by_truth, stages.checked, self.stopped)

@@ -124,11 +124,12 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
         return bound
 
     def encode(self) -> EncodedTable:
-        engine, bound, request = self.engine, self.bound, self.request
-        spec = cells_beside(engine, bound, request.earlier)
-        table = encode_table(engine, bound, spec, label_losses=(), may_be_empty=request.is_dry_run)
-        refuse_too_many(engine, bound, table.unknown, table.context.row_count)
-        return table
+        spec = cells_beside(self.engine, self.bound, self.request.earlier)
+        return encode_table(self.engine, self.bound, spec, label_losses=())
+
+    def refuse_rows(self, table: EncodedTable) -> None:
+        super().refuse_rows(table)
+        refuse_too_many(self.engine, table)
 
     def search(self, table: EncodedTable, stages: Stages) -> LocalClasses:
         loss_alone = least_loss = None

@@ -140,7 +140,7 @@ class NoisyNodeRun(PrivateRun[EncodedTable, PaidNodes, DrawnNode, NoisyPublicati
 
     def encode(self) -> EncodedTable:
         counted = bounded(self.engine, self.bound, self.chance.source)
-        return encode_table(self.engine, self.bound, counted, label_losses=self.label_losses, may_be_empty=True)
+        return encode_table(self.engine, self.bound, counted, label_losses=self.label_losses)
 
     def charge(self, table: EncodedTable) -> PaidNodes:
         domains = self.public_domains(self.engine, table)

@@ -24,7 +24,7 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Report
-from sqlanon.nodes.choice import NodeChoice, choose_node, dry_run_choice, settled
+from sqlanon.nodes.choice import NodeChoice, bottom_choice, choose_node, settled
 from sqlanon.nodes.counting import examine_nodes, node_summaries, share_of
 from sqlanon.nodes.table import EncodedTable, encode_table, unknown_notes
 from sqlanon.queries.recodings import AtNode
@@ -101,12 +101,10 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
 
     def encode(self) -> EncodedTable:
         losses = tuple(dict.fromkeys(("lm", *self.bound.policy.quality.label_losses)))
-        return encode_table(self.engine, self.bound, label_losses=losses, may_be_empty=self.request.is_dry_run)
+        return encode_table(self.engine, self.bound, label_losses=losses)
 
     def search(self, table: EncodedTable, stages: Stages) -> NodeChoice:
         engine, classes = self.engine, table.without_values()
-        if self.request.is_dry_run:
-            return dry_run_choice(engine, classes)
         with stages.stage("search"):
             outcome = choose_node(engine, classes, stages.checked, self.stopped)
             stages.concluded(outcome)
@@ -115,10 +113,14 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
                 raise unsatisfiable(engine, classes, outcome)
         return settled(engine, classes, outcome, outcome.best)
 
+    def choice_without_rows(self, table: EncodedTable) -> NodeChoice:
+        choice = bottom_choice(self.engine, table.without_values())
+        return replace(choice, node=replace(choice.node, suppressed_rows=1))  # a row to move
+
     def make(self, table: EncodedTable, choice: NodeChoice) -> RelocatedPublication:
         engine, node, policy = self.engine, choice.node, table.bound.policy
         moved, moves = table, Moves(0, 0, None, is_exact=True)
-        if node.suppressed_rows > 0 or self.request.is_dry_run:
+        if node.suppressed_rows > 0:
             moved, moves = move(engine, table, node.levels)
         recoding = AtNode(moved.encoding, node.levels)
         keep_classes(engine, recoding)

@@ -17,7 +17,15 @@ from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.cuts.shared import points
 from sqlanon.methods.cuts.shared.cut_pieces import Cut
 from sqlanon.methods.cuts.shared.points import Points
-from sqlanon.methods.cuts.top_down.specialize import ROWS, SQL, Chosen, CountedParts, dry_run, mean_loss, specialized
+from sqlanon.methods.cuts.top_down.specialize import (
+    ROWS,
+    SQL,
+    Chosen,
+    CountedParts,
+    first_specialized,
+    mean_loss,
+    specialized,
+)
 from sqlanon.methods.run_reports import report_of_classes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
@@ -100,25 +108,37 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         earlier = cells_beside(engine, bound, self.request.earlier).earlier
         (target,) = bound.policy.sensitive
         unknown = find_unknown_rows(engine, bound.cells)
-        row_count = _row_count(engine, bound, target, may_be_empty=self.request.is_dry_run)
+        row_count = _row_count(engine, bound, target)
         found = points.found_axes(engine, bound, self.settings.numeric)
         points.read_rows(engine, found, bound.source, column(target), refuses_outside=True, earlier=earlier)
         if earlier is not None:
             engine.run(absent_persons(points.POINTS, column(EARLIER)))
         return PointTable(found, row_count, unknown)
 
+    def refuse_rows(self, table: PointTable) -> None:
+        rows, k = table.row_count, self.settings.k
+        if rows == 0:
+            raise PolicyError(f"{self.bound.description} has no rows: there is nothing to anonymize")
+        if k > rows:
+            raise UnsatisfiableError(
+                f"no class can have {k:,} rows:",
+                [f"there are {rows:,} rows", f"k = {rows:,} is the largest that would do"],
+            )
+
     def search(self, table: PointTable, stages: Stages) -> CutChoice:
         engine, axes, is_joint = self.engine, table.points.axes, bool(self.request.earlier)
         with stages.stage("search"):
             evidence = CountedParts(engine, is_joint=is_joint)
-            if self.request.is_dry_run:
-                return CutChoice(dry_run(axes, evidence))
             k, stopped = self.settings.k, self.stopped
             if not is_joint:
                 return CutChoice(specialized(axes, table.row_count, k, evidence, stopped))
             chosen = specialized(axes, _smallest_joint_class(engine, self.bound), k, evidence, stopped)
             engine.drop(ROWS)
             return CutChoice(chosen, specialized(axes, table.row_count, k, CountedParts(engine), stopped))
+
+    def choice_without_rows(self, table: PointTable) -> CutChoice:
+        evidence = CountedParts(self.engine, is_joint=bool(self.request.earlier))
+        return CutChoice(first_specialized(table.points.axes, evidence))
 
     def make(self, table: PointTable, choice: CutChoice) -> CutPublication:
         engine, bound, unknown, loss_alone = self.engine, self.bound, table.unknown.suppressed, None
@@ -223,7 +243,8 @@ class TopDownRun(SyntacticRun[PointTable, CutChoice, CutPublication]):
         )
 
 
-def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:
+def _row_count(engine: Compute, bound: BoundPolicy, target: str) -> int:
+    """Count the rows; refuse NULL in any of them."""
     names = [*bound.policy.quasi_identifiers, target]
     nulls = [
         aliased(filtered(count_rows(), column(name).is_(exp.null())), f"null_{place}")
@@ -231,11 +252,6 @@ def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty
     ]
     query = select([aliased(count_rows(), "rows"), *nulls], bound.source.copy())
     counts = engine.fetch(query, "rows, and NULL among them")[0]
-    rows, k = int(counts["rows"]), TopDownSpecialization.of(bound.policy).k
-    if may_be_empty:
-        return rows
-    if rows == 0:
-        raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     problems = [
         f'"{name}" is NULL in {counts[f"null_{place}"]:,} rows'
         for place, name in enumerate(names)
@@ -247,11 +263,7 @@ def _row_count(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty
             "coalesce(column, '?') with a taxonomy that has it, or leave such rows out there:",
             problems,
         )
-    if k > rows:
-        raise UnsatisfiableError(
-            f"no class can have {k:,} rows:", [f"there are {rows:,} rows", f"k = {rows:,} is the largest that would do"]
-        )
-    return rows
+    return int(counts["rows"])
 
 
 def _smallest_joint_class(engine: Compute, bound: BoundPolicy) -> int:

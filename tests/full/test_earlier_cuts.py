@@ -63,9 +63,3 @@ def test_no_row_is_left_out_for_others(session: sa.Session) -> None:
         'joint classes of earlier releases that lack 1 to 3 of their persons in table "summer": 1',
         'what can help: method = "full-domain", which leaves rows out, or a smaller k',
     )
-
-
-@pytest.mark.deep
-def test_one_unchanged_source(session: sa.Session) -> None:
-    assert joint(session.anonymize("spring", policy(earlier=["first"]), "second", **at(1)))[0] == 5
-    assert joint(session.anonymize("spring", cut(earlier=["first", "second"]), "third"))[0] == 5

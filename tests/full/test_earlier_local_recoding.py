@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
-from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, policy
+from tests.stories.test_earlier_releases import SPRING, ages, at, copy, joint, load, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
 
@@ -21,26 +21,6 @@ def make_warehouse(path: Path) -> sa.Session:
 def local(*earlier: sa.Earlier, limit: float = 0.9) -> sa.Policy:
     method = sa.LocalRecoding(suppression_limit=limit)
     return policy(method=method, suppression_limit=None, earlier=earlier)
-
-
-@pytest.mark.deep
-def test_persons_of_several_joint_classes_stay_apart(session: sa.Session) -> None:
-    """Two who were in their twenties are now thirty: four of thirty to thirty-four would show who they are."""
-    session.connection.execute("UPDATE summer SET age = 31 WHERE id IN (5, 6); DELETE FROM summer WHERE id > 8")
-    load(session, "summer", [32, 32, 38, 38], first=50)
-    alone = session.anonymize("summer", local(), "alone")
-    assert ages(session, "alone") == {"20s": 4, "30-34": 4, "35-39": 4}
-    assert "the_release" in {step.makes for step in session.explain("summer", local(SPRING))}
-    second = session.anonymize("summer", local(SPRING), "second")
-    assert (joint(second)[0], second.report.loss_alone) == (4, alone.report.loss)
-    assert any(line.startswith('together with "first"') for line in second.guarantee.claims)
-    assert session.verify("second", local(SPRING), source="summer").met
-    session.connection.execute("CREATE TABLE autumn AS SELECT * REPLACE (age + 1 AS age) FROM summer")
-    third = session.anonymize("autumn", local(SPRING, SUMMER), "third")
-    node = policy(earlier=[SPRING, SUMMER], suppression_limit=0.9)
-    assert joint(third)[0] == joint(session.anonymize("autumn", node, "fourth"))[0] == 4
-    found = session.compare_releases([SPRING, SUMMER, AUTUMN], source="autumn")
-    assert (found.k, found.persons_at_risk) == (4, 0)
 
 
 def test_whoever_left_takes_a_class_along(session: sa.Session) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
+from tests.case_tables import quoted
 from tests.commands import document, sqlanon
-from tests.full.test_local_partitions import ALONE, with_hostile_names
+from tests.full.test_local_partitions import ALONE
 from tests.stories.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
 
 
@@ -98,11 +99,22 @@ def test_masked_rows_are_not_a_class(session: sa.Session) -> None:
     assert done.rows >= 600 - release.report.rows.masked
 
 
+HOSTILE = ['a"b; drop table x --', "it's", "position"]
+
+
 @pytest.mark.deep
-def test_hostile_names(session: sa.Session) -> None:
-    source, policy = with_hostile_names(session)
+def test_hostile_names(session: sa.Session, tmp_path: Path) -> None:
+    """Of a release, of new rows, and of a fit with a partition."""
+    columns = ", ".join(f"{old} AS {quoted(new)}" for old, new in zip(COLUMNS, HOSTILE, strict=True))
+    source = f"SELECT {columns}, illness FROM people"
+    session.taxonomies.load_all(dict(zip(HOSTILE, map(TAXONOMIES.get, COLUMNS), strict=True)), source=source)
+    method = sa.LocalRecoding()
+    policy = sa.Policy(quasi_identifiers=HOSTILE, sensitive=["illness"], privacy=[sa.KAnonymity(4)], method=method)
     session.anonymize(source, policy, "hostile")
     assert session.generalize(source, "hostile", into="hostile_again").rows == 600
+    session.partitions.fit(source, policy, tmp_path / "named.fit", accept_observed_domain=True)
+    session.partitions.apply(source, tmp_path / "named.fit", tmp_path / "named.parquet")
+    assert session.verify(tmp_path / "named.parquet", policy).met
 
 
 def test_the_command_line(tmp_path: Path) -> None:

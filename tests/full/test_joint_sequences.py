@@ -26,6 +26,7 @@ from tests.property.test_joint_releases import (
     policy,
     sequences,
     shown,
+    suppressed,
 )
 from tests.property.test_joint_releases import session as session
 
@@ -105,6 +106,10 @@ def test_no_joint_class_of_several_methods_has_fewer_than_k_persons(
         covering = {person: (AGES[age], SEXES[sex]) for person, (age, sex) in snapshot.items()}
         assert all(age in covering[tag][0] and sex in covering[tag][1] for tag, (age, sex) in found.items())
         assert kind != "cut" or found.keys() == snapshot.keys()
+        if kind == "node":
+            levels = release.node["age"], release.node["sex"]
+            hidden = suppressed(earlier, snapshot, levels, k, is_by_person=has_key)
+            assert release.report.suppressed_rows == hidden <= len(snapshot) / 2
         named.append(sa.Earlier(target, source=source, key="id") if has_key else sa.Earlier(target))
         earlier.append(found)
         assert min(oracle.joint_classes(earlier).values()) >= k

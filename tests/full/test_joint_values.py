@@ -7,7 +7,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.privacy import PrivacyModel
-from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, load_sexes, policy
+from tests.stories.test_earlier_releases import AUTUMN, SPRING, SUMMER, ages, at, copy, joint, load, policy
 from tests.stories.test_earlier_releases import make_warehouse as make_taxonomies
 
 FALL_SHORT = r'some joint classes of .*"first".* already violate distinct .* \(how many: 1\)'
@@ -77,40 +77,6 @@ class TestOneSource:
         session.anonymize("summer", held(SPRING), "third", **at(1))
         assert ages(session, "third") == {"20-24": 4, "25-29": 4, "30-34": 4}
 
-    def test_persons_whom_no_earlier_release_shows_may_be_hidden(self, session: sa.Session) -> None:
-        has_a_cold(session, "spring", "age IN (27, 28)")
-        load(session, "spring", [22, 51, 52, 53], first=13)
-        by_five = held(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)])
-        session.anonymize("spring", by_five, "first", replace=True, **at(1))
-        assert ages(session, "first") == {"20-24": 5}
-        session.anonymize("spring", held("first"), "second", **at(1))
-        assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
-
-    @pytest.mark.deep
-    def test_classes_that_the_second_release_does_not_show_at_all(self, session: sa.Session) -> None:
-        """Of the twenties it hides three of one sex, two of another, and one whose sex it shows of the thirties."""
-        load_sexes(session, "fmxy")
-        load(session, "spring", [25, 25], first=13)
-        sexes = "UPDATE spring SET sex = ['x', 'x', 'y', 'y', 'm', 'f', 'f', 'f', 'm', 'm', 'm', 'm', 'f', 'x'][id]"
-        session.connection.execute(sexes)
-        session.connection.execute("UPDATE spring SET illness = if(id % 2 = 0, 'flu', 'cold')")
-        session.anonymize("spring", held(), "first", replace=True, **at(2))
-        session.anonymize("spring", by_sex(), "second", node={"sex": 0})
-        shown = session.connection.execute("SELECT sex, count(*) FROM second GROUP BY sex ORDER BY sex").fetchall()
-        assert shown == [("f", 4), ("m", 4)]
-        third = session.anonymize("spring", held("first", "second"), "third", **at(2))
-        assert third.report.suppressed_rows == 0
-
-    @pytest.mark.deep
-    def test_the_smallest_class_is_hidden_with_others(self, session: sa.Session) -> None:
-        has_a_cold(session, "spring", "age IN (27, 28)")
-        load_sexes(session, "fmx")
-        load(session, "spring", [25, 25, 25], first=13)
-        session.connection.execute("UPDATE spring SET sex = if(id <= 4, 'f', if(id = 5, 'x', 'm'))")
-        session.anonymize("spring", held(), "first", replace=True, **at(2))
-        second = session.anonymize("spring", by_sex(), "second", node={"sex": 0})
-        assert (second.report.suppressed_rows, joint(second)) == (4 + 1, (4, 3))
-
 
 class TestChangedValues:
     """Of persons who come, go and change."""
@@ -152,25 +118,6 @@ class TestChangedValues:
         assert [line for line in second.guarantee.claims if compared in line]
 
     @pytest.mark.deep
-    def test_labels_are_compared_with_the_source_that_had_them(self, session: sa.Session) -> None:
-        """In both seasons half of each age group had a cold, and the others from 20 to 24 had the plague in spring.
-
-        The plague is as grave as the flu: the group is 1/3 away from spring by illness and 0 by gravity, a mean of 1/6.
-        """
-        loose, tight = (
-            {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", t, distance="hierarchical")]} for t in (0.2, 0.1)
-        )
-        session.connection.execute("UPDATE summer SET illness = if(age IN (22, 24, 27, 29, 32, 34), 'cold', 'flu')")
-        were_grave = "if(summer.illness = 'flu' AND spring.age < 25, 'plague', summer.illness)"
-        session.connection.execute(f"UPDATE spring SET illness = {were_grave} FROM summer WHERE summer.id = spring.id")
-        session.anonymize("spring", held(**tight), "first", replace=True, **at(2))
-        session.anonymize("summer", held(SPRING, **tight), "second", **at(1))
-        assert ages(session, "second") == {"30-34": 4}
-        session.anonymize("summer", held(SPRING, **loose), "second", replace=True, **at(1))
-        assert ages(session, "second") == {"20-24": 4, "25-29": 4, "30-34": 4}
-        assert session.verify("second", held(SPRING, **loose), source="summer").met
-
-    @pytest.mark.deep
     def test_values_of_a_source_that_the_taxonomy_lacks(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE spring SET illness = 'gout' WHERE age IN (21, 26, 31)")
         session.anonymize("spring", held(), "first", replace=True, **at(2))
@@ -179,29 +126,6 @@ class TestChangedValues:
             session.anonymize("summer", held(SPRING, privacy=by_labels), "second")
         assert raised.value.problems == ('"illness": 1 distinct value',)
         session.anonymize("summer", held(SPRING), "second", **at(2))
-
-    @pytest.mark.deep
-    def test_shares_of_whoever_left(self, session: sa.Session) -> None:
-        """Three of four persons from 25 to 29 have left, and the fourth is hidden; all four are close to spring.
-
-        The newcomers are compared with the persons who are there in summer.
-        """
-        close = {"privacy": [sa.KAnonymity(4), sa.BetaLikeness("illness", 1.2)]}
-        session.connection.execute("DELETE FROM summer WHERE id IN (5, 6, 7)")
-        load(session, "summer", [41, 42, 43, 44], first=50)
-        session.anonymize("summer", held(SPRING, **close), "second", **at(1))
-        assert ages(session, "second") == {"20-24": 4, "30-34": 4, "40-44": 4}
-
-    @pytest.mark.deep
-    def test_shares_without_whoever_came(self, session: sa.Session) -> None:
-        """Of the persons in spring one of four had a cold; there were none of those who are in the forties."""
-        close = {"privacy": [sa.KAnonymity(4), sa.TCloseness("illness", 0.3)]}
-        load(session, "summer", range(40, 52), first=50)
-        has_a_cold(session, "summer", "age IN (42, 43, 46, 50)")
-        session.anonymize("summer", held(SPRING, **close), "second", **at(2))
-        copy(session, "autumn", "summer")
-        session.anonymize("autumn", held(SPRING, SUMMER, **close), "third", **at(1))
-        assert ages(session, "third") == {"20-24": 4, "25-29": 4, "30-34": 4, "40-44": 5, "45-49": 5}
 
     def test_a_class_whose_values_do_not_hide_whoever_left(self, session: sa.Session) -> None:
         """One person with the flu has left the twenties; 3 of the 5 persons up to 24 have the flu.
@@ -215,20 +139,6 @@ class TestChangedValues:
         copy(session, "summer", "spring", "id <> 21")
         session.anonymize("summer", held(SPRING, **models, **LOCAL), "second")
         assert ages(session, "second") == {"30-34": 4}
-
-    @pytest.mark.deep
-    def test_whoever_left_has_several_illnesses_too(self, session: sa.Session) -> None:
-        """Five of eight have left, all with the flu: the others, who fall short, are hidden with them."""
-        session.connection.execute("DELETE FROM summer WHERE id IN (1, 5, 6, 7, 8)")
-        load(session, "summer", [41, 42, 43, 44], first=50)
-        has_a_cold(session, "summer", "age = 42")
-        by_k = policy(suppression_limit=0.9, privacy=[sa.KAnonymity(2)], earlier=[SPRING])
-        session.anonymize("summer", by_k, "by_k", **at(2))
-        assert ages(session, "by_k") == {"20s": 3, "30s": 4, "40s": 4}
-        session.connection.execute("DROP TABLE by_k")
-        by_two = [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]
-        session.anonymize("summer", held(SPRING, privacy=by_two), "second", **at(2))
-        assert ages(session, "second") == {"30s": 4, "40s": 4}
 
     @pytest.mark.deep
     def test_columns_that_are_spelled_or_typed_otherwise(self, session: sa.Session) -> None:

@@ -118,32 +118,6 @@ class TestApply:
         assert again.report.rows == release.report.rows
 
 
-HOSTILE = ['a"b; drop table x --', "it's", "position"]
-
-
-def with_hostile_names(session: sa.Session) -> tuple[str, sa.Policy]:
-    """The people with other names of columns, whose taxonomies are loaded; and a policy."""
-    names = [f'"{name.replace(chr(34), chr(34) * 2)}"' for name in HOSTILE]
-    columns = ", ".join(f"{old} AS {new}" for old, new in zip(COLUMNS, names, strict=True))
-    source = f"SELECT {columns}, illness FROM people"
-    for old, new in zip(COLUMNS, HOSTILE, strict=True):
-        session.taxonomies.load(new, TAXONOMIES[old], source=source)
-    policy = sa.Policy(
-        quasi_identifiers=HOSTILE, sensitive=["illness"], privacy=[sa.KAnonymity(4)], method=sa.LocalRecoding()
-    )
-    return source, policy
-
-
-class TestHardTables:
-    @pytest.mark.deep
-    def test_hostile_names_and_nulls(self, session: sa.Session, tmp_path: Path) -> None:
-        source, policy = with_hostile_names(session)
-        session.partitions.fit(source, policy, tmp_path / "named.fit", accept_observed_domain=True)
-        release = session.partitions.apply(source, tmp_path / "named.fit", tmp_path / "named.parquet")
-        assert release.report.rows.released == 600
-        assert session.verify(tmp_path / "named.parquet", policy).met
-
-
 WAREHOUSE = ["--db", "people.duckdb", "--fit", "people.fit"]
 
 

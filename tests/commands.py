@@ -4,6 +4,7 @@ import atexit
 import gc
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -61,6 +62,32 @@ def ended(
     """Run a program to its end in a process of its own, in the environment of a command."""
     pipes: dict[str, Any] = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True}
     return subprocess.run(command, cwd=folder, env=environment(**settings), **pipes, timeout=60, check=False)
+
+
+def on_a_terminal(command: Sequence[str], folder: Path, stream: str = "stderr", **settings: str) -> str:
+    """What a program writes to one of its streams if that is a terminal."""
+    mine, its = pty.openpty()
+    streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: its}
+    with subprocess.Popen(command, cwd=folder, env=environment(TERM="xterm", **settings), **streams):
+        os.close(its)
+        shown = b""
+        with suppress(OSError):  # which Linux raises once all programs have left the terminal
+            while chunk := os.read(mine, 65536):
+                shown += chunk
+    os.close(mine)
+    return shown.decode()
+
+
+@contextmanager
+def opened_elsewhere(database: Path, *, read_only: bool = False) -> Iterator[subprocess.Popen[bytes]]:
+    """Another program, which has a database open until the end of the block."""
+    opened = f"duckdb.connect({str(database)!r}, read_only={read_only})"
+    program = f"import duckdb, sys; held = {opened}; print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        yield holder
+        holder.kill()
 
 
 def document(result: subprocess.CompletedProcess[str]) -> Any:

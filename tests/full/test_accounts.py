@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from sqlanon.ledger.accounts import known, owners
 from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.model.destination import destination
 from sqlanon.queries import noise as scores
-from tests.commands import sqlanon
+from tests.commands import opened_elsewhere, sqlanon
 from tests.engines import engine_of
 from tests.full.test_charged_sources import SPENT, account, charge
 from tests.stories.test_private_runs import POLICY, ROLES, TOML, make_warehouse  # noqa: F401 - for the fixture
@@ -37,37 +35,6 @@ class TestAccounts:
             session.ledger.cap("people", 2.5)  # type: ignore[arg-type]
         assert session.ledger.knows("people")
         assert not session.ledger.knows("poeple")
-
-    def test_no_account_is_passed_by(self, session: sa.Session) -> None:
-        session.ledger.cap("people", sa.Budget("0.5"))
-        with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
-            session.anonymize("people", POLICY, "released", dataset="anything")
-
-    def test_a_ledger_that_was_never_written_binds_nobody(self, session: sa.Session, tmp_path: Path) -> None:
-        session.close()
-        with (
-            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "missing" / "b.duckdb") as other,
-            pytest.raises(sa.EngineError, match="ledger"),
-        ):
-            other.anonymize("people", POLICY, "released")
-        with sa.connect(tmp_path / "w.duckdb") as own:
-            charge(own, "people")
-            assert own.ledger.spent("people") == sa.Budget(1, "0.01")
-
-    def test_a_ledger_that_goes_on_in_a_file_is_that_of_the_warehouse(
-        self, session: sa.Session, tmp_path: Path
-    ) -> None:
-        charge(session, "people")
-        session.connection.execute(f"ATTACH '{tmp_path}/b.duckdb' AS b; CREATE SCHEMA b.anon")
-        session.connection.execute(
-            "CREATE TABLE b.anon.ledger AS FROM anon.ledger; ALTER TABLE b.anon.ledger ADD PRIMARY KEY (position)"
-        )
-        session.close()
-        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as moved:
-            charge(moved, "people")
-            assert moved.ledger.spent("people") == sa.Budget(2, "0.02")
-        with sa.connect(tmp_path / "w.duckdb") as own, pytest.raises(sa.EngineError, match="name it with ledger="):
-            own.anonymize("people", POLICY, "third")
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_that_is_open_read_only_must_know_its_ledger(self, tmp_path: Path) -> None:
@@ -108,17 +75,10 @@ class TestAccounts:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("sqlanon.engines.locks.PATIENCE", 0.2)
-        program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
         run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
-        with subprocess.Popen(
-            [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as other:
-            assert other.stdout is not None
-            assert other.stdin is not None
-            assert other.stdout.readline() == "open\n"
-            with pytest.raises(sa.EngineError, match="is open in another program"), run:
-                pass
-            other.stdin.close()
+        held = opened_elsewhere(tmp_path / "w.duckdb", read_only=True)
+        with held, pytest.raises(sa.EngineError, match="is open in another program"), run:
+            pass
 
     def test_files_of_several_accounts_are_charged_to_none(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
@@ -171,18 +131,6 @@ class TestAccounts:
         session.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.copied AS FROM seeded")
         session.connection.execute('COMMENT ON TABLE other.copied IS \'{"sqlanon": {"ledger_sha256": "of another"}}\'')
         assert session.ledger.spent("people") == sa.Budget(1, "0.01")
-
-    def test_a_target_that_comes_up_meanwhile_tells_what_was_spent(self, session: sa.Session, tmp_path: Path) -> None:
-        target = tmp_path / "released.parquet"
-
-        def meanwhile(event: sa.Event) -> None:
-            if (event.stage, event.state) == ("publish", "started"):
-                target.write_text("of somebody else")
-
-        with pytest.raises(sa.EngineError, match="exists") as error:
-            session.anonymize("people", POLICY, target, progress=meanwhile)
-        assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
-        assert target.read_text() == "of somebody else"
 
     def test_a_warehouse_knows_its_ledger(self, warehouse: Path, tmp_path: Path) -> None:
         """Else a run that forgets to name the ledger would open a fresh account."""

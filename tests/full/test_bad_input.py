@@ -3,8 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from sqlanon.methods.base import Run
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.nodes import roll_up
 from sqlanon.queries import summaries as evaluate
+from tests.commands import opened_elsewhere
 from tests.conftest import ROOT
 
 SECRET = "alice-1970"  # noqa: S105
@@ -152,15 +151,6 @@ WRONG_RUNS: list[tuple[str, dict[str, Any], type[SqlanonError], str]] = [
 ]  # fmt: skip
 """A source, changes of the policy, and what is said of them in this order."""
 
-WRONG_TARGETS = {
-    "releases/visits": "does not end in .parquet",
-    "out/people.json": "unsupported output format .json; use .parquet or .csv",
-    "people.XLSX": "unsupported output format .xlsx",
-    "people.tsv": "unsupported output format .tsv",
-    "": "needs a name",
-    "  ": "needs a name",
-}
-
 
 class TestPolicyAndSource:
     @pytest.mark.parametrize(("source", "changes", "kind", "message"), WRONG_RUNS)
@@ -169,12 +159,6 @@ class TestPolicyAndSource:
     ) -> None:
         with clinic.refusing(kind, *message.split(" ... ")):
             clinic.run(source, **changes)
-
-    @pytest.mark.parametrize("into", WRONG_TARGETS)
-    def test_paths_that_are_no_targets(self, clinic: Clinic, into: str) -> None:
-        """And no names of tables that would be made instead."""
-        with clinic.refusing(sa.TargetError, WRONG_TARGETS[into]):
-            clinic.run(into=into)
 
     def test_columns_without_a_role_can_be_dropped(self, own: Clinic) -> None:
         own.run(into="without_name", identifiers=[], rest="identifier")
@@ -374,18 +358,6 @@ class TestFiles:
         with clinic.refusing(sa.EngineError):
             clinic.run(into=clinic.folder / name)
 
-    def test_a_file_that_appears_during_the_run_is_not_overwritten(self, own: Clinic) -> None:
-        target = own.folder / "new.parquet"
-
-        def appear(event: sa.Event) -> None:
-            if event.stage == "verify":
-                target.write_bytes(b"of another program")
-
-        with pytest.raises(sa.EngineError, match="exists"):
-            own.session.anonymize("people", policy(), into=target, progress=appear)
-        assert target.read_bytes() == b"of another program"
-        assert not list(own.folder.glob(".*"))
-
     def test_a_table_that_appears_during_the_run_is_not_replaced(self, own: Clinic) -> None:
         another = own.session.connection.cursor()
         for made_as, moment in (("TABLE", "encode"), ("VIEW", "search"), ("TABLE", "release")):
@@ -411,13 +383,8 @@ class TestWarehouse:
     @pytest.mark.parametrize("read_only", [False, True])
     def test_locked_by_another_process(self, tmp_path: Path, read_only: bool) -> None:
         path = tmp_path / "locked.duckdb"
-        program = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('ready', flush=True); sys.stdin.read()"
-        with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-            assert holder.stdout is not None
-            holder.stdout.readline()
-            with pytest.raises(sa.EngineError) as caught:
-                sa.connect(path, read_only=read_only)
-            holder.kill()
+        with opened_elsewhere(path) as holder, pytest.raises(sa.EngineError) as caught:
+            sa.connect(path, read_only=read_only)
         assert f"{path} is open in another program (process {holder.pid})" in str(caught.value)
 
     @pytest.mark.parametrize("read_only", [False, True])
@@ -584,30 +551,6 @@ class TestTaxonomies:
 
 
 class TestInterruption:
-    @pytest.mark.deep
-    def test_an_error_at_any_stage_leaves_the_old_state(self, own: Clinic) -> None:
-        """A stage before the rows are written leaves nothing that depends on the target."""
-        table, new, file, new_file = own.targets("published", "new")
-        before = own.state()
-        for at, error, into in (
-            ("encode", KeyboardInterrupt, [file]),
-            ("search", KeyboardInterrupt, [table]),
-            ("release", KeyboardInterrupt, [table, file]),
-            ("verify", KeyboardInterrupt, [table, file, new]),
-            ("publish", KeyboardInterrupt, [table, file, new, new_file]),
-            ("publish", RuntimeError, [table, file]),
-        ):
-
-            def stop(event: sa.Event, at: str = at, error: type[BaseException] = error) -> None:
-                if event.stage == at:
-                    raise error
-
-            for each in into:
-                with pytest.raises(error):
-                    own.session.anonymize("people", policy(earlier="none"), each, replace=True, progress=stop)
-                assert own.state() == before, (at, each)
-        assert own.run().report.rows.released == 8
-
     def test_a_statement_of_a_search_that_fails_is_the_one_that_is_named(
         self, own: Clinic, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -7,9 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -72,33 +70,6 @@ def test_a_chosen_node_is_published(clinic: Path) -> None:
     assert '"age" has levels 0 to 2, so not 7' in wrong.stderr
     for text in ("age", "age=1,", "age=1," * 40 + "sex", "age=1,age=2"):
         assert sqlanon(*published("run", "--node", text, "--into", "raw"), folder=clinic).returncode == 2
-
-
-@pytest.mark.deep
-def test_a_lake_is_released_once(folder: Path) -> None:
-    """A folder of files, in bounds that the command line tells; a second run finds it, with --replace it does not."""
-    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
-        connection.execute(f"COPY visits TO '{folder / 'visits'}' (FORMAT parquet, PARTITION_BY (diagnosis))")
-    taxonomies = ["--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv"]
-    layout = ["--into", "k3/", "--rows-per-file", "20", "--partition-by", "sex"]
-    machine = ["--memory-limit", "1GB", "--threads", "1", "--temp-directory", "."]
-    command = ["run", "visits/", "--policy", "policy.toml", *taxonomies, *layout, *machine, "--json"]
-    first = sqlanon(*command, folder=folder)
-    assert first.returncode == 0, first.stderr
-    files = [str(path.relative_to(folder / "k3")) for path in (folder / "k3").rglob("*") if path.is_file()]
-    assert "_sqlanon.json" in files
-    assert all(name.startswith("sex=") for name in files if name.endswith(".parquet"))
-    second = sqlanon(*command, folder=folder)
-    assert (second.returncode, second.stderr.split(":")[0]) == (0, "Unchanged")
-    before = document(first)
-    for name in ("findings", "before", "after"):  # which do not travel with a release
-        del before["report"][name]
-    assert document(second) == {**before, "unchanged": True}
-    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
-    (folder / "policy.toml").write_text(POLICY.replace("k = 3", "k = 4"))
-    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is False
-    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
-    assert not [path for path in folder.iterdir() if path.name.startswith((".", "sqlanon-"))]
 
 
 def test_releases_are_listed_and_forgotten(clinic: Path) -> None:
@@ -192,35 +163,6 @@ def test_a_target_that_exists_is_kept(clinic: Path) -> None:
     assert sqlanon(*published("run", "--into", "there.parquet", "--replace-anything"), folder=clinic).returncode == 0
     both = sqlanon(*published("run", "--into", "x", "--replace", "--replace-anything"), folder=clinic)
     assert (both.returncode, "one of" in both.stderr) == (2, True)
-
-
-@contextmanager
-def held(clinic: Path, options: str = "") -> Iterator[subprocess.Popen[str]]:
-    """Another process has the warehouse open."""
-    hold = (
-        f"import duckdb, sys; held = duckdb.connect('clinic.duckdb'{options}); print(1, flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", hold], cwd=clinic, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as holder:
-        assert holder.stdout is not None
-        holder.stdout.readline()
-        yield holder
-        holder.communicate("")
-
-
-def test_a_locked_file_is_named_with_its_holder(clinic: Path) -> None:
-    with held(clinic) as holder:
-        refused = sqlanon(*published("measure", "--json"), folder=clinic)
-    assert refused.returncode == 1
-    assert f"process {holder.pid}" in document(refused)["error"]["message"]
-
-
-@pytest.mark.deep
-def test_two_readers_at_once(clinic: Path) -> None:
-    with held(clinic, ", read_only=True"):
-        run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
-    assert run.returncode == 0, run.stderr
 
 
 def started_with(changes: str, clinic: Path) -> subprocess.CompletedProcess[str]:

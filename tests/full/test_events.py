@@ -1,9 +1,6 @@
 """Events of whole runs, as Python hears of them, and as the command line writes them: as JSON, or for a terminal."""
 
 import json
-import os
-import pty
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +11,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods import stages as progress
-from tests.commands import ended, environment, sqlanon
+from tests.commands import ended, on_a_terminal, sqlanon
 
 DIGITS = {"kind": "flat", "values": [*range(10)]}
 NUMBERS = (
@@ -263,28 +260,7 @@ def test_failures_are_events(lake: Path, policy: str, more: tuple[str, ...], cod
 
 
 def test_lines_on_a_terminal(lake: Path) -> None:
-    shown = on_a_terminal(command("impossible.toml"), lake)
+    shown = on_a_terminal(command("impossible.toml"), lake, COLUMNS="120")
     assert "encode" in shown
     assert "nodes checked" in shown
     assert '"event"' not in shown
-
-
-def on_a_terminal(words: list[str], folder: Path) -> str:
-    """What a command writes to stderr if that is a terminal."""
-    mine, its = pty.openpty()
-    settings = environment(TERM="xterm", COLUMNS="120")
-    with subprocess.Popen(words, cwd=folder, env=settings, stdout=subprocess.DEVNULL, stderr=its):
-        os.close(its)
-        shown = b""
-        while chunk := read(mine):
-            shown += chunk
-    os.close(mine)
-    return shown.decode()
-
-
-def read(terminal: int) -> bytes:
-    """Read from a terminal; Linux raises an error once all programs have left it, which reads as nothing."""
-    try:
-        return os.read(terminal, 4096)
-    except OSError:
-        return b""

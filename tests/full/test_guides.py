@@ -1,9 +1,6 @@
 """The guides on the command line: a list, a page, a section, and what becomes of a topic that there is not."""
 
-import os
-import pty
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -11,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlanon.cli.guide import GENERATED
-from tests.commands import environment, sqlanon
+from tests.commands import on_a_terminal, sqlanon
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "sqlanon" / "guides"
@@ -132,25 +129,9 @@ def test_an_error_names_its_guide(what: str, tmp_path: Path) -> None:
 
 
 def test_a_terminal_shows_a_page_laid_out(tmp_path: Path) -> None:
-    reader, writer = pty.openpty()
     command = [sys.executable, "-m", "sqlanon", "guide", "limitations"]
-    settings = environment(COLUMNS="80", TERM="xterm")
-    process = subprocess.Popen(command, cwd=tmp_path, env=settings, stdout=writer, stderr=subprocess.DEVNULL)
-    os.close(writer)
-    shown = b""
-    while chunk := _read(reader):
-        shown += chunk
-    os.close(reader)
-    assert process.wait() == 0
-    text = shown.decode()
+    text = on_a_terminal(command, tmp_path, "stdout", COLUMNS="80")
     assert "Limitations" in text
     assert "](" not in text
     assert "differential-privacy.md" in text
     assert "•" in text
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # the end, on Linux
-        return b""

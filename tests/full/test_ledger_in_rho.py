@@ -1,7 +1,6 @@
 """Charges that are added up in ρ: what they come to, caps on them, and ledgers that were made before it was noted."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
@@ -23,6 +22,7 @@ from sqlanon.ledger.ledger_table import first_broken
 from sqlanon.model.budget import Budget
 from tests.commands import sqlanon
 from tests.engines import engine_of
+from tests.full.test_ledger_places import at_once
 from tests.stories.test_ledger import HASH, at, change, expense
 
 ONE = Budget(1, "1e-6")
@@ -69,19 +69,6 @@ class TestSums:
 
 
 class TestCaps:
-    def test_one_in_rho_takes_more_runs(self, ledger: WarehouseLedger) -> None:
-        ledger.cap("visits", Budget("1.4511", "1e-6"), in_rho=True)
-        run(ledger)
-        run(ledger)
-        before = ledger.entries()
-        with pytest.raises(sa.BudgetError) as refused:
-            run(ledger)
-        (problem,) = refused.value.problems
-        assert problem.startswith('data set "visits": ρ = 0.024356 is asked for, ')
-        assert "is left of 0.0487" in problem
-        assert ledger.entries() == before
-        assert ledger.account("visits").spent == Budget(2, "2e-6")
-
     def test_one_on_epsilon_and_delta_takes_what_it_took(self, ledger: WarehouseLedger) -> None:
         """Whichever sum is smaller: a cap that took either would let some histories fail with δ by each of them."""
         ledger.cap("visits", Budget("1.4511", "1e-6"))
@@ -172,24 +159,20 @@ class TestOlderLedgers:
         assert first_broken(found.entries()) is None
         assert found.commit([expense("0.1")]) == [4]
 
-    def test_two_that_add_it_at_once(self, older: Path) -> None:
-        assert sorted(_outcomes(older, 4)) == ["BudgetError"] + ["charged"] * 3
+    def test_several_that_add_them_at_once(self, older: Path) -> None:
+        assert sorted(map(str, at_once(lambda: run(at(older)).rho))) == [*[str(rho_of(ONE))] * 3, "BudgetError"]
         assert len(at(older).entries()) == 6
 
     def test_of_a_warehouse(self, older: Path) -> None:
         """Where the connections of one process change the table together."""
         change(older, "CREATE TABLE visits AS SELECT 1 AS i")
         with closing(OpenedDatabase.at(older).engine()) as engine:
-            outcomes: list[str] = []
-            together = threading.Barrier(4)
 
-            def spend() -> None:
+            def spend() -> object:
                 own = OpenedDatabase(engine.connection.cursor(), owned=True).engine()
-                together.wait()
-                outcomes.append(_charged(open_ledger(own, None)))
+                return run(open_ledger(own, None)).rho
 
-            _in_threads(4, spend)
-            assert sorted(outcomes) == ["BudgetError"] + ["charged"] * 3
+            assert sorted(map(str, at_once(spend))) == [*[str(rho_of(ONE))] * 3, "BudgetError"]
             assert open_ledger(engine, None).account("visits").spent == Budget("3.75", "4e-6")
 
 
@@ -221,33 +204,3 @@ class TestSessions:
         assert found["spent_in_rho"]["epsilon"].startswith("1.45")
         lifted = sqlanon("ledger", "cap", "visits", *place, "--lift", "--in-rho", folder=tmp_path)
         assert lifted.returncode == 2
-
-
-def _outcomes(path: Path, threads: int) -> list[str]:
-    """What becomes of runs at the same time, each with a session of its own."""
-    outcomes: list[str] = []
-    together = threading.Barrier(threads)
-
-    def spend() -> None:
-        with closing(OpenedDatabase.at(":memory:").engine()) as engine:
-            together.wait()
-            outcomes.append(_charged(open_ledger(engine, path)))
-
-    _in_threads(threads, spend)
-    return outcomes
-
-
-def _charged(ledger: WarehouseLedger) -> str:
-    try:
-        run(ledger)
-    except Exception as error:
-        return type(error).__name__
-    return "charged"
-
-
-def _in_threads(count: int, target: object) -> None:
-    threads = [threading.Thread(target=target) for _ in range(count)]  # type: ignore[arg-type]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()

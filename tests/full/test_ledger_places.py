@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from sqlanon.ledger.charged_sources import open_ledger
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.budget import Budget
 from sqlanon.model.names import KnownSource, dataset_named
-from tests.commands import document, sqlanon
+from tests.commands import document, opened_elsewhere, sqlanon
 from tests.conftest import ROOT
 from tests.engines import engine_of
 from tests.full.test_scarce_resources import file_size_limit
@@ -123,29 +124,33 @@ class TestCutShort:
         assert len(at(written).entries()) == 5
 
 
+def at_once(spend: Callable[[], object], count: int = 4) -> list[object]:
+    """What threads return that begin together, or the names of their errors."""
+    together = threading.Barrier(count)
+
+    def begin(_: int) -> object:
+        together.wait()
+        try:
+            return spend()
+        except Exception as error:
+            return type(error).__name__
+
+    with ThreadPoolExecutor(count) as pool:
+        return [*pool.map(begin, range(count))]
+
+
 class TestRaces:
     def test_of_threads(self, opened: tuple[Engine, WarehouseLedger], tmp_path: Path) -> None:
         """Four threads with a session each, on one connection or one file, for two tenths."""
         engine, ledger = opened
         ledger.cap("visits", Budget("0.25"))
         path = ledger.file
-        outcomes: list[object] = []
-        together = threading.Barrier(4)
 
-        def spend() -> None:
+        def spend() -> object:
             own = OpenedDatabase(engine.connection.cursor(), owned=True).engine()
-            together.wait()
-            try:
-                outcomes.extend(open_ledger(own, path).commit([expense("0.1")]))
-            except Exception as error:
-                outcomes.append(type(error))
+            return open_ledger(own, path).commit([expense("0.1")])
 
-        threads = [threading.Thread(target=spend) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sorted(map(str, outcomes)) == sorted(map(str, [1, 2, *[sa.BudgetError] * 2]))
+        assert sorted(map(str, at_once(spend))) == ["BudgetError", "BudgetError", "[1]", "[2]"]
         assert ledger.account("visits").spent == Budget("0.2")
 
     def test_files_that_another_run_has_charged_meanwhile(self, ledger: WarehouseLedger) -> None:
@@ -208,10 +213,7 @@ class TestRaces:
 class TestPlaces:
     def test_a_file_that_is_open_elsewhere_says_so(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ledger_module, "retry_while_locked", partial(retry_while_locked, patience=0.1))
-        program = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.readline()"
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with subprocess.Popen([sys.executable, "-c", program, str(written)], **pipes) as process:
-            assert process.stdout is not None and process.stdout.readline() == "open\n"
+        with opened_elsewhere(written) as process:
             with pytest.raises(sa.EngineError, match=rf"is open in another program \(process {process.pid}\)"):
                 at(written).commit([expense(1)])
             monkeypatch.setattr(ledger_module, "retry_while_locked", retry_while_locked)

@@ -66,6 +66,9 @@ class TestNames:
             ("OUT.CSV.ZST", "write OUT.parquet, whose columns are compressed already"),
             ("c.duckdb", "give the name of the table; else write c.parquet"),
             ("x.tsv", "unsupported output format .tsv; use .parquet or .csv"),
+            ("people.XLSX", "unsupported output format .xlsx"),
+            ("releases/visits", "does not end in .parquet"),
+            ("  ", "needs a name"),
             ("..", 'such as "../release/"'),
         ):
             refuses(clinic, re.escape(said), name)

@@ -194,6 +194,8 @@ class TestWhichLedger:
         (tmp_path / "b.duckdb").write_bytes((tmp_path / "w.duckdb").read_bytes())
         with opened(tmp_path / "w.duckdb") as engine:
             assert read_ledger(engine, tmp_path / "b.duckdb").head() == head
+            charged(engine, tmp_path / "b.duckdb")
+            self.refused("the ledger of this warehouse is the file", lambda: open_ledger(engine, None))
 
     @pytest.mark.parametrize("known", [True, False])
     def test_releases_whose_charge_is_missing(self, engine: Engine, known: bool) -> None:

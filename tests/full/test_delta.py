@@ -3,12 +3,9 @@
 import contextlib
 import json
 import shutil
-import signal
-import subprocess
 import sys
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -24,7 +21,6 @@ from sqlanon.model.destination import destination
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import target_for
 from tests.commands import sqlanon
-from tests.conftest import ROOT
 from tests.engines import engine_of
 
 deltalake = pytest.importorskip("deltalake")
@@ -209,36 +205,7 @@ class TestReleases:
         assert sum(rows().values()) == ROWS
 
 
-def seen_while_replaced(
-    session: sa.Session, table: str, load: Callable[[], Any], reads: int
-) -> list[tuple[int, frozenset[str]]]:
-    """How many rows, and which ages, a reader sees in a table while it is replaced again and again."""
-    seen: list[tuple[int, frozenset[str]]] = []
-    done = threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            found = load()
-            seen.append((len(found), frozenset(found["age"].to_pylist())))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        replaced = 0
-        while len(seen) < reads or replaced < 3:
-            session.anonymize("people.parquet", (COARSE, FINE)[replaced % 2], table, replace=True)
-            replaced += 1
-    finally:
-        done.set()
-        reader.join()
-    return seen
-
-
 class TestReplacing:
-    @pytest.mark.deep
-    def test_readers_see_one_release_whole(self, released: sa.Session) -> None:
-        see_one_release_whole(released, 20)
-
     def test_a_commit_of_another_program_meanwhile_is_kept(self, released: sa.Session) -> None:
         commit = DeltaLakeTable.commit
 
@@ -287,50 +254,6 @@ class TestReplacing:
             released.anonymize("people.parquet", COARSE, TABLE, replace=True)
         assert state() == before
         assert not [*Path().glob(".*")]
-
-    @pytest.mark.deep
-    def test_a_kill_before_the_commit_leaves_the_table(self, released: sa.Session) -> None:
-        kill_before_the_commit(released, kills=1)
-
-
-KILLED = """
-import os, signal, sys
-import sqlanon as sa
-from tests.engines import engine_of
-from sqlanon.lakes.delta import DeltaLakeTable
-DeltaLakeTable.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-with sa.connect("w.duckdb", read_only=True, threads=1) as session:
-    session.anonymize("people.parquet", sa.Policy.model_validate_json(sys.argv[1]), sys.argv[2], replace=True)
-"""
-
-
-def see_one_release_whole(released: sa.Session, reads: int) -> None:
-    whole = {frozenset(labels()), frozenset("*")}
-    seen = seen_while_replaced(released, TABLE, lambda: deltalake.DeltaTable("released").to_pyarrow_table(), reads)
-    assert {count for count, _ in seen} == {ROWS}
-    assert {found for _, found in seen} == whole
-
-
-def kill_before_the_commit(session: sa.Session, kills: int) -> None:
-    """Kill runs between their files and their commit, and look at the table after each."""
-    exists = Path("released").exists()
-    before = state() if exists else None
-    session.close()
-    for _ in range(kills):
-        command = [sys.executable, "-c", KILLED, COARSE.model_dump_json(), TABLE]
-        ended = subprocess.run(command, env={"PYTHONPATH": str(ROOT), "PATH": ""}, check=False)
-        assert ended.returncode == -signal.SIGKILL
-        assert (state() if exists else None) == before
-        assert deltalake.DeltaTable.is_deltatable("released") == exists
-        left = [path.name for path in Path("released").glob("release-*")]
-        assert f"release-{int(exists)}" in left, "it was killed between the files and the commit"
-        with sa.connect("w.duckdb") as again:
-            assert again.verify(TABLE, FINE).met if exists else not exists
-    with sa.connect("w.duckdb") as again:
-        again.anonymize("people.parquet", COARSE, TABLE, replace=True)
-        assert again.verify(TABLE, COARSE).met
-    assert not [*Path().glob(".*")]
-    assert len([*Path("released").glob("release-*")]) == 1 + exists
 
 
 class TestTampering:

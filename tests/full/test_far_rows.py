@@ -18,8 +18,6 @@ from tests.far_rows import FarRows
 from tests.far_stays import FEW, POLICIES, SEARCHED, T_CLOSENESS, TABLES, Sides, open_stays, policy, with_far_rows
 from tests.reports import alone
 
-KEY = bytes(range(32))
-
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
@@ -149,51 +147,6 @@ def test_a_method_that_has_not_been_checked_is_refused(sides: Sides) -> None:
     unchecked = mock.patch.object(FullDomainRun, "takes_far_rows", new=False)
     with unchecked, pytest.raises(sa.PolicyError, match="can only read rows in the database"):
         sides.released(POLICIES["k"])
-
-
-def test_a_refused_run_leaves_nothing(sides: Sides, tmp_path: Path) -> None:
-    before = sides.far.relations
-    for wanted, into, reason in (
-        (POLICIES["kept columns"], "here", "the rows are on a server"),
-        (POLICIES["kept columns"], f"{tmp_path}/here.parquet", "the rows are on a server"),
-        (
-            policy(sa.KAnonymity(2), identifiers=["patient", "nights"], pseudonyms=["id"]),
-            f"{tmp_path}/new/",
-            '"id" cannot have pseudonyms',
-        ),
-    ):
-        key = KEY if wanted.pseudonyms else None
-        with pytest.raises((sa.EngineError, sa.PolicyError), match=reason):
-            sides.session.anonymize("far.visits", wanted, into, replace=True, pseudonym_key=key)
-    with pytest.raises(sa.PolicyError, match="stay on their server"):
-        sides.session.suggest("far.visits")
-    assert sides.far.relations == before
-    assert not [*tmp_path.iterdir()]
-
-
-def test_a_release_there_is_verified_and_measured_there(sides: Sides) -> None:
-    sides.released(POLICIES["k, l and t"])
-    found = sides.session.verify(sides.folder, POLICIES["k, l and t"], source="far.visits")
-    assert not found.shortfalls
-    assert found.record_sha256 is not None
-    assert sides.session.measure("far.visits", POLICIES["k"]).k == sides.session.measure("visits", POLICIES["k"]).k
-    explained = sides.session.explain("far.visits", POLICIES["k"])
-    assert {"cells", "equal rows", "the release"} <= {each.purpose for each in explained}
-
-
-def test_values_without_a_label_are_listed_where_the_rows_are(sides: Sides) -> None:
-    for options in ({}, {"method": sa.LocalRecoding()}):
-        problems = []
-        for source in ("odd", "far.odd"):
-            with pytest.raises(sa.TaxonomyError) as refused:
-                sides.session.anonymize(source, policy(sa.KAnonymity(2), **options), f"{sides.folder}/", replace=True)
-            problems.append(refused.value.problems)
-        for here, there in zip(*problems, strict=True):
-            found, query = here.split("; list them by ")
-            found_there, query_there = there.split("; list them among all others, which the taxonomy has, by ")
-            assert found_there == found
-            rows = {str(value): count for value, count in sides.far.connection.execute(query_there).fetchall()}
-            assert dict(sides.connection.execute(query).fetchall()).items() < rows.items()
 
 
 def test_what_cannot_be_published_is_discarded(sides: Sides) -> None:

@@ -260,13 +260,6 @@ class TestFilesThatDiffer:
                     session.anonymize(source, POLICY, into="released.parquet")
         assert not (lake / "released.parquet").exists()
 
-    def test_a_release_is_not_verified_beside_a_file_of_others(self, session: sa.Session, release: Path) -> None:
-        session.connection.execute("COPY (FROM w.folk) TO 'release/part-00009.parquet'")
-        with pytest.raises(sa.VerificationError, match=r'more files than were written[^$]*it has the identifier "id"'):
-            session.verify("release", POLICY)
-        with pytest.raises(sa.EngineError, match=r'part-00009\.parquet has .*"id"'):
-            session.measure("release", POLICY)
-
     def test_one_that_cannot_be_read_is_named(self, session: sa.Session, lake: Path) -> None:
         def refuse(folder: str, onerror: Callable[[OSError], None]) -> Iterator[None]:
             onerror(PermissionError(13, "Permission denied", f"{folder}/year=2021"))

@@ -469,7 +469,12 @@ def test_what_no_server_writes_is_refused_before_anything_is_spent(sides: Sides)
 def test_values_without_a_label_are_listed_there(sides: Sides) -> None:
     sets = "* REPLACE (list_append(drugs, 'heparin') AS drugs)"
     plain = policy(sa.KAnonymity(2))
-    for table, columns, wanted in (("odd", "*", plain), ("treated", sets, POLICIES["diffgen of sets"])):
+    local = policy(sa.KAnonymity(2), method=sa.LocalRecoding())
+    for table, columns, wanted in (
+        ("odd", "*", plain),
+        ("odd", "*", local),
+        ("treated", sets, POLICIES["diffgen of sets"]),
+    ):
         path = f"{sides.folder}/unlabelled {table}.parquet"
         duckdb.execute(f"COPY (SELECT {columns} FROM '{sides.folder}/{table}.parquet') TO '{path}'")
         problems = []
@@ -567,6 +572,8 @@ def test_what_is_refused_leaves_nothing(sides: Sides) -> None:
     ):
         with pytest.raises((sa.EngineError, sa.PolicyError), match=reason):
             sides.far.anonymize(source, POLICIES["k"], into, replace=True, **options)
+    with pytest.raises(sa.PolicyError, match="stay on their server"):
+        sides.far.suggest(visits)
     assert sorted(folder.rglob("*")) == before
 
 

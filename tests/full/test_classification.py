@@ -13,7 +13,6 @@ import sqlanon as sa
 from sqlanon.evaluation import Classification, classification
 from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations, matrices
 from tests.engines import engine_of
-from tests.strategies import HOSTILE_NAMES
 
 VALUE = "alice-1970"
 
@@ -125,16 +124,6 @@ class TestResults:
         spelled = "SELECT LABEL AS LaBeL, ITEMS AS ITEMS, city AS City, age AS AGE, number AS NUMBER FROM people"
         found = asked(session, "people", spelled, target="LABEL", weight="Number")
         assert found == asked(session, weight="number")
-
-    @pytest.mark.deep
-    def test_hostile_names(self, session: sa.Session) -> None:
-        plain = "SELECT age, label, number FROM people"
-        wanted = asked(session, plain, plain, weight="number", models="tree")
-        for name in HOSTILE_NAMES:
-            first, second, third = ('"' + each.replace('"', '""') + '"' for each in (name, f"{name} 2", f"{name}\n3"))
-            source = f"SELECT age AS {first}, label AS {second}, number AS {third} FROM people"
-            found = asked(session, source, source, target=f"{name} 2", weight=f"{name}\n3", models="tree")
-            assert found == wanted, name
 
     def test_names_of_ours_mean_columns_of_the_table(self, session: sa.Session) -> None:
         source = """

@@ -300,14 +300,9 @@ class TestRuns:
 
     def test_what_cannot_be_a_target(self, session: sa.Session, tmp_path: Path) -> None:
         one_file = r'"out\.csv" is one file: .* write out/'
-        for into, options, message in (
-            ("out.csv.gz", {}, r"write out\.parquet"),
-            ("out.tsv", {}, r"use \.parquet or \.csv"),
-            (INTO, {"rows_per_file": 2}, one_file),
-            (INTO, {"partition_by": "age"}, one_file),
-        ):
-            with pytest.raises(sa.EngineError, match=message):
-                session.anonymize("given", POLICY, into, **options)
+        for options in ({"rows_per_file": 2}, {"partition_by": "age"}):
+            with pytest.raises(sa.EngineError, match=one_file):
+                session.anonymize("given", POLICY, INTO, **options)
             assert names(tmp_path) == []
 
 

@@ -56,20 +56,6 @@ TYPES = {
 }
 """Those that are no texts."""
 
-DECLARED = {"price": "DECIMAL(9, 2)", "small": "TINYINT", "single": "FLOAT", "exact": "UUID", "size": "HUGEINT"}
-SPELLED_AS_DECLARED = {
-    "price": ["20.5", "7", "7.100"],
-    "small": ["+7", " 8", "9"],
-    "single": ["0.10", "1e3", "2"],
-    "exact": [
-        "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
-        "{b0eebc999c0b4ef8bb6d6bb9bd380a11}",
-        "c0eebc99-9c0b4ef8-bb6d6bb9-bd380a11",
-    ],
-    "size": ["+7", " 8", "9"],
-}
-"""Columns whose types a query declares, and the texts of their values."""
-
 COPIES = 4
 
 
@@ -96,7 +82,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("types")
     (folder / "folk.csv").write_text(rows_of(SPELLED))
     (folder / "folk.csv.gz").write_bytes(gzip.compress((folder / "folk.csv").read_bytes()))
-    (folder / "declared.csv").write_text(rows_of(SPELLED_AS_DECLARED))
     with contextlib.chdir(folder), sa.connect("w.duckdb", threads=1) as session:
         session.install()
         for statement in (
@@ -104,8 +89,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "COPY folk TO 'folk.json'",
             "CREATE VIEW of_file AS FROM 'folk.csv'",
             "CREATE VIEW of_view AS SELECT * FROM of_file",
-            f"CREATE VIEW declared AS FROM read_csv('declared.csv', types = {DECLARED})",
-            "CREATE TABLE materialized AS FROM declared",
         ):
             session.connection.execute(statement)
     return folder
@@ -136,11 +119,6 @@ def policy(names: Sequence[str], columns: Iterable[str]) -> sa.Policy:
     return sa.Policy(quasi_identifiers=names, identifiers=others, privacy=[sa.KAnonymity(2)])
 
 
-def published(session: sa.Session, source: str, names: Sequence[str], columns: Iterable[str], into: str) -> sa.Release:
-    session.taxonomies.load_all(dict.fromkeys(names, sa.Taxonomy.flat()), source=source)
-    return session.anonymize(source, policy(names, columns), into, replace=True)
-
-
 class TestWrittenValues:
     @pytest.mark.parametrize("source", ["fol*.csv", "folk.csv.gz"])
     def test_files_are_read_as_they_are_written(self, session: sa.Session, source: str) -> None:
@@ -166,12 +144,6 @@ class TestWrittenValues:
             assert texts(session, f"(SELECT {columns} FROM {relation})") == written(SPELLED), target
         described = session.connection.execute("DESCRIBE kept").fetchall()
         assert {name: kind for name, kind, *_ in described if kind != "VARCHAR"} == TYPES
-
-    @pytest.mark.deep
-    def test_types_that_a_query_declares(self, session: sa.Session) -> None:
-        published(session, "materialized", [*DECLARED], DECLARED, "of_table")
-        published(session, "declared", [*DECLARED], DECLARED, "of_csv")
-        assert fetched(session, "FROM of_csv") == fetched(session, "FROM of_table")
 
     def test_codes_that_differ_as_texts_are_several_values(self, session: sa.Session) -> None:
         models = [sa.KAnonymity(2), sa.DistinctLDiversity("code", 3)]
@@ -346,37 +318,3 @@ class TestSources:
                 session.connection.execute(f"CREATE OR REPLACE VIEW read AS {source}")
                 source = "read"
             assert fetched(session, values.replace("folk", source)) == expected, way
-
-
-TOGETHER = ("yes_no", "mixed_numbers", "short_date", "leading_space")
-
-
-class TestMacros:
-    @pytest.mark.deep
-    def test_they_answer_as_on_the_table(self, session: sa.Session) -> None:
-        for name in (*TOGETHER, "two_decimals", "true_false", "short_time", "timestamp"):
-            session.taxonomies.load(name, sa.Taxonomy.flat(), source="folk")
-            for query in (
-                "FROM anon_helpers.column_values('{source}', ['{name}'])",
-                "SELECT {name} FROM anon.generalize('{source}', MAP {{'{name}': 1}})",
-                "SELECT {name} FROM anon.generalize('{source}', MAP {{'{name}': 0}})",
-                "FROM anon.k_anonymity('{source}', ['{name}'])",
-                "SELECT anon.label_of('{name}', 0, {name}) FROM '{source}'",
-                "SELECT anon.prefix_label({name}, 2) FROM '{source}'",
-                "SELECT DISTINCT anon.text_of({name}) FROM '{source}'",
-                "SELECT CASE WHEN anon.text_of({name}) > '2' THEN anon.text_of({name}) END FROM '{source}'",
-                "SELECT anon.interval_label({name}, 10, 0, NULL, NULL) FROM '{source}'",
-                "SELECT anon.date_label({name}, 'month') FROM '{source}'",
-                "SELECT anon.icd10_label({name}, 'chapter') FROM '{source}'",
-                "SELECT anon_helpers.number_of('{name}', {name}) FROM (SELECT * FROM '{source}' WHERE FALSE)",
-            ):
-                of_table, of_file = (query.format(source=source, name=name) for source in ("folk", "folk.csv"))
-                assert outcome(session, of_file) == outcome(session, of_table), query
-
-
-def outcome(session: sa.Session, query: str) -> list[tuple[Any, ...]] | type[Exception]:
-    """The rows of a query, or the kind of its error."""
-    try:
-        return fetched(session, query)
-    except Exception as error:
-        return type(error)

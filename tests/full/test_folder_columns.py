@@ -61,12 +61,6 @@ def test_parts_may_lack_identifiers_of_the_fit(session: sa.Session) -> None:
         assert refused.value.problems[0].startswith(problem)
 
 
-@pytest.mark.deep
-def test_parts_of_a_lake_of_csv_may_lack_them(session: sa.Session) -> None:
-    assert fit(session, "csv/lake") == ("id", "Year", "month")
-    session.partitions.apply("csv/0.csv", "club.fit", "part-0.parquet")
-
-
 def test_a_part_may_have_identifiers_that_the_source_of_the_fit_lacks(session: sa.Session) -> None:
     assert fit(session, "csv/0.csv") == ("id", "Year", "month")
     session.partitions.apply(f"csv/lake/{MONTHS[0]}", "club.fit", "part-0.parquet")

@@ -3,7 +3,6 @@
 Those of each method do in test_golden.py.
 """
 
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -59,16 +58,6 @@ def test_a_population_that_lacks_people_of_the_source_is_a_condition(clinic: sa.
     classes = clinic.measure("mapped", policy(sa.KAnonymity(2), identifiers=[]))
     assert release.report.models[0].attained == classes.k
     assert any("as many people as it has rows" in line for line in release.guarantee.conditions)
-
-
-def test_integers_that_parquet_would_round_are_refused(clinic: sa.Session, tmp_path: Path) -> None:
-    clinic.connection.execute("CREATE TABLE sums AS SELECT *, CAST(9007199254740993 AS HUGEINT) AS wide FROM visits")
-    asked = policy(sa.KAnonymity(2), insensitive=["wide"])
-    with pytest.raises(sa.EngineError, match=r'"wide" \(HUGEINT\)'):
-        clinic.anonymize("sums", asked, tmp_path / "sums.parquet")
-    assert list(tmp_path.iterdir()) == []
-    clinic.anonymize("sums", asked, "kept")
-    assert clinic.connection.execute("SELECT DISTINCT wide FROM kept").fetchall() == [(9007199254740993,)]
 
 
 def test_labels_are_looked_up_in_classes_not_in_rows() -> None:

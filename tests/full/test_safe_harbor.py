@@ -143,7 +143,6 @@ def test_nothing_is_looked_at_unasked(memory: sa.Session) -> None:
 
 
 def test_the_command_finds_them_where_it_is_asked(memory: sa.Session, tmp_path: Path) -> None:
-    """What the profile makes passes: tests/full/test_suggest.py."""
     assert not verified(memory, {"mail": FORMS["mail"][0]}).met
     memory.connection.execute(f"COPY released TO '{tmp_path}/released.parquet'")
     (tmp_path / "policy.toml").write_text(
@@ -215,6 +214,7 @@ def test_the_profile_makes_what_passes(memory: sa.Session, tmp_path: Path) -> No
     suggested.write(tmp_path / "policy.toml")
     policy = sa.Policy.from_toml(tmp_path / "policy.toml")
     assert policy.top_coding == {"age": 90}
+    assert policy.minimum_levels == {"zip": 1, "admitted": 1}
     assert policy.bottom_coding == {"birth_year": year - 1}
     assert {*policy.released_columns} == {"age", "zip", "birth_year", "admitted", "sex", "outcome"}
     reasons = {each.name: each.reason for each in suggested.columns}

@@ -60,18 +60,6 @@ def test_taxonomies_that_are_stored(session: sa.Session, tmp_path: Path) -> None
     assert session.anonymize(rows, asked, "out").report.rows.released == 10
 
 
-@pytest.mark.deep
-def test_fits_and_private_methods(session: sa.Session, tmp_path: Path) -> None:
-    session.partitions.fit(source("DOUBLE"), policy(), tmp_path / "a.fit")
-    applied = session.partitions.apply(source("DOUBLE"), tmp_path / "a.fit", into=tmp_path / "1.parquet")
-    assert applied.report.rows.released == 10
-    method = sa.TopDownSpecialization(k=3, target="s")
-    asked = policy(privacy=[], sensitive=["s"], method=method)
-    rows = f"SELECT age, CAST(age AS INTEGER) % 2 AS s FROM ({source('DOUBLE')})"
-    assert session.anonymize(rows, asked, "specialized").report.rows.released == 10
-    assert session.verify("specialized", asked).notes == ()
-
-
 def test_what_is_no_value_of_the_range(session: sa.Session) -> None:
     expected = {
         "DOUBLE": ["-0.0", "1000.0", "27.0000000001", "27.5", "inf", "nan"],

@@ -26,6 +26,7 @@ def local(*earlier: sa.Earlier, limit: float = 0.9) -> sa.Policy:
 def test_whoever_left_takes_a_class_along(session: sa.Session) -> None:
     session.connection.execute("DELETE FROM summer WHERE id = 10")
     load(session, "summer", [31, 31, 31, 31], first=50)
+    assert "the_release" in {step.makes for step in session.explain("summer", local(SPRING))}
     second = session.anonymize("summer", local(SPRING), "second")
     assert (second.report.suppressed_rows, joint(second)) == (3, (4, 3))
     with pytest.raises(sa.UnsatisfiableError) as error:

@@ -63,9 +63,9 @@ class WideLimits:
         """No lattice is small enough for arrays."""
         limits = {
             "knowledge.DENSE_NODES": 0,
-            "optimal.search.BATCH_SIZE": self.at_once,
-            "optimal.search.FEW_NODES": self.at_once,
-            "optimal.boxes.MAX_BOXES": self.most_boxes,
+            "optimal.BATCH_SIZE": self.at_once,
+            "optimal.FEW_NODES": self.at_once,
+            "boxes.MAX_BOXES": self.most_boxes,
         }
         with pytest.MonkeyPatch.context() as patch:
             for name, limit in limits.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.search.ola import inverse_ola, ola
-from sqlanon.search.optimal.search import optimal as optimal_search
+from sqlanon.search.optimal import optimal as optimal_search
 from sqlanon.search.problem import Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from sqlanon.search.published_searches import datafly, exhaustive, incognito, samarati
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Asked, Levels, NodeSummary, total
 from sqlanon.search.arrays import Bounds, Mask, levels_of, spread_downwards, spread_upwards
-from sqlanon.search.optimal.boxes import Boxes, Facts
+from sqlanon.search.boxes import Boxes, Facts
 from sqlanon.search.problem import Inquiry, Part, SearchOutcome, SearchProblem, margin
 
 

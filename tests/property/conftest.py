@@ -14,5 +14,5 @@ def small_batches() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in ("problem", "optimal.search"):
             patch.setattr(sys.modules[f"sqlanon.search.{module}"], "BATCH_SIZE", 2)
-        patch.setattr(sys.modules["sqlanon.search.optimal.search"], "FEW_NODES", 2)
+        patch.setattr(sys.modules["sqlanon.search.optimal"], "FEW_NODES", 2)
         yield

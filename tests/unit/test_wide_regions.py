@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
-from sqlanon.search.forecast import ExpectedRows
-from sqlanon.search.optimal.boxes import Batch, Box, Boxes, Facts
-from sqlanon.search.optimal.branching import Branching
+from sqlanon.search.boxes import Batch, Box, Boxes, ExpectedRows, Facts
+from sqlanon.search.optimal import Branching
 from sqlanon.search.problem import Proof
 from tests.brute_force import covers
 from tests.effort import examples
@@ -74,7 +73,7 @@ def test_few_boxes_wait_however_many_there_are(monkeypatch: pytest.MonkeyPatch) 
         made.append(Boxes(*parts))
         return made[-1]
 
-    monkeypatch.setattr("sqlanon.search.optimal.search.Boxes", boxes)
+    monkeypatch.setattr("sqlanon.search.optimal.Boxes", boxes)
     with WideLimits(at_once=32, most_boxes=100).imposed():
         running = SEARCHES["optimal"](problem(losses()))
         inquiry = next(running)

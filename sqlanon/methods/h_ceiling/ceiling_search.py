@@ -44,7 +44,7 @@ from sqlanon.search.arrays import (
     most_informative,
     spread_downwards,
 )
-from sqlanon.search.forecast import POWER, forecast_of, lost_information
+from sqlanon.search.boxes import POWER, forecast_of, lost_information
 from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12  # digits of compared losses: equal runs choose equal nodes in whatever order terms were added

@@ -1,7 +1,7 @@
 """Private methods that publish one node: it is public or drawn by its score, and its counts are drawn.
 
 Most of a lattice is never counted: bounds show that a node is far from the best, as in
-:mod:`sqlanon.search.optimal.search`.
+:mod:`sqlanon.search.optimal`.
 
 - The loss of labels is a sum over the quasi-identifiers, known for every level.
 - Combinations do not shrink at a more general node. So a node has at least the rows at risk of any node above it, and

@@ -24,7 +24,7 @@ from sqlanon.model.sampled_classes import (
 )
 from sqlanon.chance.random_source import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
-from sqlanon.model.events import Event as Event
+from sqlanon.methods.stages import Event as Event
 from sqlanon.model.fitted import Fit as Fit, PartitionRelease as PartitionRelease
 from sqlanon.model.methods.cut_methods import DiffGen as DiffGen
 from sqlanon.model.methods.sampled_methods import EpsilonSafe as EpsilonSafe

@@ -9,7 +9,8 @@ from typing import Any
 from sqlanon.audits.exact_audit import PROBABILITIES
 from sqlanon.chance.accountant import Accountant, Charge, Portions
 from sqlanon.chance.random_source import SeededSource
-from sqlanon.methods.cuts.diffgen.draws import (
+from sqlanon.methods.cut_pieces import Axis, Piece
+from sqlanon.methods.diffgen.draws import (
     CHOICES,
     ITEM_SETS,
     SPLITS,
@@ -19,7 +20,6 @@ from sqlanon.methods.cuts.diffgen.draws import (
     SetOfChildren,
     specialized,
 )
-from sqlanon.methods.cuts.shared.cut_pieces import Axis, Piece
 from sqlanon.model.methods.cut_methods import DiffGen
 
 Path = tuple[Any, ...]

@@ -225,7 +225,7 @@ class ReleaseRegister(Part):
             EngineError: another table has the name of the list, or a waiting row cannot be read.
         """
         from sqlanon.releases.listing import listed
-        from sqlanon.releases.target_names import datasets_called
+        from sqlanon.releases.release_table import datasets_called
 
         datasets = None if dataset is None else datasets_called(self._engine, dataset, self._opened.resolve)
         return listed(self._engine, datasets, forgotten=forgotten)

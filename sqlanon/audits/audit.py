@@ -19,10 +19,10 @@ from sqlanon.audits.mechanisms import AuditedPolicy, Enumerable, Repeatable, Rep
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.evaluation.results import BLACK, required_altair, save
 from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
-from sqlanon.model.extras import extra_module
 from sqlanon.model.policy.policy import GivenPolicy, Policy, policy_of
 from sqlanon.model.release import Result
 from sqlanon.report.document import Part, count, facts, notes, paragraph
+from sqlanon.satellites import extra_module
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

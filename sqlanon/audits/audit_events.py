@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sqlanon.audits.audit_outputs import COUNTED, Features, Name, Views, number
 from sqlanon.chance.exact import Floats
-from sqlanon.model.extras import extra_module
+from sqlanon.satellites import extra_module
 
 Counts = NDArray[np.int64]
 Outcomes = Mapping[Any, int]  # outputs with their counts

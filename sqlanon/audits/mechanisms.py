@@ -27,9 +27,10 @@ from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import method_of
 from sqlanon.methods.chance import bounded_source
-from sqlanon.methods.cuts.diffgen.diffgen_queries import SHOWN
-from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode
-from sqlanon.methods.cuts.diffgen.draws import (
+from sqlanon.methods.cut_pieces import Cut, Partitions, Piece, Specialization
+from sqlanon.methods.diffgen.diffgen_queries import SHOWN
+from sqlanon.methods.diffgen.diffgen_run import checked, encode
+from sqlanon.methods.diffgen.draws import (
     LEAVES,
     Chosen,
     CountedRows,
@@ -39,9 +40,8 @@ from sqlanon.methods.cuts.diffgen.draws import (
     draw_leaves,
     specialized,
 )
-from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
-from sqlanon.methods.cuts.shared.points import Points
 from sqlanon.methods.noisy_node import shared as noisy_node
+from sqlanon.methods.points import Points
 from sqlanon.methods.synthetic import measuring
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import DiffGen

@@ -18,7 +18,7 @@ from sqlanon.chance.accountant import Charge, RhoCharge, require_covered, requir
 from sqlanon.chance.exact import Floats, Integers, Probability
 from sqlanon.chance.scales import cost_in_rho, difference_sensitivity, scale_for, scale_in_rho
 from sqlanon.errors import PolicyError
-from sqlanon.model.extras import how_to_install
+from sqlanon.satellites import how_to_install
 
 if TYPE_CHECKING:
     from sqlanon.model.methods.noisy import Selection

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from sqlanon.model.events import Event
+    from sqlanon.methods.stages import Event
     from sqlanon.model.release import Result
     from sqlanon.report.document import Document
 
@@ -54,7 +54,7 @@ def write(text: str) -> None:
 def show_version() -> None:
     from importlib.metadata import version
 
-    from sqlanon.model.extras import installed_version
+    from sqlanon.satellites import installed_version
 
     write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")
 

@@ -29,7 +29,7 @@ from sqlanon.evaluation.answers import (
     query_errors as query_errors,
     stroke_queries as stroke_queries,
 )
-from sqlanon.model.workload import (
+from sqlanon.model.methods.synthetic import (
     AverageQuery as AverageQuery,
     CountQuery as CountQuery,
     GroupQuery as GroupQuery,

@@ -27,10 +27,10 @@ from sqlanon.evaluation.combinations import (
     label_codes,
     matrices,
 )
-from sqlanon.model.extras import extra_module
 from sqlanon.model.names import folded
 from sqlanon.model.policy_value import did_you_mean, unknown_names
 from sqlanon.model.release.measurement import Result
+from sqlanon.satellites import extra_module
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session

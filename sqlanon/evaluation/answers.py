@@ -16,8 +16,8 @@ from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
 from sqlanon.model.methods.counterfeiting import CLASS_ID, CLASS_IDS, COUNTERFEITS
+from sqlanon.model.methods.synthetic import AverageQuery, CountQuery, GroupQuery
 from sqlanon.model.policy_value import unknown_names
-from sqlanon.model.workload import AverageQuery, CountQuery, GroupQuery
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries

@@ -13,12 +13,12 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.model.extras import extra_module
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import cast_value, exact_text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, ascending, column, count_rows, double, f, select, string
 from sqlanon.queries.source import SourceColumn
+from sqlanon.satellites import extra_module
 
 SQL = Queries("evaluation")
 

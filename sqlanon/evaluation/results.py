@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.extras import extra_module
 from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
 from sqlanon.report.document import Table
+from sqlanon.satellites import extra_module
 
 Row = Mapping[str, Any]  # a text, a number or None by column
 DIGITS = 10  # after the decimal point

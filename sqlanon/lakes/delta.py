@@ -15,8 +15,8 @@ from sqlanon.engines.paths import folder_columns
 from sqlanon.errors import EngineError
 from sqlanon.lakes.tables import ANOTHER_COMMIT, AddedFile, LakeRelease, LakeVersion, duckdb_type
 from sqlanon.model.destination import NOTE_KEY
-from sqlanon.model.extras import extra_module
 from sqlanon.model.names import folded
+from sqlanon.satellites import extra_module
 
 if TYPE_CHECKING:
     import pyarrow as pa

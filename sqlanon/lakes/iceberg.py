@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.errors import EngineError
 from sqlanon.lakes.tables import ANOTHER_COMMIT, LakeRelease, LakeVersion, duckdb_type
 from sqlanon.model.destination import NOTE_KEY
-from sqlanon.model.extras import extra_module
+from sqlanon.satellites import extra_module
 
 if TYPE_CHECKING:
     import pyarrow as pa

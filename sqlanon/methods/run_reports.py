@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.base import Measured
+from sqlanon.methods.stages import proven_gap
 from sqlanon.methods.syntactic import SyntacticPublication
 from sqlanon.model.criteria import CLASS_SIZE
-from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Lattice, Levels, total
 from sqlanon.model.names import listed
 from sqlanon.model.policy.policy import Policy

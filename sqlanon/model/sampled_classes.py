@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.extras import extra_module
+from sqlanon.satellites import extra_module
 
 Floats = NDArray[np.float64]
 

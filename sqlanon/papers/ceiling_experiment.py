@@ -20,12 +20,12 @@ from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from sqlanon.model.methods.counterfeiting import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.methods.full_domain import Relocation
+from sqlanon.model.methods.synthetic import CountQuery
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.model.workload import CountQuery
 from sqlanon.papers import Announce, Reproduction, adult
 from sqlanon.papers.charts import colours
 from sqlanon.queries import taxonomies

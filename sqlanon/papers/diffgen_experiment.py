@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
-from sqlanon.methods.cuts.diffgen.diffgen_run import DiffGenReport
+from sqlanon.methods.diffgen.diffgen_run import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import COUNT, DiffGen, TopDownSpecialization, Utility
 from sqlanon.model.methods.noisy import Histogram

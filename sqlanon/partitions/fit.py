@@ -24,9 +24,7 @@ from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.methods.local.class_labels import PerClass
 from sqlanon.methods.local.local_run import LocalFitRun, LocalPublication
 from sqlanon.methods.run_reports import NodePublication, found_by
-from sqlanon.methods.stages import Progress, Stages, Stopped, never, silent
-from sqlanon.model.events import proven_gap
-from sqlanon.model.extras import installed_version
+from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap, silent
 from sqlanon.model.fitted import Fit, refuse_unfit
 from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy
@@ -40,6 +38,7 @@ from sqlanon.queries.kit.macros import cast_value, exact_text, text
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, string
 from sqlanon.queries.published_rows import released_value
 from sqlanon.release.examined import examine
+from sqlanon.satellites import installed_version
 
 # By name of a method whose labels suit future rows, the run that finds them.
 FITTED: Mapping[str, type[AnyRun]] = {"full-domain": FullDomainRun, "local-recoding": LocalFitRun}

@@ -34,8 +34,7 @@ from sqlanon.model.names import folded, possible
 from sqlanon.model.record import readable_record
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.increment import SQL, counted_columns
-from sqlanon.publish.targets import note_of_file
-from sqlanon.publish.warehouse_tables import columns_sha256, content_of_table
+from sqlanon.publish.targets import columns_sha256, content_of_table, note_of_file
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, f, identifier, number, select, string, subquery
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.csv_notes import sha256_of
-from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import LabelsRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PopulationModel
@@ -33,6 +32,7 @@ from sqlanon.model.record import (
 from sqlanon.model.release import Guarantee, RowCounts
 from sqlanon.model.taxonomy.rules import FileOfTaxonomy
 from sqlanon.queries.kit.sql_files import sql_folder
+from sqlanon.satellites import installed_version
 
 DECIMALS = 12  # precision of measures in floating point
 

@@ -24,7 +24,7 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, number, s
 from sqlanon.queries.layout import group_sizes, label_types, published_texts, text_counts, text_type
 from sqlanon.queries.published_rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.recodings import AtCut, Recoding, cut_misfits
-from sqlanon.verification.label_checks import pseudonym_problems
+from sqlanon.verification.verify import pseudonym_problems
 
 # Beyond this many rows, repeated identifiers are counted in a sample of their values, which can miss a few repeats;
 # these hardly change the classes. Measured by tests.benchmarks.findings.

@@ -23,8 +23,16 @@ from sqlanon.model.record import Record, readable_record
 from sqlanon.model.release.joint import ListedRelease, ReleaseList, State
 from sqlanon.publish.targets import target_at
 from sqlanon.releases import release_table as table
-from sqlanon.releases.release_table import Row, row_of
-from sqlanon.releases.target_names import comparable, comparables, have_common, in_folders, place, table_called
+from sqlanon.releases.release_table import (
+    Row,
+    comparable,
+    comparables,
+    have_common,
+    in_folders,
+    place,
+    row_of,
+    table_called,
+)
 
 SUFFIXES = (".csv", ".parquet")
 MAX_FILES = 100  # most files of a folder whose records are read, latest first

@@ -26,12 +26,10 @@ from sqlanon.model.names import dataset_of_files
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import ContentRecord, Record, readable_record
 from sqlanon.model.release.measurement import Reported, with_notes
-from sqlanon.publish.targets import Target, target_at
-from sqlanon.publish.warehouse_tables import TableTarget, table_of
+from sqlanon.publish.targets import TableTarget, Target, table_of, target_at
 from sqlanon.releases import release_table as table
 from sqlanon.releases.listing import known_rows
-from sqlanon.releases.release_table import Row, row_of
-from sqlanon.releases.target_names import datasets_of, target_name
+from sqlanon.releases.release_table import Row, datasets_of, row_of, target_name
 
 NOT_LISTED = (
     "the release is not on the list of the warehouse (anon.releases): the warehouse is open read-only, and has no "

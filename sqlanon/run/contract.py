@@ -9,7 +9,6 @@ from typing import Any
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.methods.base import method_of
-from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Record
@@ -18,6 +17,7 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.measures import Comparison, MeasuredClasses, attained
 from sqlanon.report.document import Code, Part
 from sqlanon.run.recorded import ROLES, recorded_release
+from sqlanon.satellites import installed_version
 from sqlanon.verification.found_release import FoundRelease
 
 STANDARD = "v3.1.0"  # the version of the Open Data Contract Standard (Bitol 2025)

@@ -17,9 +17,8 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.stages import Progress, Stages, Stopped, never
+from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord

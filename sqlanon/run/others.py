@@ -17,7 +17,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
-from sqlanon.joint.listed import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
+from sqlanon.joint.beside import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
 from sqlanon.model.destination import Destination, destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
@@ -34,8 +34,7 @@ from sqlanon.queries.released_classes import released_labels
 from sqlanon.release.examined import Examined, is_accepted
 from sqlanon.release.publishing import PublishedNode
 from sqlanon.releases.listing import latest, rows_beside, shown
-from sqlanon.releases.release_table import Row
-from sqlanon.releases.target_names import comparable, comparables, datasets_of, table_called
+from sqlanon.releases.release_table import Row, comparable, comparables, datasets_of, table_called
 from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compare_releases, in_the_way
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.found_release import FoundRelease

@@ -26,13 +26,12 @@ from sqlanon.model.release import Guarantee, Release, Report
 from sqlanon.model.release.findings import LITTLE, MUCH_MORE, LocalEstimate, Trial
 from sqlanon.model.release.measurement import with_notes
 from sqlanon.publish.provenance import companion_record, promise_of
-from sqlanon.publish.targets import Target, target_for
-from sqlanon.publish.warehouse_tables import table_of, tables_beside
+from sqlanon.publish.targets import Target, table_of, tables_beside, target_for
 from sqlanon.release.examined import examine, with_findings
 from sqlanon.release.guarantee import with_coding, with_earlier_versions
 from sqlanon.release.publishing import GroupedRows
 from sqlanon.releases.noting import Noting, note_unchanged, noting
-from sqlanon.releases.target_names import target_name
+from sqlanon.releases.release_table import target_name
 from sqlanon.run.earlier import earlier_releases, read_with
 from sqlanon.run.others import Others, examined_beside, latest_others, other_releases
 from sqlanon.run.recorded import made_from, published_earlier

@@ -14,9 +14,9 @@ from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.methods.cuts.shared.points import no_list, no_number
 from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
 from sqlanon.methods.local.class_labels import SQL as LOCAL
+from sqlanon.methods.points import no_list, no_number
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import ClassesRecord, CutRecord
 from sqlanon.model.names import folded

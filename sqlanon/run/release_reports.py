@@ -15,7 +15,6 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.methods.base import method_of
-from sqlanon.model.extras import installed_version
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
@@ -36,6 +35,7 @@ from sqlanon.run.earlier import with_joint_classes
 from sqlanon.run.others import others_of
 from sqlanon.run.recorded import recorded_release
 from sqlanon.run.reported_release import ReportedRelease
+from sqlanon.satellites import installed_version
 from sqlanon.verification.found_release import FoundRelease
 from sqlanon.verification.verify import OTHER_POLICY, verify_found
 

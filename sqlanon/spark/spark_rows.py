@@ -15,10 +15,10 @@ from sqlglot import exp, parse_one
 from sqlanon.engines.cutting import Rows, Staged
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.extras import extra_module
 from sqlanon.model.names import dataset_of_files, without_secret
 from sqlanon.queries.kit.nodes import DIALECT, Relation, identifier, select
 from sqlanon.queries.source import SourceColumn
+from sqlanon.satellites import extra_module
 from sqlanon.spark.dialect import Statement, in_spark
 from sqlanon.spark.server import (
     Pin,

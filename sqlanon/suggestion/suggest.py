@@ -13,13 +13,13 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.methods.stages import Stages
-from sqlanon.model.extras import installed_version
 from sqlanon.model.names import listed
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.findings import Trial
 from sqlanon.queries import suggestions as queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.queries.source import TaxonomyShape
+from sqlanon.satellites import installed_version
 from sqlanon.suggestion import roles, safe_harbor
 from sqlanon.suggestion import suggested_taxonomies as taxonomies
 from sqlanon.suggestion.cleaning import Proposed, cleanings, query_of, totals

@@ -24,8 +24,7 @@ from sqlanon.model.taxonomy.hierarchies import note_path
 from sqlanon.publish.csv import content_of_csv
 from sqlanon.publish.files import bring_back
 from sqlanon.publish.parquet import content_of_parquet
-from sqlanon.publish.targets import note_of_file, standing_at, target_at
-from sqlanon.publish.warehouse_tables import content_of_table
+from sqlanon.publish.targets import content_of_table, note_of_file, standing_at, target_at
 
 NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
 

@@ -8,8 +8,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers, Probability
-from sqlanon.methods.cuts.diffgen import draws
-from sqlanon.methods.cuts.shared.cut_pieces import Piece
+from sqlanon.methods.cut_pieces import Piece
+from sqlanon.methods.diffgen import draws
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 
 RUNS = 10_000

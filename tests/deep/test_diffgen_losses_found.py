@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.cuts.diffgen.draws import Scored
-from sqlanon.methods.cuts.shared.cut_pieces import Piece
+from sqlanon.methods.cut_pieces import Piece
+from sqlanon.methods.diffgen.draws import Scored
 from tests import exact_diffgen
 from tests.full.test_diffgen_losses import worst_loss
 from tests.naive_diffgen import Case

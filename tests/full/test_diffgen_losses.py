@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.audits.mechanisms import Remembered
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods.cuts.diffgen.diffgen_run import checked, encode
+from sqlanon.methods.diffgen.diffgen_run import checked, encode
 from tests.effort import examples
 from tests.engines import engine_of
 from tests.exact_diffgen import Path, path_probabilities

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.publish.warehouse_tables import TableTarget
+from sqlanon.publish.targets import TableTarget
 from tests.commands import document, sqlanon
 from tests.fixed_noise import FixedNoise
 from tests.stories.test_flatten import VALUE, tables
@@ -103,7 +103,7 @@ class TestRefusals:
         assert session.generalize("new", "released", "again", replace=True).rows == 4
 
     def test_a_cut_of_very_many_labels_is_not_noted(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        from sqlanon.methods.cuts.diffgen import diffgen_run as method
+        from sqlanon.methods.diffgen import diffgen_run as method
 
         monkeypatch.setattr(method, "MAX_RECORDED_LABELS", 2)
         session.anonymize("patients", policy(), "large", tables={"cuts": "large_cuts"}, random_source=FixedNoise(0))

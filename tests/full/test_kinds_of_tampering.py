@@ -16,7 +16,7 @@ import sqlanon as sa
 from sqlanon.engines.csv_notes import note_text, read_note, sha256_of
 from sqlanon.model.record import ContentRecord, Record, RecordError
 from sqlanon.publish.parquet import content_of_parquet, replace_note
-from sqlanon.publish.warehouse_tables import content_of_table
+from sqlanon.publish.targets import content_of_table
 from tests.conftest import clinic_policy
 from tests.effort import some
 from tests.engines import engine_of

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.cuts.shared import points
+from sqlanon.methods import points
 from tests.commands import sqlanon
 from tests.stories import test_top_down
 from tests.stories.test_top_down import policy_of

@@ -168,7 +168,7 @@ def test_what_was_charged_stays_charged(session: sa.Session, monkeypatch: pytest
     release = session.anonymize("patients", policy(outside="refuse"), into="released")
     assert any("within their ranges" in each for each in release.guarantee.conditions)
     before = session.connection.execute("FROM released").fetchall()
-    monkeypatch.setattr("sqlanon.methods.cuts.diffgen.draws.draw_leaves", broken)
+    monkeypatch.setattr("sqlanon.methods.diffgen.draws.draw_leaves", broken)
     with pytest.raises(RuntimeError):
         session.anonymize("patients", policy(), into="released", replace=True)
     assert session.ledger.spent("patients") == sa.Budget(2)

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.cuts.top_down.top_down_run import STOPPED
+from sqlanon.methods.top_down.top_down_run import STOPPED
 from tests.naive_diffgen import Labels
 from tests.naive_top_down import Case, Naive, gain
 

@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 import sqlanon as sa
-from sqlanon.methods.cuts.diffgen.draws import Scored, groups, threshold
-from sqlanon.methods.cuts.shared.cut_pieces import (
+from sqlanon.methods.cut_pieces import (
     Cut,
     ItemAxis,
     NumericAxis,
@@ -15,6 +14,7 @@ from sqlanon.methods.cuts.shared.cut_pieces import (
     Specialization,
     TaxonomyAxis,
 )
+from sqlanon.methods.diffgen.draws import Scored, groups, threshold
 
 AGES = {f"number {place}": (0, 10) for place in range(6)}
 

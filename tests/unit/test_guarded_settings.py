@@ -15,7 +15,7 @@ from sqlanon.chance.accountant import Charge
 from sqlanon.chance.discrete_laplace import empty_cell_probability
 from sqlanon.ledger.charged_sources import DataSet
 from sqlanon.methods.chance import drawn_unseen, individual_of, reached_by_noise, refuse_observed, unit_of
-from sqlanon.methods.cuts.diffgen import draws
+from sqlanon.methods.diffgen import draws
 from sqlanon.methods.noisy_node.epsilon_safe import most_rows, refuse_many_nodes
 from sqlanon.model.budget import ROW, Unit
 from sqlanon.model.criteria import Criteria

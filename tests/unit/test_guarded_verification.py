@@ -8,8 +8,7 @@ import sqlanon as sa
 from sqlanon.model.labels import ClassesRecord, NodeRecord
 from sqlanon.model.record import Record, ReportRecord, RowsRecord
 from sqlanon.model.release import Measurement, Verification
-from sqlanon.verification.label_checks import unlisted_classes
-from sqlanon.verification.verify import misfits, other_counts, other_levels, shortfalls_of
+from sqlanon.verification.verify import misfits, other_counts, other_levels, shortfalls_of, unlisted_classes
 from tests.engines import engine_of
 
 POLICY = sa.Policy(

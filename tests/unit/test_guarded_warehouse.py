@@ -18,7 +18,7 @@ from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.ledger_table import START
 from sqlanon.model.budget import ROW, Budget, Unit
 from sqlanon.model.names import KnownSource
-from sqlanon.releases.target_names import have_common
+from sqlanon.releases.release_table import have_common
 
 
 def expense(epsilon: Any, dataset: str = "visits", unit: Unit = ROW, **more: Any) -> Expense:

@@ -9,8 +9,7 @@ import pytest
 
 from sqlanon.cli.output import MAYBE_PUBLISHED, NOTHING_PUBLISHED, PUBLISHED, progress
 from sqlanon.engines.duckdb.statements import Watcher
-from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages, silent
-from sqlanon.model.events import Event
+from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Event, Stages, silent
 from sqlanon.search import Inquiry
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlanon.methods.cuts.shared.cut_pieces import Piece, Specialization, TaxonomyAxis
-from sqlanon.methods.cuts.top_down.specialize import score, specialized
+from sqlanon.methods.cut_pieces import Piece, Specialization, TaxonomyAxis
+from sqlanon.methods.top_down.specialize import score, specialized
 
 AXES = (TaxonomyAxis(0, "town", 4, ((0, 1, 2, 3), (0, 2), (0,))), TaxonomyAxis(1, "sex", 2, ((0, 1), (0,))))
 

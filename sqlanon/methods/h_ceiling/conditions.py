@@ -49,7 +49,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.model.extras import extra_module
+from sqlanon.satellites import extra_module
 
 Counts = NDArray[np.int64]
 Positions = NDArray[np.intp]

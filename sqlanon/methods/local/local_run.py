@@ -25,9 +25,8 @@ from sqlanon.methods.local.local_classes import KeyedClasses, LocalClasses, cove
 from sqlanon.methods.local.local_table import LocalTable, judges_no_classes
 from sqlanon.methods.local.peeling import Watch
 from sqlanon.methods.run_reports import joint_facts, report_of_classes, row_counts
-from sqlanon.methods.stages import Stages
+from sqlanon.methods.stages import Stages, proven_gap
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
-from sqlanon.model.events import proven_gap
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.names import folded
@@ -40,8 +39,8 @@ from sqlanon.queries.released_classes import labels_by_place, released_labels
 from sqlanon.release import publishing
 from sqlanon.release.guarantee import CHOSEN_NODE
 from sqlanon.report.document import Part, Table, paragraph, percent
-from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.measure import Beside
+from sqlanon.verification.verify import unlisted_classes
 
 MAX_NODES = 10**6  # to look at; sorting and counting them takes at least ten microseconds each
 BOUNDED_WORK = 1e8

@@ -16,15 +16,15 @@ from sqlanon.chance.scales import difference_sensitivity, scale_for
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
+from sqlanon.methods import points
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.chance import SELECTIONS, bounded_source, refuse_observed, row_count
-from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
-from sqlanon.methods.cuts.diffgen import draws
-from sqlanon.methods.cuts.diffgen.diffgen_queries import SQL
-from sqlanon.methods.cuts.diffgen.draws import Chosen
-from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.cut_pieces import ItemAxis
-from sqlanon.methods.cuts.shared.points import Points
+from sqlanon.methods.cut_pieces import ItemAxis
+from sqlanon.methods.diffgen import diffgen_queries as queries
+from sqlanon.methods.diffgen import draws
+from sqlanon.methods.diffgen.diffgen_queries import SQL
+from sqlanon.methods.diffgen.draws import Chosen
+from sqlanon.methods.points import Points
 from sqlanon.methods.private import PrivatePublication, PrivateRun, no_category, refusing_small_budgets
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import Budget

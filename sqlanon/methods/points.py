@@ -18,7 +18,7 @@ from sqlanon.binding.stored_taxonomies import LEAVES, leaf_of, leaf_of_text, mak
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.duckdb import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cuts.shared.cut_pieces import (
+from sqlanon.methods.cut_pieces import (
     Axis,
     Cut,
     ItemAxis,

@@ -16,8 +16,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.stored_taxonomies import LEAVES
-from sqlanon.methods.cuts.shared.cut_pieces import Cut, Partitions, Piece, Specialization
-from sqlanon.methods.cuts.shared.points import CLASS, CUT, POINTS, table, value_column, values_in
+from sqlanon.methods.cut_pieces import Cut, Partitions, Piece, Specialization
+from sqlanon.methods.points import CLASS, CUT, POINTS, table, value_column, values_in
 from sqlanon.queries.encoding import ROW_COUNT, row_sum
 from sqlanon.queries.kit.macros import cast_value
 from sqlanon.queries.kit.named import Queries

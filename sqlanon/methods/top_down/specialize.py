@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from sqlanon.engines.duckdb import Compute
-from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, NumericAxis, Piece, Specialization
+from sqlanon.methods import points
+from sqlanon.methods.cut_pieces import Axis, Cut, NumericAxis, Piece, Specialization
 from sqlanon.methods.stages import Stopped, never
 from sqlanon.queries.encoding import EARLIER
 from sqlanon.queries.kit.macros import table_call

@@ -13,11 +13,14 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, keys_of
 from sqlanon.joint.persons import cut_classes
+from sqlanon.methods import points
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
-from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.cut_pieces import Cut
-from sqlanon.methods.cuts.shared.points import Points
-from sqlanon.methods.cuts.top_down.specialize import (
+from sqlanon.methods.cut_pieces import Cut
+from sqlanon.methods.points import Points
+from sqlanon.methods.run_reports import report_of_classes
+from sqlanon.methods.stages import Stages
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.methods.top_down.specialize import (
     ROWS,
     SQL,
     Chosen,
@@ -26,9 +29,6 @@ from sqlanon.methods.cuts.top_down.specialize import (
     mean_loss,
     specialized,
 )
-from sqlanon.methods.run_reports import report_of_classes
-from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.release import Guarantee, Report, RowCounts

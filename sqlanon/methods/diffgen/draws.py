@@ -48,10 +48,10 @@ from sqlanon.chance.accountant import Charge, Portions
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.random_source import RandomSource
 from sqlanon.engines.duckdb import Compute
+from sqlanon.methods import points
 from sqlanon.methods.chance import drawn_unseen, noise_of_places, reached_by_noise, row_count
-from sqlanon.methods.cuts.diffgen import diffgen_queries as queries
-from sqlanon.methods.cuts.shared import points
-from sqlanon.methods.cuts.shared.cut_pieces import Axis, Cut, Partitions, Piece, Specialization
+from sqlanon.methods.cut_pieces import Axis, Cut, Partitions, Piece, Specialization
+from sqlanon.methods.diffgen import diffgen_queries as queries
 from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.queries.kit.nodes import union_all
 from sqlanon.queries.noise import DRAWN

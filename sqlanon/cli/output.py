@@ -7,13 +7,14 @@ import io
 import json
 import os
 import sys
+import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from datetime import timedelta
 from enum import IntEnum
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from sqlanon.errors import (
     BudgetError,
@@ -182,6 +183,51 @@ def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
             display.update(lines[event.stage], completed=done, total=size, left=left, doing=_doing(event))
 
         yield show
+
+
+class Named(Protocol):
+    """A step of long work."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Step = TypeVar("Step", bound=Named)
+
+
+def watched_steps(left: Sequence[Step], count: int) -> Generator[Step]:
+    """Yield the steps that are left, of ``count``, and show on stderr which is next and how long all will take."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    yield from (_steps_on_a_terminal if is_terminal else _steps_in_lines)(left, count)
+
+
+def _steps_in_lines(left: Sequence[Step], count: int) -> Generator[Step]:
+    began = time.monotonic()
+    for done, step in enumerate(left):
+        seconds = (time.monotonic() - began) * (len(left) - done) / max(1, done)
+        until = f", about {timedelta(seconds=round(seconds))} left" if done else ""
+        say(f"[{count - len(left) + done + 1} of {count}{until}] {step.name}")
+        yield step
+
+
+def _steps_on_a_terminal(left: Sequence[Step], count: int) -> Generator[Step]:
+    from rich import progress as shown
+    from rich.console import Console
+
+    columns = (
+        shown.BarColumn(bar_width=24),
+        shown.MofNCompleteColumn(),
+        shown.TimeElapsedColumn(),
+        shown.TimeRemainingColumn(),
+        shown.TextColumn("{task.description}", markup=False),
+    )
+    # The speed is that of the last hour: steps are few, and of different lengths.
+    with shown.Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=3600) as display:
+        task = display.add_task("", total=count, completed=count - len(left))
+        for step in left:
+            display.update(task, description=step.name)
+            yield step
+            display.advance(task)
 
 
 def _doing(event: Event) -> str:

@@ -22,6 +22,8 @@ FORMATS = ("html", "svg", "png", "json")  # of charts, by suffix
 
 BLACK = "#222222"
 
+BESIDE = {"item": "item", "what": "what", "paper": "in the paper", "here": "here"}
+
 
 @dataclass(frozen=True)
 class Reproduced:
@@ -34,10 +36,17 @@ class Reproduced:
     notes: Sequence[str]  # sentences on how to read the rows
     chart: Any  # of altair
     parts: str | None = None  # the column that separates several tables of the summary
+    printed: Sequence[Row] = ()  # numbers of a paper and here, a row each: item, what, paper, here
 
     @property
     def tables(self) -> Iterator[Table]:
-        """Tables of the summary: all rows, or those of each part without its empty columns."""
+        """Tables of the summary: all rows, or those of each part without its empty columns; and printed numbers."""
+        yield from self._summary
+        if self.printed:
+            yield _table("Beside the paper", BESIDE, self.printed)
+
+    @property
+    def _summary(self) -> Iterator[Table]:
         if self.parts is None:
             yield _table(self.title, self.shown, self.rows)
             return
@@ -88,7 +97,7 @@ def markdown(found: Reproduced, chart: str) -> str:
     """Write the report: findings, rows, chart and notes."""
     lines = [f"# {found.title}", "", *(f"- {finding}" for finding in found.findings), ""]
     for table in found.tables:
-        lines += [] if found.parts is None else [f"## {table.title}", ""]
+        lines += [] if table.title == found.title else [f"## {table.title}", ""]
         cells = [table.headings, ["---"] * len(table.headings), *table.rows]
         lines += [*(f"| {' | '.join(map(str, row))} |" for row in cells), ""]
     lines += [f"![{found.title}]({chart})", "", *(f"- {note}" for note in found.notes)]

@@ -7,17 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
-    from sqlanon.api.session import Session
-    from sqlanon.evaluation.results import Reproduced
+    from sqlanon.papers.experiments import Reproduction
     from sqlanon.papers.methods import EpsilonSafeAsPublished, IPAAsPublished
 
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
@@ -34,7 +30,7 @@ _HOMES = {  # modules with a ``REPRODUCTION``
 NAMES = tuple(_HOMES)
 
 # About as long as each takes with its default seeds, on two cores without other work.
-MINUTES = {"h-ceiling": 10, "diffgen": 20, "thesis-accuracy": 1, "epsilon-safe": 2, "ola": 2, "ipa": 3}
+MINUTES = {"h-ceiling": 4, "diffgen": 9, "thesis-accuracy": 1, "epsilon-safe": 2, "ola": 2, "ipa": 3}
 
 OFFERS = {
     "commands": {"Research/reproduce": "sqlanon.papers.reproduce_command:reproduce"},
@@ -43,38 +39,6 @@ OFFERS = {
         "epsilon-safe-as-published": "sqlanon.papers.methods:EpsilonSafeAsPublished",
     },
 }
-
-
-Announce = Callable[[str], None]  # takes the description of each step before the step
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """An experiment of a paper."""
-
-    name: str
-    source: str  # the paper
-    check: Callable[[Path], None] | None  # refuses a folder without the data; None if it needs none
-    run: Callable[[Session, Path, Sequence[int], Announce], Reproduced]  # on the data of a folder, by seeds
-    seeds: range  # by default; figures are means over seeds
-
-    def folder(self, data: Path | None) -> Path:
-        """Return the checked folder of its data, or the working folder if it needs none."""
-        if data is None or self.check is None:
-            if self.check is not None:
-                raise PolicyError(f"{self.name} reads data: give its folder, --data")
-            if data is not None:
-                raise PolicyError(f"{self.name} invents its table: leave out --data")
-            return Path()
-        self.check(data)
-        return data
-
-    def seeds_from(self, first: int | None, count: int | None) -> range:
-        """Return ``count`` seeds from ``first`` on, each by default its own."""
-        start = self.seeds.start if first is None else first
-        if len(self.seeds) == 1 and count not in (None, 1):
-            raise PolicyError(f"{self.name} makes every release once, with one seed: leave out the number of seeds")
-        return range(start, start + (len(self.seeds) if count is None else count))
 
 
 def reproduction(name: str) -> Reproduction:

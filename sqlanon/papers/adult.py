@@ -41,17 +41,9 @@ TEST = "adult.test"
 UNKNOWN = "?"
 
 
-def refuse_folder(folder: Path, hierarchies: Sequence[str], files: Sequence[str] = (TRAINING,)) -> None:
-    """Refuse a folder without some files of Adult, or without ``hierarchies/<column>.csv`` of a column."""
-    needed = [*(folder / name for name in files), *(_hierarchy(folder, name) for name in hierarchies)]
-    missing = [f"the file {path} does not exist" for path in needed if not path.is_file()]
-    if missing:
-        beside = ", or the hierarchies beside it, one ARX hierarchy per column" if hierarchies else ""
-        raise PolicyError(
-            f"{folder} lacks the data of UCI Adult, {' and '.join(files)} of the UCI Machine Learning "
-            f"Repository{beside}:",
-            missing,
-        )
+def needed(hierarchies: Sequence[str], files: Sequence[str] = (TRAINING,)) -> tuple[str, ...]:
+    """Name files of Adult, and ``hierarchies/<column>.csv`` of some columns."""
+    return (*files, *(f"hierarchies/{name}.csv" for name in hierarchies))
 
 
 def training_rows(folder: Path, columns: Sequence[str]) -> pa.Table:
@@ -76,11 +68,7 @@ def known_rows(folder: Path, columns: Sequence[str]) -> tuple[pa.Table, pa.Table
 
 
 def taxonomies(folder: Path, hierarchies: Sequence[str]) -> Mapping[str, Taxonomy]:
-    return {name: Taxonomy.from_csv(_hierarchy(folder, name)) for name in hierarchies}
-
-
-def _hierarchy(folder: Path, name: str) -> Path:
-    return folder / "hierarchies" / f"{name}.csv"
+    return {name: Taxonomy.from_csv(folder / "hierarchies" / f"{name}.csv") for name in hierarchies}
 
 
 def _rows(path: Path) -> pa.Table:

@@ -9,14 +9,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.answers import TRUTH, query_errors, weighted
-from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import Reproduced, Row, required_altair
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from sqlanon.model.methods.counterfeiting import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.methods.full_domain import Relocation
@@ -26,8 +25,9 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers import adult
 from sqlanon.papers.charts import colours
+from sqlanon.papers.experiments import Reproduction, averaged, parts_of
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
@@ -45,8 +45,11 @@ CATALOGS: tuple[CatalogKind, ...] = ("none", "paper")
 LIMIT = 0.05  # most rows that may be suppressed, or moved, as a share
 
 PLAIN = "k-anonymity"
+SOURCE = "adult"
 RELEASED = "released"
 LISTED = "listed"  # the catalog's table
+
+SETTINGS = ("method", "catalog", "k", "h")
 
 SHOWN = {
     "method": "method",
@@ -98,49 +101,35 @@ def contenders() -> Iterator[Contender]:
         )
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    (seed,) = seeds
-    original = adult.training_rows(folder, (*QUASI_IDENTIFIERS, SENSITIVE))
+def prepare(session: Session, folder: Path) -> None:
+    session.connection.from_arrow(adult.training_rows(folder, (*QUASI_IDENTIFIERS, SENSITIVE))).create(SOURCE)
     # The paper's domain of age, not only the ages that occur.
     ages = Taxonomy.intervals([10, 50], minimum=0, maximum=99)
     session.taxonomies.load_all({"age": ages, **adult.taxonomies(folder, HIERARCHIES)})
-    workload = queries(original)
-    rows = []
-    for contender in contenders():
-        announce(str(contender))
-        rows.append(measured(session, original, contender, workload, seed))
-    return Reproduced(
-        title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",
-        rows=rows,
-        shown=SHOWN,
-        findings=findings(rows),
-        notes=notes(original, workload),
-        chart=drawn(rows),
-    )
 
 
-def queries(original: pa.Table) -> list[CountQuery]:
+def queries(session: Session) -> list[CountQuery]:
     """Ask ``COUNT(*) WHERE occupation = v GROUP BY attribute`` for all values and attributes, as in the paper."""
-    values = sorted(set(original[SENSITIVE].to_pylist()))
+    values = sorted(value for (value,) in session.connection.table(SOURCE).unique(SENSITIVE).fetchall())
     return [CountQuery(column=name, where={SENSITIVE: value}) for name in QUASI_IDENTIFIERS for value in values]
 
 
-def measured(session: Session, original: pa.Table, contender: Contender, workload: list[CountQuery], seed: int) -> Row:
-    source = SeededSource(seed) if contender.policy.method.draws else None
+def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
     catalog = None if contender.catalog is None else LISTED
     release = session.anonymize(
-        original,
+        SOURCE,
         contender.policy,
         RELEASED,
         replace=True,
-        random_source=source,
+        random_source=SeededSource(seeds[0]) if contender.policy.method.draws else None,
         tables=None if catalog is None else {CATALOG: catalog},
     )
     report = release.report
     assert isinstance(report, Report)
     kept = contender.k if contender.h is None else 1
-    lost = losses(session, original, RELEASED, release.node, SENSITIVE, required=kept, catalog=catalog)
-    errors = query_errors(session, original, RELEASED, workload, catalog=catalog).to_pylist()
+    lost = losses(session, SOURCE, RELEASED, release.node, SENSITIVE, required=kept, catalog=catalog)
+    workload = queries(session)
+    errors = query_errors(session, SOURCE, RELEASED, workload, catalog=catalog).to_pylist()
     relative = {
         name: fmean(
             row["mean_relative_error"] for row, query in zip(errors, workload, strict=True) if query.column == name
@@ -148,7 +137,7 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
         for name in QUASI_IDENTIFIERS
     }
     assert report.rows is not None
-    row: Row = {
+    yield {
         "method": contender.method,
         "catalog": contender.catalog,
         "k": contender.k,
@@ -164,7 +153,6 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
         "total_query_error": fmean(row["total_relative_error"] for row in errors),
         **{f"query_error_{name}": error for name, error in relative.items()},
     }
-    return rounded(row)
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
@@ -187,32 +175,46 @@ def findings(rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
-    return [
-        f"UCI Adult, {original.num_rows:,} rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
-        f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
-        "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
-        "suppressed or moved, is lost and loses all.",
-        "RCE does not see counterfeits without a catalog: read it beside their number.",
-        "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
-        "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
-        f"Query errors are means over {len(workload)} queries, the counts of the values of each attribute for each "
-        f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
-        "the truth.",
-        "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
-        "be another node, of more of them, than without one.",
-        "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
-        "errors a little.",
-    ]
+# By figure: the measure, and what the text says of it, by h (None for k-anonymity) and k.
+PUBLISHED: Mapping[str, tuple[str, Mapping[tuple[float | None, int], float]]] = {
+    "Figure 5: LM": ("lm", {(None, 3): 0.37, (None, 10): 0.4, (0.3, 10): 0.3}),
+    "Counterfeits": (
+        "counterfeits",
+        {(0.3, 3): 125, (0.3, 5): 132, (0.3, 10): 103, (0.25, 5): 138, (0.35, 5): 38},
+    ),
+}
 
 
-REPRODUCTION = Reproduction(
-    name="h-ceiling",
-    source="Lee, Kim, Kim and Chung 2017",
-    check=lambda folder: adult.refuse_folder(folder, HIERARCHIES),
-    run=run,
-    seeds=range(20, 21),
-)
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    """Pair the numbers in the text of the paper, whose figures print none, with those here."""
+    here = {
+        (row["h"], row["k"]): row
+        for row in rows
+        if row["catalog"] is None and (row["h"] is not None or row["method"] == PLAIN)
+    }
+    for item, (measure, numbers) in PUBLISHED.items():
+        for key in (each for each in numbers if each in here):
+            row = here[key]
+            what = f"{row['method']}, k = {row['k']}"
+            yield {"item": item, "what": what, "paper": numbers[key], "here": row[measure]}
+
+
+NOTES = [
+    f"UCI Adult, 32,561 rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
+    f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
+    "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
+    "suppressed or moved, is lost and loses all.",
+    "RCE does not see counterfeits without a catalog: read it beside their number.",
+    "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
+    "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
+    "Query errors are means over queries, the counts of the values of each attribute for each "
+    f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
+    "the truth.",
+    "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
+    "be another node, of more of them, than without one.",
+    "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
+    "errors a little.",
+]
 
 
 @dataclass(frozen=True)
@@ -332,3 +334,27 @@ def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour
     lines = base.mark_line().encode(strokeDash=dash, strokeWidth=width, detail=["method:N", "catalog:N"])
     points = base.mark_point(filled=True, size=40, opacity=1)
     return (lines + points).properties(title=heading, width=200, height=200)
+
+
+def results(measures: Sequence[Row], _seeds: Sequence[int]) -> Reproduced:
+    rows = averaged(measures, by=SETTINGS)
+    return Reproduced(
+        title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",
+        rows=rows,
+        shown=SHOWN,
+        findings=findings(rows),
+        notes=NOTES,
+        chart=drawn(rows),
+        printed=[*printed(rows)],
+    )
+
+
+REPRODUCTION = Reproduction(
+    name="h-ceiling",
+    source="Lee, Kim, Kim and Chung 2017",
+    seeds=range(20, 21),
+    prepare=prepare,
+    parts=lambda seeds: parts_of(contenders(), measured, seeds),
+    results=results,
+    files=adult.needed(HIERARCHIES),
+)

@@ -1,11 +1,11 @@
-"""Chart parts that experiments share: lines through points and across, colours and dashes with legends."""
+"""Chart parts that experiments share: lines, colours and dashes with legends, and printed numbers beside those here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlanon.evaluation.results import BLACK, required_altair
+from sqlanon.evaluation.results import BLACK, Row, required_altair
 
 
 def lines_of(points: Sequence[Mapping[str, Any]], **encoding: Any) -> tuple[Any, Any]:
@@ -57,5 +57,42 @@ def dashes_of_sources() -> Any:
         title=None,
         sort=None,
         scale=altair.Scale(domain=["here", "in the thesis"], range=[[1, 0], [4, 3]]),
-        legend=altair.Legend(orient="bottom", symbolType="stroke", symbolStrokeColor=BLACK),
+        legend=altair.Legend(orient="bottom", symbolType="stroke", symbolStrokeColor=BLACK, symbolStrokeWidth=2),
+    )
+
+
+SOURCES = {"paper": "in the paper", "here": "here"}
+PANELS = 3  # of printed numbers in a line
+
+
+def with_printed(chart: Any, printed: Sequence[Row]) -> Any:
+    """Add a panel below the chart per table or figure of ``printed``, with its numbers in the paper and here."""
+    if not printed:
+        return chart
+    altair = required_altair()
+    panels, names = [], list(SOURCES.values())
+    for item in dict.fromkeys(row["item"] for row in printed):
+        points = [
+            {"what": row["what"], "source": words, "number": row[source]}
+            for row in printed
+            if row["item"] == item
+            for source, words in SOURCES.items()
+            if row[source] is not None
+        ]
+        base = altair.Chart(altair.InlineData(points)).encode(
+            x=altair.X("number:Q", title=None),
+            y=altair.Y("what:N", title=None, sort=None, axis=altair.Axis(grid=True, labelLimit=320)),
+            color=colours("source", names, ("#d62728", "#08306b")),
+            shape=altair.Shape(
+                "source:N",
+                title=None,
+                sort=names,
+                scale=altair.Scale(domain=names, range=["circle", "square"]),
+                legend=altair.Legend(orient="bottom"),
+            ),
+        )
+        panels.append(base.mark_point(filled=True, size=60, opacity=0.8).properties(title=item, width=200))
+    below = altair.concat(*panels, columns=PANELS, title="Printed numbers, and those found here")
+    return altair.vconcat(chart, below).resolve_scale(
+        color="independent", shape="independent", strokeDash="independent"
     )

@@ -93,6 +93,7 @@ MINIMUM_K_OF_LIMITS = {
 }
 
 CHOICE = "probability of a good node"
+GOOD_NODES = "good_nodes"  # in the row of UNIFORM, for releases to be counted by
 
 QUASI_IDENTIFIERS = ("workclass", "marital_status", "occupation", "native_country")
 K = 50
@@ -167,8 +168,8 @@ class Nodes:
         return good
 
     @property
-    def good(self) -> set[Levels]:
-        return {levels for levels, is_good in zip(self.levels, self.is_good, strict=True) if is_good}
+    def good(self) -> list[str]:
+        return [" ".join(map(str, each)) for each, is_good in zip(self.levels, self.is_good, strict=True) if is_good]
 
     def figures(self, chances: Floats) -> dict[str, float]:
         """Compute the probability of a good node, and mean losses, from the probability of each node."""
@@ -235,7 +236,7 @@ def _nodes(engine: Compute, table: EncodedTable, least: int, weights: Sequence[i
 def rows(whole: Nodes, sampled: Sequence[Nodes]) -> Iterator[Row]:
     """Yield a row per way to choose; figures of samples are means."""
     count = len(whole.precision)
-    yield _row(UNIFORM, None, whole.figures(np.full(count, 1 / count)))
+    yield {**_row(UNIFORM, None, whole.figures(np.full(count, 1 / count))), GOOD_NODES: whole.good}
     on_table = delta(K, float(BETA), EPSILON_SAMPLING)
     for weight, epsilon in itertools.product(WEIGHTS, EPSILONS):
         yield _row(ON_TABLE, epsilon, whole.by_score(weight, epsilon), weight=weight, delta=f"{on_table:.4g}")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -15,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.chance.random_source import SeededSource
-from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import Reproduced, Row, required_altair
 from sqlanon.model.budget import Budget
-from sqlanon.model.lattice import Levels
 from sqlanon.model.methods.noisy import IPA
 from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
-from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers import adult
 from sqlanon.papers import epsilon_safe_probabilities as probabilities
 from sqlanon.papers.charts import colours, line_across, lines_of
 from sqlanon.papers.epsilon_safe_probabilities import (
@@ -32,6 +28,7 @@ from sqlanon.papers.epsilon_safe_probabilities import (
     CHOICE,
     EPSILON_SAMPLING,
     FACTORS,
+    GOOD_NODES,
     ON_SAMPLE,
     ON_TABLE,
     QUASI_IDENTIFIERS,
@@ -40,7 +37,9 @@ from sqlanon.papers.epsilon_safe_probabilities import (
     UNIFORM,
     WEIGHTS,
     K,
+    table_and_samples,
 )
+from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
 from sqlanon.papers.income_accuracy import THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.queries import taxonomies
@@ -80,7 +79,6 @@ SHOWN = {
     "printed": "printed",
     "computed_tight": "computed, exact",
     "printed_tight": "printed, exact",
-    "releases": "releases",
     "node": "most frequent node",
     "good": "good",
     "good_by_softmax": "good, by softmax",
@@ -91,6 +89,7 @@ SHOWN = {
 }
 
 EMPTY: Row = dict.fromkeys(("part", *SHOWN))  # the columns in order
+SETTINGS = tuple(EMPTY)[: tuple(EMPTY).index("node")]  # of a row; figures follow
 
 
 @dataclass(frozen=True)
@@ -105,17 +104,6 @@ class Contender:
 
     def __str__(self) -> str:
         return f"{self.part}: {self.method}{'' if self.weight is None else f', weight {self.weight}'}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A release: its node, the share of rows shown, and the loss of their labels."""
-
-    node: Mapping[str, int]
-    shown: float
-    precision: float
-    lm: float
-    seconds: float
 
 
 def contenders() -> Iterator[Contender]:
@@ -141,34 +129,6 @@ def contenders() -> Iterator[Contender]:
         yield Contender(NINE, f"IPA, with {adult.TARGET}", with_income, ipa.budget)
 
 
-def released(session: Session, good: AbstractSet[Levels], seeds: Sequence[int], announce: Announce) -> Iterator[Row]:
-    """Release as each contender, a row each; of drawn releases, one per seed, figures are means.
-
-    ``good`` are the good nodes of four quasi-identifiers. Times are announced only, as rows must not depend on them.
-    """
-    took = []
-    for contender in contenders():
-        announce(str(contender))
-        drawn = seeds if contender.policy.method.draws else seeds[:1]
-        outcomes = [_outcome(session, TABLES[contender.part], contender.policy, seed) for seed in drawn]
-        took.append(f"{contender}, {fmean(each.seconds for each in outcomes):.1f} s")
-        nodes = Counter(tuple(each.node.values()) for each in outcomes)
-        ((node, _),) = nodes.most_common(1)
-        is_four = contender.part == FOUR
-        yield {
-            "part": contender.part,
-            "method": contender.method,
-            "weight": contender.weight,
-            "epsilon": None if contender.budget is None else float(contender.budget.epsilon),
-            "delta": None if contender.budget is None else f"{float(contender.budget.delta):.4g}",
-            "releases": len(outcomes),
-            "node": " ".join(map(str, node)),
-            "good": sum(count for each, count in nodes.items() if each in good) / len(outcomes) if is_four else None,
-            **{name: fmean(getattr(each, name) for each in outcomes) for name in ("shown", "precision", "lm")},
-        }
-    announce(f"How long a release took: {'; '.join(took)}")
-
-
 def named(row: Row) -> str:
     """Name a row of nine quasi-identifiers by its weight, or by its ε."""
     if row["weight"] is not None:
@@ -191,36 +151,54 @@ def _policy(quasi_identifiers: Sequence[str], method: EpsilonSafe) -> Policy:
     return Policy(quasi_identifiers=quasi_identifiers, rest="identifier", method=method)
 
 
-def _outcome(session: Session, table: str, policy: Policy, seed: int) -> Outcome:
-    started = time.perf_counter()
-    source = SeededSource(seed) if policy.method.draws else None
+def released(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
+    """Release, and yield the node, the share of rows shown, and the losses of their labels."""
+    policy, table = contender.policy, TABLES[contender.part]
+    source = SeededSource(seeds[0]) if policy.method.draws else None
     release = session.anonymize(table, policy, RELEASED, replace=True, random_source=source)
-    seconds = time.perf_counter() - started
     engine = session._engine
-    original, released = (engine.resolve(name).relation for name in (table, RELEASED))
-    names = policy.quasi_identifiers
-    is_masked = all_of([exp.EQ(this=text(column(name)), expression=string(MASK)) for name in names])
-    labelled = counted_rows(released).where(exp.Not(this=exp.Paren(this=is_masked)))
-    [shown] = engine.fetch(labelled, "rows that show a label")
-    [row_count] = engine.fetch(counted_rows(original), "rows")
+    original, shown = (engine.resolve(name).relation for name in (table, RELEASED))
+    is_masked = all_of([exp.EQ(this=text(column(name)), expression=string(MASK)) for name in policy.quasi_identifiers])
+    labelled = counted_rows(shown).where(exp.Not(this=exp.Paren(this=is_masked)))
+    [kept] = engine.fetch(labelled, "rows that show a label")
+    [rows] = engine.fetch(counted_rows(original), "rows")
     lm = table_call("lm", original.copy(), level_map(release.node), number(1))
     [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
     heights = release.report.heights
-    precision = fmean(level / heights[name] if heights[name] else 0 for name, level in release.node.items())
-    return Outcome(release.node, shown["rows"] / row_count["rows"], precision, labels["lm"], seconds)
+    yield {
+        "part": contender.part,
+        "method": contender.method,
+        "weight": contender.weight,
+        "epsilon": None if contender.budget is None else float(contender.budget.epsilon),
+        "delta": None if contender.budget is None else f"{float(contender.budget.delta):.4g}",
+        "node": " ".join(map(str, release.node.values())),
+        "shown": kept["rows"] / rows["rows"],
+        "precision": fmean(level / heights[name] if heights[name] else 0 for name, level in release.node.items()),
+        "lm": labels["lm"],
+    }
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
+def prepare(session: Session, folder: Path) -> None:
     session.taxonomies.load_all(adult.taxonomies(folder, NINE_QUASI_IDENTIFIERS))
     for part, names in ((FOUR, QUASI_IDENTIFIERS), (NINE, (*NINE_QUASI_IDENTIFIERS, adult.TARGET))):
         session.connection.from_arrow(adult.training_rows(folder, names)).create(TABLES[part])
-    announce(probabilities.DELTA)
-    found = [*probabilities.deltas(), *probabilities.least_k()]
-    announce(CHOICE)
-    whole, sampled = probabilities.table_and_samples(session, TABLES[FOUR], seeds)
-    found += probabilities.rows(whole, sampled)
-    found += released(session, whole.good, seeds, announce)
-    rows = [rounded({**EMPTY, **row}) for row in found]
+
+
+def parts(seeds: Sequence[int]) -> Iterator[Part]:
+    yield Part(probabilities.DELTA, lambda _: [*probabilities.deltas(), *probabilities.least_k()])
+    yield Part(CHOICE, lambda session: probabilities.rows(*table_and_samples(session, TABLES[FOUR], seeds)))
+    yield from parts_of(contenders(), released, seeds)
+
+
+def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
+    """Average releases over seeds, and count those of four quasi-identifiers by the nodes that are good."""
+    good = {node for row in measures for node in row.get(GOOD_NODES, ())}
+    counted = [
+        {**EMPTY, **row, **({"good": float(row["node"] in good)} if row["part"] == FOUR else {})} for row in measures
+    ]
+    for row in counted:
+        row.pop(GOOD_NODES, None)
+    rows = averaged(counted, by=SETTINGS)
     kept = [
         f"Nine quasi-identifiers, {named(row)}: {100 * row['shown']:.1f} % of the rows, Prec {row['precision']:.3f}, "
         f"LM {row['lm']:.3f}"
@@ -232,19 +210,37 @@ def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce
         rows=rows,
         shown=SHOWN,
         findings=[*probabilities.findings(rows), *kept],
-        notes=notes(whole.row_count, len(whole.levels), len(seeds)),
+        notes=notes(len(seeds)),
         chart=drawn(rows),
         parts="part",
+        printed=[*printed(rows)],
     )
 
 
-def notes(rows: int, nodes: int, seeds: int) -> list[str]:
+# In the text on figures 6.3 and 6.4: by penalty, percentage that costs none, factor and ε', the probability.
+PUBLISHED = {
+    ("suppression", 0, 0.04, 0.1): ("Figure 6.3", 1.0),
+    ("k-anonymity", 5, 0.5, 2.0): ("Figure 6.4", 0.4),
+}
+
+
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    """Pair the numbers in the text with those here; the figures themselves print none."""
+    for row in rows:
+        key = (row["penalty"], row["tolerated"], row["penalty_factor"], row["epsilon_node"])
+        if row["method"] == AS_PUBLISHED and key in PUBLISHED:
+            item, number = PUBLISHED[key]
+            what = f"good node, p = {row['penalty_factor']:g}, ε' = {row['epsilon_node']:g}"
+            yield {"item": item, "what": what, "paper": number, "here": row["good"]}
+
+
+def notes(seeds: int) -> list[str]:
     samples = f"{seeds} {'sample' if seeds == 1 else 'samples'}"
     return [
         "What is printed of δ and of the least k was computed apart, in seven digits; the thesis prints none. δ of "
         "Li et al. is an upper bound, which the exact one is not above.",
-        f"UCI Adult, {rows:,} rows, k = {K}, β = {float(BETA):g}, ε of the sampling is "
-        f"{EPSILON_SAMPLING}. The four quasi-identifiers, {', '.join(QUASI_IDENTIFIERS)}, make {nodes} "
+        f"UCI Adult, 32,561 rows, k = {K}, β = {float(BETA):g}, ε of the sampling is "
+        f"{EPSILON_SAMPLING}. The four quasi-identifiers, {', '.join(QUASI_IDENTIFIERS)}, make 108 "
         "nodes, as those of the thesis do, which it does not name.",
         f"A good node loses less than {probabilities.MAX_LOSS:g} in Prec and suppresses less than "
         f"{100 * probabilities.MAX_SUPPRESSED:g} % of the rows: of a sample those in classes of fewer than k; of the "
@@ -267,14 +263,6 @@ def notes(rows: int, nodes: int, seeds: int) -> list[str]:
         f"{adult.TARGET} beside the labels; k-anonymity promises no differential privacy.",
     ]
 
-
-REPRODUCTION = Reproduction(
-    name="epsilon-safe",
-    source="Mazzone 2019",
-    check=lambda folder: adult.refuse_folder(folder, NINE_QUASI_IDENTIFIERS),
-    run=run,
-    seeds=range(10),
-)
 
 SHADES = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08306b")  # by ε', ascending
 COLOURS = ("#9ecae1", "#2ca02c", "#3182bd", "#08306b", "#d62728")  # by method: private by weight, then on the sample
@@ -371,3 +359,14 @@ def _kept(altair: Any, rows: Sequence[Row]) -> Any:
         )
         .properties(title=NINE, width=WIDTH, height=HEIGHT)
     )
+
+
+REPRODUCTION = Reproduction(
+    name="epsilon-safe",
+    source="Mazzone 2019",
+    seeds=range(10),
+    prepare=prepare,
+    parts=parts,
+    results=results,
+    files=adult.needed(NINE_QUASI_IDENTIFIERS),
+)

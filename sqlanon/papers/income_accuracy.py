@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,11 @@ from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
-from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
 from sqlanon.papers.charts import between_limits, colours, dashes_of_sources
+from sqlanon.papers.experiments import Part, Reproduction, parts_of
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -121,26 +123,17 @@ SHOWN = {
 }
 
 
-def run(session: Session, folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
+def prepare(session: Session, folder: Path) -> None:
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(RAW_TRAINING)
     session.connection.from_arrow(adult.test_rows(folder, adult.COLUMNS)).create(RAW_TEST)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
-    rows: list[Row] = []
+
+
+def parts(seeds: Sequence[int]) -> Iterator[Part]:
     for design in DESIGNS:
-        announce(f'columns "{design.name}", {BASELINE}')
-        rows.extend(bounds(session, design, seeds))
-        for (k, percent), loss in itertools.product(PUBLISHED, LOSSES):
-            contender = Contender(design, k, percent, loss)
-            announce(str(contender))
-            rows.append(measured(session, contender, seeds))
-    return Reproduced(
-        title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*findings(rows)],
-        notes=notes(len(seeds)),
-        chart=drawn(rows),
-    )
+        yield Part(f'columns "{design.name}", {BASELINE}', partial(bounds, design=design, seeds=seeds))
+        of_design = (Contender(design, *each, loss) for each, loss in itertools.product(PUBLISHED, LOSSES))
+        yield from parts_of(of_design, measured, seeds)
 
 
 def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[Row]:
@@ -152,13 +145,13 @@ def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[R
     yield _row(columns=design.name, loss=LOWER_BOUND, **dict.fromkeys(MODELS, found.la))
 
 
-def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Row:
+def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
     release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True)
     report = release.report
     assert report.rows is not None
     tested = at_node(contender.design.predictors, release.node)
     found = classification(session, RELEASED, tested, target=adult.TARGET, models=MODELS, seeds=seeds)
-    return _row(
+    yield _row(
         columns=contender.design.name,
         loss=contender.loss,
         k=contender.k,
@@ -230,14 +223,6 @@ def notes(seeds: int) -> list[str]:
     ]
 
 
-REPRODUCTION = Reproduction(
-    name="thesis-accuracy",
-    source="Mazzone 2019",
-    check=lambda folder: adult.refuse_folder(folder, THESIS.quasi_identifiers, NEEDED),
-    run=run,
-    seeds=range(10),
-)
-
 COLOURS = ("#d62728", "#ff9f43", "#08306b")  # by loss
 
 SOURCES = {"logistic": "here", "thesis": "in the thesis"}
@@ -287,3 +272,36 @@ def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Seq
         color=colours("loss", LOSSES, COLOURS),
         strokeDash=dashes_of_sources(),
     )
+
+
+def results(rows: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
+    printed = [
+        {
+            "item": "Table 6.1" if row["loss"] in LOSSES else "Section 6.1.2",
+            "what": f"{row['loss']}, k = {row['k']}, {row['suppression_limit']:.0%}" if row["k"] else row["loss"],
+            "paper": row["thesis"],
+            "here": row["logistic"],
+        }
+        for row in rows
+        if row["columns"] == THESIS.name and row["thesis"] is not None
+    ]
+    return Reproduced(
+        title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",
+        rows=rows,
+        shown=SHOWN,
+        findings=[*findings(rows)],
+        notes=notes(len(seeds)),
+        chart=drawn(rows),
+        printed=printed,
+    )
+
+
+REPRODUCTION = Reproduction(
+    name="thesis-accuracy",
+    source="Mazzone 2019",
+    seeds=range(10),
+    prepare=prepare,
+    parts=parts,
+    results=results,
+    files=adult.needed(THESIS.quasi_identifiers, NEEDED),
+)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.answers import query_errors, stroke_queries
-from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded, spelled
+from sqlanon.evaluation.results import Reproduced, Row, required_altair, spelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA, Histogram
 from sqlanon.model.policy.policy import Policy
@@ -22,7 +19,7 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers import Announce, Reproduction
+from sqlanon.papers.experiments import Reproduction, averaged, parts_of
 from sqlanon.papers.methods import IPAAsPublished
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
@@ -72,7 +69,7 @@ PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
 }
 
 QUERIES = ("q1", "q2", "q3", "q4")
-MEASURES = ("information_loss", "ncp", "total_variation", "rate", *QUERIES)
+SETTINGS = ("method", "epsilon")
 
 SHOWN = {
     "method": "method",
@@ -111,24 +108,6 @@ def contenders() -> Iterator[Contender]:
     yield Contender(HISTOGRAM, _policy(method=Histogram(budget=Budget(EPSILON))), EPSILON)
 
 
-def run(session: Session, _folder: Path, seeds: Sequence[int], announce: Announce) -> Reproduced:
-    announce(f"inventing {ROW_COUNT:,} patients")
-    invent(session, ROW_COUNT)
-    rows: list[Row] = []
-    for contender in contenders():
-        announce(str(contender))
-        wanted = seeds if contender.policy.method.draws else seeds[:1]
-        rows.append(mean_row([measured(session, contender, seed) for seed in wanted]))
-    return Reproduced(
-        title="IPA on invented patients, after Lee and Chung 2020",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*findings(rows)],
-        notes=notes(len(seeds)),
-        chart=drawn(rows),
-    )
-
-
 def invent(session: Session, row_count: int) -> None:
     """Make the table, and its public taxonomies."""
     engine = session._engine
@@ -160,8 +139,8 @@ def invent(session: Session, row_count: int) -> None:
     session.taxonomies.load_all(taxonomies)
 
 
-def measured(session: Session, contender: Contender, seed: int) -> Row:
-    source = SeededSource(seed) if contender.policy.method.draws else None
+def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
+    source = SeededSource(seeds[0]) if contender.policy.method.draws else None
     release = session.anonymize(SOURCE, contender.policy, RELEASED, replace=True, random_source=source)
     report, engine = release.report, session._engine
     original, shown = (session._opened.resolve(name).relation for name in (SOURCE, RELEASED))
@@ -173,7 +152,7 @@ def measured(session: Session, contender: Contender, seed: int) -> Row:
     else:
         assert report.rows is not None
         released_rows = report.rows.released
-    return {
+    yield {
         "method": contender.method,
         "epsilon": contender.epsilon,
         "node": " ".join(map(str, release.node.values())),
@@ -185,17 +164,6 @@ def measured(session: Session, contender: Contender, seed: int) -> Row:
         "paper_loss": PUBLISHED_LOSS.get(contender.method) if contender.epsilon in (None, EPSILON) else None,
         **{name: row["mean_relative_error"] for name, row in zip(QUERIES, errors, strict=True)},
     }
-
-
-def mean_row(releases: Sequence[Row]) -> Row:
-    """Average a contender's releases, with their most frequent node."""
-    first, nodes = releases[0], Counter(row["node"] for row in releases)
-    means: dict[str, float | None] = {}
-    for name in MEASURES:
-        found = [row[name] for row in releases if row[name] is not None]
-        means[name] = fmean(found) if found else None
-    released_rows = round(fmean(row["released_rows"] for row in releases))
-    return rounded({**first, **means, "node": nodes.most_common(1)[0][0], "released_rows": released_rows})
 
 
 def _policy(**settings: Any) -> Policy:
@@ -290,10 +258,41 @@ def _named(row: Row) -> str:
     return row["method"] if row["epsilon"] is None else f"{row['method']}, ε = {row['epsilon']}"
 
 
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    for row in rows:
+        if row["paper_loss"] is not None:
+            yield {
+                "item": "Figure 6: IL",
+                "what": row["method"],
+                "paper": row["paper_loss"],
+                "here": row["information_loss"],
+            }
+    for place, name in enumerate(QUERIES):
+        for row in rows:
+            if row["method"] in PUBLISHED_ERRORS:
+                paper = PUBLISHED_ERRORS[row["method"]][place]
+                item = f"Table {9 + place}: error of {name.upper()}"
+                yield {"item": item, "what": row["method"], "paper": paper, "here": row[name]}
+
+
+def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
+    rows = averaged(measures, by=SETTINGS)
+    return Reproduced(
+        title="IPA on invented patients, after Lee and Chung 2020",
+        rows=rows,
+        shown=SHOWN,
+        findings=[*findings(rows)],
+        notes=notes(len(seeds)),
+        chart=drawn(rows),
+        printed=[*printed(rows)],
+    )
+
+
 REPRODUCTION = Reproduction(
     name="ipa",
     source="Lee and Chung 2020",
-    check=None,
-    run=run,
     seeds=range(3),
+    prepare=lambda session, _folder: invent(session, ROW_COUNT),
+    parts=lambda seeds: parts_of(contenders(), measured, seeds),
+    results=results,
 )

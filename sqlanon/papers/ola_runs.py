@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,8 +14,9 @@ from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
-from sqlanon.papers import Announce, Reproduction, adult
+from sqlanon.papers import adult
 from sqlanon.papers.charts import dashes_of_sources
+from sqlanon.papers.experiments import Part, Reproduction
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
@@ -52,6 +54,9 @@ CHECKED: Mapping[tuple[int, int], int] = {
 
 # Inverse OLA's largest Prec and the percentage of rows that may be suppressed: section 6.1.3.
 BOUNDS = tuple(itertools.product((0.2, 0.5, 0.8), (0, 10, 50)))
+
+# Table 6.2: the largest k, of demographics and three procedures of MIMIC-III.
+PUBLISHED_K = dict(zip(BOUNDS, (1, 1, 1, 1, 8, 228, 313, 1009, 7003), strict=True))
 
 DEMOGRAPHICS = ("age", "marital_status", "relationship", "race", "sex", "native_country")
 
@@ -102,30 +107,25 @@ SHOWN = {
 }
 
 
-def run(session: Session, folder: Path, _seeds: Sequence[int], announce: Announce) -> Reproduced:
+def prepare(session: Session, folder: Path) -> None:
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(SOURCE)
     session.taxonomies.load_all(adult.taxonomies(folder, THESIS.quasi_identifiers))
-    rows: list[Row] = []
+
+
+def parts(_seeds: Sequence[int]) -> Iterator[Part]:
     for (k, percent), loss in itertools.product(CHECKED, LOSSES):
-        announce(f"OLA, {loss}, k = {k}, up to {percent} % suppressed")
-        rows.append(optimum(session, k, percent, loss))
+        yield Part(
+            f"OLA, {loss}, k = {k}, up to {percent} % suppressed",
+            partial(optimum, k=k, percent=percent, loss=loss),
+        )
     for max_loss, percent in BOUNDS:
-        announce(f"Inverse OLA, Prec up to {max_loss}, up to {percent} % suppressed")
-        rows.append(largest_k(session, max_loss, percent))
-        rows.extend(concealing(session, max_loss, percent))
-    return Reproduced(
-        title="OLA, Inverse OLA and m-concealing on UCI Adult, after Mazzone 2019, sections 6.1 and 6.3",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*findings(rows)],
-        notes=NOTES,
-        chart=drawn(rows),
-        parts="part",
-    )
+        setting = f"Prec up to {max_loss}, up to {percent} % suppressed"
+        for what, measure in (("nine quasi-identifiers", largest_k), ("demographics", concealing)):
+            yield Part(f"Inverse OLA, {what}, {setting}", partial(measure, max_loss=max_loss, percent=percent))
 
 
-def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
-    """Find the node of least loss, as a row: by OLA for Prec, and by optimal search for other losses.
+def optimum(session: Session, k: int, percent: int, loss: str) -> Iterator[Row]:
+    """Yield the node of least loss: by OLA for Prec, and by optimal search for other losses.
 
     The nodes that OLA checks do not depend on the loss, and optimal search checks fewer.
     """
@@ -139,7 +139,7 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
         search=search,
     )
     report = session.anonymize(SOURCE, policy, RELEASED, replace=True).report
-    return _row(
+    yield _row(
         part=OLA,
         loss=loss,
         k=k,
@@ -154,9 +154,9 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Row:
     )
 
 
-def largest_k(session: Session, max_loss: float, percent: int) -> Row:
+def largest_k(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
     release = _inverse(session, THESIS.quasi_identifiers, (), max_loss, percent)
-    return _of_inverse(INVERSE, release, max_loss, percent)
+    yield {**_of_inverse(INVERSE, release, max_loss, percent), "thesis": PUBLISHED_K[max_loss, percent]}
 
 
 def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
@@ -322,10 +322,43 @@ def _percent(row: Row) -> str:
     return f"{100 * row['suppression_limit']:g} %"
 
 
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    for row in rows:
+        suppressed = _percent(row)
+        if row["thesis_checked"] is not None:
+            item, what, numbers = "Table 6.9", f"k = {row['k']}, {suppressed}", (row["thesis_checked"], row["checked"])
+        elif row["thesis"] is None:
+            continue
+        elif row["part"] == INVERSE:
+            item, what = "Table 6.2: k", f"Prec ≤ {row['max_loss']:g}, {suppressed}"
+            numbers = (row["thesis"], row["attained_k"])
+        else:
+            item = "Tables 6.4 to 6.7: 1/m"
+            what = f"{row['model']}, Prec ≤ {row['max_loss']:g}, {suppressed}"
+            numbers = (row["thesis"], row["one_over_m"])
+        yield {"item": item, "what": what, "paper": numbers[0], "here": numbers[1]}
+
+
+def results(rows: Sequence[Row], _seeds: Sequence[int]) -> Reproduced:
+    return Reproduced(
+        title="OLA, Inverse OLA and m-concealing on UCI Adult, after Mazzone 2019, sections 6.1 and 6.3",
+        rows=rows,
+        shown=SHOWN,
+        findings=[*findings(rows)],
+        notes=NOTES,
+        chart=drawn(rows),
+        parts="part",
+        printed=[*printed(rows)],
+    )
+
+
 REPRODUCTION = Reproduction(
     name="ola",
     source="Mazzone 2019",
-    check=lambda folder: adult.refuse_folder(folder, THESIS.quasi_identifiers),
-    run=run,
     seeds=range(1),
+    prepare=prepare,
+    parts=parts,
+    results=results,
+    files=adult.needed(THESIS.quasi_identifiers),
+    draws=False,
 )

@@ -9,7 +9,7 @@ from typer import Argument, BadParameter, Option
 
 from sqlanon.cli import options as opt
 from sqlanon.cli.command import command, reading
-from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.output import show, watched_steps, write_json
 from sqlanon.papers import NAMES, reproduction
 
 
@@ -36,12 +36,19 @@ def reproduce(
     ] = None,
     count: Annotated[
         int | None,
-        Option("--seeds", metavar="N", min=1, help="The number of seeds that a mean is taken over (10; 3 for ipa)."),
+        Option(
+            "--seeds",
+            metavar="N",
+            min=1,
+            help="The number of seeds that a mean is taken over.",
+        ),
     ] = None,
     replace: opt.ReplaceFile = False,
     as_json: opt.Json = False,
 ) -> None:
     """Reproduce an experiment of a paper on public data, and write its table and chart.
+
+    Finished parts are kept in DIR: after an interruption, the same command goes on from there.
 
     All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen also
     hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test. NAME and --out are required unless
@@ -50,6 +57,7 @@ def reproduce(
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """
     from sqlanon.evaluation.results import refuse_targets, write_files
+    from sqlanon.papers.experiments import KeptParts, unwatched
     from sqlanon.report.document import Document, paragraph
 
     if listed:
@@ -63,13 +71,16 @@ def reproduce(
     seeds = experiment.seeds_from(first, count)
     folder = experiment.folder(data)
     refuse_targets(out, name, replace=replace)
+    kept = KeptParts(out / f"{name}.parts.json", experiment.facts(folder, seeds))
+    kept.resume(replace=replace)
     with reading(None) as session:
-        found = experiment.run(session, folder, seeds, lambda step: None if as_json else say(step))
+        found = experiment.run(session, folder, seeds, kept, unwatched if as_json else watched_steps)
     files = write_files(out, name, found, replace=replace)
+    kept.drop()
     paths = [str(path) for path in files.values()]
     if as_json:
         seeded = {"seed": seeds.start, "seeds": len(seeds)}
-        results = {"findings": found.findings, "rows": found.rows, "files": paths}
+        results = {"findings": found.findings, "rows": found.rows, "printed": [*found.printed], "files": paths}
         write_json({"name": name, "source": experiment.source, **seeded, **results})
     else:
         sentences = (*found.findings, *(f"Written: {path}" for path in paths))

@@ -10,9 +10,8 @@ import sqlanon as sa
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import diffgen_experiment as diffgen
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
-from sqlanon.papers.diffgen_experiment import Contender, Outcome
 from tests.conftest import data_folder
-from tests.reproductions import reproduced_twice, run, write_adult
+from tests.reproductions import reproduced_twice, write_adult
 
 SETTINGS = {
     "EPSILONS": ("0.1", "1"),
@@ -49,35 +48,12 @@ def test_files_repeat_themselves(tmp_path: Path) -> None:
     assert (found.document["seed"], found.document["seeds"]) == (0, 2)
 
 
-def test_several_seeds_of_what_is_made_once(tmp_path: Path) -> None:
-    refused = run("h-ceiling", "--data", tmp_path, "--out", tmp_path / "out", "--seeds", "2").exception
-    assert isinstance(refused, sa.PolicyError)
-    assert "once" in str(refused)
-
-
-def test_a_row_is_a_mean() -> None:
-    outcomes = [Outcome({"tree": 0.5, "logistic": 0.7}, 10), Outcome({"tree": 0.7, "logistic": 0.7}, 21)]
-    row = diffgen.row_of(Contender("any", epsilon="0.5", specializations=3), outcomes)
-    assert row == {
-        "method": "any",
-        "epsilon": 0.5,
-        "specializations": 3,
-        "tree": 0.6,
-        "tree_sd": pytest.approx(0.02**0.5),
-        "logistic": 0.7,
-        "logistic_sd": 0,
-        "combinations": 16,
-    }
-    one = diffgen.row_of(Contender("any"), [Outcome({"tree": 0.5, "logistic": 0.7})])
-    assert [one[name] for name in ("epsilon", "tree_sd", "logistic_sd", "combinations")] == [None] * 4
-
-
 @pytest.fixture(scope="module")
 def reproduced() -> Reproduced:
     """Three seeds, where the figures of the README are means of ten."""
     folder = data_folder("adult_uci")
     with mock.patch.multiple(diffgen, **SETTINGS), sa.connect(":memory:") as session:
-        return diffgen.run(session, folder, range(3), lambda _: None)
+        return diffgen.REPRODUCTION.run(session, folder, range(3))
 
 
 @pytest.mark.adult

@@ -59,7 +59,7 @@ class TestNodes:
     )
 
     def test_what_is_good(self) -> None:
-        assert self.nodes.good == {(1,)}
+        assert self.nodes.good == ["1"]
         found = self.nodes.figures(np.array([0.5, 0.25, 0.25]))
         assert found == {"good": 0.25, "precision": 0.35, "suppressed": 0.035}
 
@@ -95,7 +95,7 @@ def rows() -> list[Row]:
 @pytest.fixture(scope="module")
 def found() -> Reproduced:
     with sa.connect(":memory:") as session:
-        return epsilon_safe.run(session, data_folder("adult_uci"), [0, 1], lambda _: None)
+        return epsilon_safe.REPRODUCTION.run(session, data_folder("adult_uci"), [0, 1])
 
 
 @pytest.mark.adult

@@ -20,12 +20,8 @@ __all__ = ["data", "fewer", "out"]
 @pytest.fixture(scope="module")
 def reproduced() -> h_ceiling.Reproduced:
     """The releases for k = 5 and h = 0.3: all would take minutes, and what they need is in test_h_ceiling.py."""
-    folder = data_folder("adult_uci")
-    methods: list[str] = []
     with mock.patch.multiple(h_ceiling, CLASS_SIZES=(5,), CEILINGS=(0.3,)), sa.connect(":memory:") as session:
-        found = h_ceiling.run(session, folder, [20], methods.append)
-    assert len(methods) == len(found.rows)
-    return found
+        return h_ceiling.REPRODUCTION.run(session, data_folder("adult_uci"), [20])
 
 
 @pytest.mark.adult

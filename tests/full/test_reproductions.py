@@ -11,7 +11,7 @@ import sqlanon as sa
 from sqlanon import papers
 from sqlanon.evaluation import CountQuery
 from sqlanon.evaluation import results as files
-from sqlanon.papers import adult
+from sqlanon.papers import adult, experiments
 from sqlanon.papers import ceiling_experiment as h_ceiling
 from sqlanon.papers import income_accuracy as thesis_accuracy
 from sqlanon.papers import ola_runs as ola
@@ -39,7 +39,7 @@ def out(tmp_path: Path) -> Path:
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """One release of each kind, and queries for one value."""
     queries = [CountQuery(column=name, where={h_ceiling.SENSITIVE: "Sales"}) for name in h_ceiling.QUASI_IDENTIFIERS]
-    monkeypatch.setattr(h_ceiling, "queries", lambda _: queries)
+    monkeypatch.setattr(h_ceiling, "queries", lambda _session: queries)
     monkeypatch.setattr(h_ceiling, "CLASS_SIZES", (5,))
     monkeypatch.setattr(h_ceiling, "CEILINGS", (0.3,))
 
@@ -84,13 +84,6 @@ class TestRows:
         assert 0 < len(expected) < 400
         for rows in adult.known_rows(data, ["age"]):
             assert rows.to_pydict() == {"age": expected}
-
-    def test_all_files_that_are_missing_are_named(self, data: Path) -> None:
-        with pytest.raises(sa.PolicyError) as refused:
-            adult.refuse_folder(data.parent, [], files=[adult.TRAINING, adult.TEST])
-        assert "hierarchies" not in str(refused.value)
-        assert len(refused.value.problems) == 2
-        adult.refuse_folder(data, ["race"])
 
     def test_a_row_of_something_else_is_refused(self, data: Path) -> None:
         (data / "adult.test").write_text((data / "adult.data").read_text() + f"{NOT_SAID}, 2\n")
@@ -161,9 +154,9 @@ class TestFiles:
         """Nothing is released: that takes a minute, and is in tests/deep."""
         errors = {f"query_error_{name}": 0.5 for name in h_ceiling.QUASI_IDENTIFIERS}
 
-        def measured(_: sa.Session, __: Any, contender: h_ceiling.Contender, *___: Any) -> dict[str, Any]:
+        def measured(_: sa.Session, contender: h_ceiling.Contender, _seeds: Sequence[int]) -> list[dict[str, Any]]:
             of = {"method": contender.method, "catalog": contender.catalog, "k": contender.k, "h": contender.h}
-            return {**dict.fromkeys(h_ceiling.SHOWN, 1), **errors, **of}
+            return [{**dict.fromkeys(h_ceiling.SHOWN, 1), **errors, **of}]
 
         monkeypatch.setattr(h_ceiling, "measured", measured)
 
@@ -171,7 +164,7 @@ class TestFiles:
         check_files(data, out)
 
     def test_nothing_is_half_written(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The last file fails; what was there stays."""
+        """The last file fails; what was there stays, and the parts, from which the next run makes all files."""
 
         def failing(*_: object) -> Any:
             class Chart:
@@ -180,16 +173,17 @@ class TestFiles:
 
             return Chart()
 
-        monkeypatch.setattr(h_ceiling, "drawn", failing)
-        for there in (False, True):
-            if there:
-                out.mkdir()
-                (out / "mine.txt").write_text("mine")
+        out.mkdir()
+        (out / "mine.txt").write_text("mine")
+        with monkeypatch.context() as patched:
+            patched.setattr(experiments, "with_printed", failing)
             done = run("h-ceiling", "--data", data, "--out", out)
-            assert isinstance(done.exception, sa.EngineError)
-            assert "the disk is full" in str(done.exception)
-            assert out.exists() == there
-        assert [path.name for path in out.rglob("*")] == ["mine.txt"]
+        assert isinstance(done.exception, sa.EngineError)
+        assert "the disk is full" in str(done.exception)
+        assert sorted(path.name for path in out.rglob("*")) == ["h-ceiling.parts.json", "mine.txt"]
+        monkeypatch.setattr(h_ceiling, "measured", None)
+        assert run("h-ceiling", "--data", data, "--out", out).exit_code == 0
+        assert len(list(out.rglob("*"))) == 4
 
     def test_without_altair(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def missing() -> Any:

@@ -1,0 +1,221 @@
+"""Experiments in parts: finished parts are kept in a file, so that a run that was stopped goes on from there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from statistics import fmean, mode, stdev
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from sqlanon.errors import PolicyError
+from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.papers.charts import with_printed
+from sqlanon.publish.files import cannot_be_written, staged_file
+from sqlanon.publish.provenance import code_sha256
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+    from sqlanon.model.policy.policy import Policy
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an experiment releases and measures in one step."""
+
+    name: str  # in words, unique in the experiment
+    measure: Callable[[Session], Iterable[Row]]  # rows that JSON can hold
+
+
+Watch = Callable[[Sequence[Part], int], Generator[Part]]  # yields the parts that are left, of a number in all
+
+
+def unwatched(left: Sequence[Part], _count: int) -> Generator[Part]:
+    yield from left
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """An experiment of a paper."""
+
+    name: str
+    source: str  # the paper
+    seeds: range  # by default; figures are means over seeds
+    prepare: Callable[[Session, Path], None]  # makes the tables, from the data of a folder
+    parts: Callable[[Sequence[int]], Iterable[Part]]  # by seeds
+    results: Callable[[Sequence[Row], Sequence[int]], Reproduced]  # of the rows of all parts, in order, and the seeds
+    files: Sequence[str] = ()  # of a folder of data; empty if the experiment invents its table
+    draws: bool = True  # whether its numbers depend on the seeds
+
+    def folder(self, data: Path | None) -> Path:
+        """Return the checked folder of its data, or the working folder if it needs none."""
+        if data is None:
+            if self.files:
+                raise PolicyError(f"{self.name} reads data: give its folder, --data")
+            return Path()
+        if not self.files:
+            raise PolicyError(f"{self.name} invents its table: leave out --data")
+        missing = [f"the file {data / name} does not exist" for name in self.files if not (data / name).is_file()]
+        if missing:
+            raise PolicyError(
+                f"{data} lacks the data of UCI Adult: files of the UCI Machine Learning Repository, or the hierarchies "
+                "beside them, one ARX hierarchy per column:",
+                missing,
+            )
+        return data
+
+    def seeds_from(self, first: int | None, count: int | None) -> range:
+        """Return ``count`` seeds from ``first`` on, each by default its own."""
+        if not self.draws and count not in (None, 1):
+            raise PolicyError(f"{self.name} draws nothing, and has the same table for each seed: leave out --seeds")
+        start = self.seeds.start if first is None else first
+        return range(start, start + (len(self.seeds) if count is None else count))
+
+    def facts(self, folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
+        """Return all that its numbers depend on."""
+        return {
+            "experiment": self.name,
+            "seeds": [*seeds],
+            "parts": [part.name for part in self.parts(seeds)],
+            "data": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in self.files},
+            "code": code_sha256(),
+            "duckdb": version("duckdb"),
+        }
+
+    def run(
+        self,
+        session: Session,
+        folder: Path,
+        seeds: Sequence[int],
+        kept: KeptParts | None = None,
+        watch: Watch = unwatched,
+    ) -> Reproduced:
+        """Measure the parts that are not kept yet, and return the results of all."""
+        parts = [*self.parts(seeds)]
+        kept = KeptParts() if kept is None else kept
+        left = [part for part in parts if part.name not in kept.found]
+        try:
+            if left:
+                self.prepare(session, folder)
+            with closing(watch(left, len(parts))) as watched:
+                for part in watched:
+                    kept.keep(part.name, part.measure(session))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(kept.interrupted(len(parts))) from None
+        found = self.results([row for part in parts for row in kept.found[part.name]], seeds)
+        return replace(found, chart=with_printed(found.chart, found.printed))
+
+
+class KeptParts:
+    """The rows of finished parts, in a file if a path is given."""
+
+    def __init__(self, path: Path | None = None, facts: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        self.facts = facts
+        self.found: dict[str, list[Row]] = {}
+
+    def resume(self, *, replace: bool) -> None:
+        """Read the file if there is one; refuse parts of another run, or leave them to be replaced."""
+        assert self.path is not None
+        try:
+            document = json.loads(self.path.read_text(encoding="utf-8"))
+            facts, found = document["facts"], document["found"]
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, LookupError, TypeError):
+            facts = found = {}
+        differing = [name for name, fact in (self.facts or {}).items() if facts.get(name) != fact]
+        if not differing:
+            self.found = found
+        elif not replace:
+            raise PolicyError(
+                f"{self.path} has parts of another run: give what it was given, another folder, or --replace to start "
+                "anew:",
+                [f"{name}: differs" for name in differing],
+            )
+
+    def keep(self, name: str, rows: Iterable[Row]) -> None:
+        """Add the rows of a part, and write the file in one step."""
+        self.found[name] = json.loads(json.dumps([*rows]))  # the same rows whether they are kept or read
+        if self.path is None:
+            return
+        with cannot_be_written(self.path, "target"):
+            self.path.parent.mkdir(exist_ok=True)
+        with staged_file(self.path, replace=True) as staged, cannot_be_written(self.path, "target"):
+            staged.write_text(json.dumps({"facts": self.facts, "found": self.found}), encoding="utf-8")
+
+    def drop(self) -> None:
+        """Remove the file, whose rows are in the results."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def interrupted(self, count: int) -> str:
+        if self.path is None or not self.found:
+            return "interrupted; no part was finished"
+        return (
+            f"interrupted; {len(self.found)} of {count} parts are finished, and kept in {self.path}: the same command "
+            "goes on from there"
+        )
+
+
+Contender = TypeVar("Contender", bound="Releasing")
+
+
+class Releasing(Protocol):
+    """Releases to make; its text names them."""
+
+    @property
+    def policy(self) -> Policy: ...
+
+
+def parts_of(
+    contenders: Iterable[Contender],
+    measured: Callable[[Session, Contender, Sequence[int]], Iterable[Row]],
+    seeds: Sequence[int],
+) -> Iterator[Part]:
+    """Yield a part per contender and seed, but one part for all seeds if its method draws nothing."""
+    for contender in contenders:
+        if contender.policy.method.draws:
+            for seed in seeds:
+                yield Part(f"{contender}, seed {seed}", _measuring(measured, contender, [seed]))
+        else:
+            yield Part(str(contender), _measuring(measured, contender, seeds))
+
+
+def _measuring(
+    measured: Callable[[Session, Contender, Sequence[int]], Iterable[Row]], contender: Contender, seeds: Sequence[int]
+) -> Callable[[Session], Iterable[Row]]:
+    return lambda session: measured(session, contender, seeds)
+
+
+def averaged(rows: Iterable[Row], by: Collection[str], spread: Collection[str] = ()) -> list[Row]:
+    """Average figures over rows of equal settings, in the order of the first of these rows.
+
+    Whole numbers become the nearest one to their mean, texts the most frequent one, and a missing figure is left out.
+    For a figure of ``spread``, a column ``_sd`` has the sample's standard deviation, None of a single row.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in by), []).append(row)
+    found = []
+    for group in groups.values():
+        mean: dict[str, Any] = {}
+        for name, first in group[0].items():
+            known = [row[name] for row in group if row[name] is not None]
+            mean[name] = first if name in by else _middle(known)
+            if name in spread:
+                mean[f"{name}_sd"] = stdev(known) if len(known) > 1 else None
+        found.append(rounded(mean))
+    return found
+
+
+def _middle(known: Sequence[Any]) -> Any:
+    if not known:
+        return None
+    if isinstance(known[0], str):
+        return mode(known)
+    return round(fmean(known)) if all(isinstance(each, int) for each in known) else fmean(known)

@@ -96,7 +96,7 @@ FROM (
     SEMI JOIN :kept AS anon_kept ON anon_kept.anon_class = anon_listed.anon_class
     INNER JOIN :labels AS anon_labels
         ON anon_labels.position = anon_listed.position
-        AND anon_labels.depth = anon_listed.depth
+        AND anon_labels.depth IS NOT DISTINCT FROM anon_listed.depth
         AND anon_labels.label IS NOT DISTINCT FROM anon_listed.label
     GROUP BY anon_listed.anon_class
 ) AS anon_of_levels

@@ -89,6 +89,7 @@ class ClassesRecord(Part):
     labels: dict[str, tuple[tuple[Level | None, str | None], ...]]  # with levels; masked rows have no level
     # For each class its number of rows, and by quasi-identifier the place of its label in ``labels``, from 0.
     classes: tuple[tuple[StrictInt, ...], ...]
+    ordered: tuple[str, ...] = ()  # quasi-identifiers with intervals of values, which no taxonomy has
 
     @model_validator(mode="after")
     def _check_classes(self) -> ClassesRecord:
@@ -109,16 +110,18 @@ class ClassesRecord(Part):
         yield from _levels_of(self.labels)
 
     def of(self, names: Collection[str]) -> CutRecord:
-        """Return the labels of some quasi-identifiers, without the mask."""
+        """Return the labels of some quasi-identifiers, without the mask and without intervals."""
         return CutRecord(
             labels={
                 name: tuple((level, label) for level, label in labels if level is not None and label is not None)
                 for name, labels in _only(self.labels, names).items()
+                if name not in self.ordered
             }
         )
 
     def spelled_like(self, names: Sequence[str]) -> ClassesRecord:
-        return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes)
+        ordered = {"ordered": respelled(self.ordered, names)} if self.ordered else {}
+        return ClassesRecord(labels=respelled(self.labels, names), classes=self.classes, **ordered)
 
     def joined(self, others: Iterable[ClassesRecord]) -> ClassesRecord:
         """Merge the classes of several parts of a release with the same labels."""

@@ -236,10 +236,11 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     names = policy.quasi_identifiers
     listed = [*unlisted_classes(engine, relation, record.labels)] if isinstance(record.labels, ClassesRecord) else []
     labels = record.labels
+    ordered = labels.ordered if isinstance(labels, ClassesRecord) else ()  # whose intervals the classes list
     if labels is not None:
         labels = labels.of(stored_taxonomies.unchanged(engine, names, record.taxonomy_sha256))
     items = labels.items if isinstance(labels, CutRecord) else ()
-    compared = {*items} if labels is None else {*labels.columns, *items}
+    compared = {*items, *ordered} if labels is None else {*labels.columns, *items, *ordered}
     unknown = ", ".join(f'"{name}"' for name in names if name not in compared)
     notes = [
         f"the labels of {unknown} are not compared with their taxonomies: those of the release are not loaded here"

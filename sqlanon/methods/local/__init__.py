@@ -1,3 +1,6 @@
-"""The run of local recoding, by name in policies."""
+"""The runs of local recoding and of Mondrian, by name in policies."""
 
-RUNS = {"local-recoding": "sqlanon.methods.local.local_run:LocalRun"}
+RUNS = {
+    "local-recoding": "sqlanon.methods.local.local_run:LocalRun",
+    "mondrian": "sqlanon.methods.local.mondrian_run:MondrianRun",
+}

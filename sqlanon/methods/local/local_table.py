@@ -10,9 +10,8 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import Compute
 from sqlanon.model.criteria import CLASS_SIZE, Bound
 from sqlanon.model.lattice import Levels, Table
-from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import NCP
+from sqlanon.model.quality import LM, NCP
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.class_measures import class_relation, within
 from sqlanon.queries.encoding import ROW_COUNT, WEIGHT, Encoding
@@ -45,7 +44,7 @@ class LocalTable:
         encoding = (source if looks_at_cells else source.without_values()).encoding
         encoding = replace(encoding, spec=replace(encoding.spec, row_weight=None))
         bounds = encoding.criteria.class_bounds
-        shares = LocalRecoding.of(source.bound.policy).shares(source.bound.policy)
+        shares = shares_of(source.bound.policy)
         losses = zip(level_losses(source), (share * len(shares) * UNITS for share in shares), strict=True)
         self.engine, self.source = engine, source
         self.policy, self.lattice = source.bound.policy, source.bound.lattice
@@ -122,8 +121,14 @@ def key_roles(encoding: Encoding) -> dict[str, Role]:
     return {"keys": keys, "bits": bits, "masks": values("anon_masks", ("position", "depth", *bits), rows)}
 
 
+def shares_of(policy: Policy) -> tuple[float, ...]:
+    """Return the weight of each quasi-identifier in the loss, as a share of 1."""
+    weights = getattr(policy.method, "importance", {}) or getattr(policy.quality, "weights", {})
+    return LM(weights=weights).shares(policy.quasi_identifiers)
+
+
 def loss_roles(policy: Policy) -> dict[str, Role]:
-    shares = enumerate(LocalRecoding.of(policy).shares(policy))
+    shares = enumerate(shares_of(policy))
     weighed = values("anon_shares", ("position", "share"), ([number(place), double(share)] for place, share in shares))
     return {"loss": column("ncp" if isinstance(policy.quality, NCP) else "lm"), "shares": weighed, "units": UNITS}
 

@@ -220,8 +220,3 @@ class LocalRecoding(MethodSettings):
         for name in self.aggregate:
             if policy.minimum_levels.get(name):
                 yield f'method.aggregate: the minimum level of "{name}" forbids showing its values'
-
-    def shares(self, policy: Requirements) -> tuple[float, ...]:
-        """Return the weight of each quasi-identifier in the loss, as a share of 1."""
-        weights = self.importance or getattr(policy.quality, "weights", {})
-        return LM(weights=weights).shares(policy.quasi_identifiers)

@@ -179,7 +179,7 @@ SEMI JOIN :changed AS anon_changed ON anon_changed.anon_class = anon_widths.anon
 
 -- name: splits
 -- keys of classes that split
--- The widest split of each class all sides of which meet the privacy models; a key goes to the class of the first key on its side.
+-- The widest split of each class whose sides all meet the privacy models; a key goes to the class of the first key on its side.
 -- :sides (anon_key BIGINT, anon_class INTEGER, position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
 -- :met (anon_class INTEGER, position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
 -- :widths (anon_class INTEGER, position INTEGER, anon_loss BIGINT)

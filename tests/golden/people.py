@@ -80,6 +80,7 @@ POLICIES = {
     "coded": judged(K, insensitive=["nights"], bottom_coding={"nights": 2}, top_coding={"age": 42}),
     "individuals": judged(K, individual="patient", row_weight="nights"),
     "local means": policy(K, method=sa.LocalRecoding(aggregate={"age": "mean"})),
+    "mondrian": policy(K, method=sa.Mondrian()),
     "relocation": policy(method=sa.Relocation(2, limit=0.5)),
     "h-ceiling": policy(method=sa.HCeiling(2, h=0.5)),
     "epsilon-safe": policy(method=sa.EpsilonSafe(k=2, beta="1/2"), sensitive=[]),

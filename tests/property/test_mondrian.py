@@ -129,5 +129,3 @@ def test_classes_are_those_of_the_twin(of: tuple[Case, tuple[PrivacyModel, ...],
     assert {row: tuple(labels) for row, *labels in connection.execute(query).fetchall()} == expected
     assert abs(report.loss - lost / len(expected) / len(names)) < 1e-6
     assert session().verify("released", policy).met
-
-

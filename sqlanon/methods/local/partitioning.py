@@ -32,13 +32,11 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    called,
     cast,
     column,
     f,
     number,
     own_type,
-    select,
     string,
     union_all,
 )
@@ -87,7 +85,8 @@ def partitioned(engine: Compute, source: EncodedTable, ordered: Sequence[str], s
     _order(table, sql, ordered)
     parts = Parts(table)
     parts.put("parts", sql.query("one_class"), "one class of all keys")
-    if not engine.fetch(parts.met([CLASS], parts.make_members()), "all rows as one class", "node"):
+    is_met = engine.fetch(parts.met([CLASS], parts.make_members()), "all rows as one class", "node")
+    if source.context.row_count and not is_met:
         required = f"required: {', '.join(map(str, table.policy.privacy))}"
         raise UnsatisfiableError("all rows together do not meet the privacy models:", [required])
     parts.describe()
@@ -96,10 +95,10 @@ def partitioned(engine: Compute, source: EncodedTable, ordered: Sequence[str], s
         is_final = _split(parts, sql) == 0
     engine.run(sql.step(WIDTHS, "widths"))
     found = engine.fetch(sql.query("partition", widths=WIDTHS), "losses of classes", "node")
-    shares = len(table.lattice.heights)
+    width = len(table.lattice.heights)
     return Partition(
-        class_count=int(found[0]["classes"]),
-        losses=[shares * int(row["lost"]) / (UNITS * int(row["rows"])) for row in found],
+        class_count=max((int(row["classes"]) for row in found), default=0),
+        losses=[width * int(row["lost"]) / (UNITS * int(row["rows"])) for row in found] or [0.0] * width,
         is_final=is_final,
     )
 

@@ -93,17 +93,18 @@ class MondrianRun(SyntacticRun[EncodedTable, Partition, MondrianPublication]):
         return tuple(name for name in bound.policy.quasi_identifiers if name in with_order)
 
     def encode(self) -> EncodedTable:
-        engine, bound = self.engine, self.bound
-        table = encode_table(engine, bound, label_losses=(), may_be_empty=self.request.is_dry_run)
-        refuse_too_many(engine, bound, table.unknown, table.context.row_count)
-        return table
+        return encode_table(self.engine, self.bound, label_losses=())
+
+    def refuse_rows(self, table: EncodedTable) -> None:
+        super().refuse_rows(table)
+        refuse_too_many(self.engine, table)
 
     def search(self, table: EncodedTable, stages: Stages) -> Partition:
         with stages.stage("search"):
             return partitioned(self.engine, table, self.ordered, self.stopped)
 
     def make(self, table: EncodedTable, choice: Partition) -> MondrianPublication:
-        engine, recoding = self.engine, InIntervals(table.encoding)
+        engine, recoding = self.engine, InIntervals(table.encoding, class_count=choice.class_count)
         make_classes(engine, recoding, 0, masks=False)
         return MondrianPublication(
             bound=self.bound,

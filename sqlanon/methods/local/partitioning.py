@@ -67,9 +67,14 @@ class Partition:
 class InIntervals(PerClass):
     """The labels of classes, which are intervals of the values of ordered quasi-identifiers."""
 
+    class_count: int = 0
+
     @property
     def class_list(self) -> exp.Query:
         return SQL.query("class_list", listed=super().class_list, mask=string(MASK))
+
+    def label_count(self, position: int) -> int:
+        return max(self.class_count, 1)
 
 
 def partitioned(engine: Compute, source: EncodedTable, ordered: Sequence[str], stopped: Stopped) -> Partition:

@@ -25,8 +25,8 @@ from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unk
 from sqlanon.release import publishing
 from sqlanon.release.guarantee import CHOSEN_NODE
 from sqlanon.report.document import Part, Table, paragraph
-from sqlanon.verification.label_checks import unlisted_classes
 from sqlanon.verification.measure import Beside
+from sqlanon.verification.verify import unlisted_classes
 
 STOPPED = "the search was stopped: more classes could have been split"
 

@@ -3,9 +3,11 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from unittest import mock
 
+import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
@@ -14,7 +16,7 @@ from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary
 from sqlanon.nodes.counting import NodeCounter, node_summaries
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.search import Inquiry, Search, SearchOutcome, SearchProblem
-from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS, data_folder
 from tests.engines import engine_of
 
 Node = tuple[int, ...]
@@ -36,27 +38,46 @@ LEVEL_ENTROPY = {
     "native_country": [0, 10501.314, 17112.275, 30730.922],
 }
 
-# spec/ola.md (d), Table 6.9 and the optimum table: (k, percent) -> nodes checked by OLA, k-minimal nodes
-OLA_COUNTS = {
-    (5, 0): (126, 29),
-    (5, 1): (1126, 376),
-    (5, 5): (1934, 705),
-    (5, 10): (2228, 720),
-    (5, 20): (1416, 418),
-    (5, 50): (319, 83),
-    (25, 0): (77, 19),
-    (25, 1): (401, 122),
-    (25, 5): (1091, 352),
-    (25, 10): (1631, 594),
-    (25, 20): (1941, 553),
-    (25, 50): (965, 167),
-    (100, 0): (46, 9),
-    (100, 1): (165, 42),
-    (100, 5): (454, 134),
-    (100, 10): (922, 304),
-    (100, 20): (1437, 416),
-    (100, 50): (1528, 275),
+SEVEN = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
+"""The quasi-identifiers of spec/hceiling.md."""
+
+
+class Optima(NamedTuple):
+    """What spec/ola.md (d) says of k and a suppression limit: the nodes that meet them, by each loss."""
+
+    prec: float
+    ties: int
+    dm_star: int  # above that of the root
+    entropy: float
+    checked: int  # by OLA, Table 6.9
+    minimal: int  # k-minimal nodes
+    printed_minimal: int  # of the printed hierarchy
+    printed_prec: float
+
+
+OPTIMA = {
+    (5, 0): Optima(0.7222, 2, 64222978, 496831.5, 126, 29, 12, 0.7778),
+    (5, 1): Optima(0.5185, 1, 5032174, 380065.5, 1126, 376, 210, 0.5556),
+    (5, 5): Optima(0.3889, 1, 1461566, 321233.7, 1934, 705, 484, 0.4444),
+    (5, 10): Optima(0.2778, 2, 909250, 277406.7, 2228, 720, 544, 0.3148),
+    (5, 20): Optima(0.1852, 2, 591124, 227308.1, 1416, 418, 372, 0.2222),
+    (5, 50): Optima(0.037, 1, 154690, 104563.1, 319, 83, 83, 0.0556),
+    (25, 0): Optima(0.7778, 3, 103278268, 536332.6, 77, 19, 9, 0.8333),
+    (25, 1): Optima(0.6667, 5, 12637214, 450215.7, 401, 122, 56, 0.7222),
+    (25, 5): Optima(0.5185, 2, 7230338, 401334.6, 1091, 352, 199, 0.5556),
+    (25, 10): Optima(0.4444, 3, 5032174, 357898.3, 1631, 594, 361, 0.4815),
+    (25, 20): Optima(0.2963, 1, 2076108, 319714.4, 1941, 553, 385, 0.3333),
+    (25, 50): Optima(0.1296, 2, 869996, 200010.8, 965, 167, 158, 0.1667),
+    (100, 0): Optima(0.7778, 1, 151996586, 546056.4, 46, 9, 3, 0.8333),
+    (100, 1): Optima(0.7407, 3, 41708752, 501692.8, 165, 42, 20, 0.7778),
+    (100, 5): Optima(0.6296, 1, 22514196, 465564.8, 454, 134, 69, 0.6667),
+    (100, 10): Optima(0.5556, 1, 11210386, 431151.9, 922, 304, 160, 0.6111),
+    (100, 20): Optima(0.4074, 1, 9009480, 387715.6, 1437, 416, 241, 0.4444),
+    (100, 50): Optima(0.2222, 2, 3246284, 280502.4, 1528, 275, 210, 0.2778),
 }
+"""By k and the suppression limit in percent."""
+
+OLA_COUNTS = {setting: (found.checked, found.minimal) for setting, found in OPTIMA.items()}
 
 # Age stops at level 2 of 3 in the printed hierarchy, where it already counts as 1: 1.5 times level / 3, which the
 # weighted mean then divides by 9.5 instead of 9.
@@ -77,6 +98,18 @@ def uci_policy(
         suppression_limit=percent / 100,
         **more,
     )
+
+
+@contextmanager
+def with_all_ages(warehouse: Path) -> Iterator[sa.Session]:
+    """A session on a copy of UCI Adult whose ages are from 0 to 99, as in spec/hceiling.md."""
+    with sa.connect(duckdb.connect()) as session:
+        session.connection.execute(f"ATTACH '{warehouse}' AS given (READ_ONLY)")
+        session.connection.execute("CREATE TABLE adult AS FROM given.adult")
+        hierarchies = data_folder("adult_uci") / "hierarchies"
+        session.taxonomies.load_all({name: hierarchies / f"{name}.csv" for name in SEVEN[1:]})
+        session.taxonomies.load("age", sa.Taxonomy.intervals([10, 50], minimum=0, maximum=99))
+        yield session
 
 
 def rows_by_node(table: pa.Table) -> dict[Node, dict[str, Any]]:

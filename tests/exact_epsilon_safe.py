@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import ceil, comb
 from typing import Any
@@ -12,6 +11,7 @@ from sqlanon.audits.exact_audit import PROBABILITIES
 from sqlanon.chance.scales import scale_for
 from sqlanon.model.methods.noisy import NODE
 from sqlanon.queries.noise import WHOLE
+from tests.neighbours import Lost, node_score
 
 Counts = tuple[int, ...]
 """How many rows each cell has."""
@@ -20,60 +20,44 @@ Output = tuple[int, Counts]
 """The node, and how many rows each of its classes shows: 0 for none."""
 
 
-@dataclass(frozen=True)
-class Node:
-    """What a node makes of the cells.
-
-    Attributes:
-        loss: what its labels lose, in parts of a whole.
-        classes: the cells of each class.
-    """
-
-    loss: int
-    classes: tuple[tuple[int, ...], ...]
-
-    def sizes(self, counts: Counts) -> Counts:
-        return tuple(sum(counts[cell] for cell in cells) for cells in self.classes)
-
-
 SQUARE = (
-    Node(0, ((0,), (1,), (2,), (3,))),
-    Node(WHOLE // 2, ((0, 1), (2, 3))),
-    Node(WHOLE // 2, ((0, 2), (1, 3))),
-    Node(2 * (WHOLE // 2), ((0, 1, 2, 3),)),
+    Lost(0, ((0,), (1,), (2,), (3,))),
+    Lost(WHOLE // 2, ((0, 1), (2, 3))),
+    Lost(WHOLE // 2, ((0, 2), (1, 3))),
+    Lost(2 * (WHOLE // 2), ((0, 1, 2, 3),)),
 )
 """The lattice of two quasi-identifiers of two values each."""
 
 
-def choice(method: sa.EpsilonSafe, nodes: Sequence[Node], counts: Counts, threshold: int, part: int = 1) -> list[float]:
+def choice(method: sa.EpsilonSafe, nodes: Sequence[Lost], counts: Counts, threshold: int, part: int = 1) -> list[float]:
     """The probability of each node, with a sensitivity that is too small by a factor if that is not 1."""
-    weight, rows = method.suppressed_weight, sum(counts)
-    scores = []
-    for node in nodes:
-        at_risk = sum(min(size, max(0, 2 * (threshold - 1) - size)) for size in node.sizes(counts))
-        scores.append(-(node.loss * rows + (weight * WHOLE - node.loss) * at_risk))
-    scale = scale_for(method.budgets[NODE].epsilon, 2 * weight * WHOLE // part)
-    return PROBABILITIES[method.selection](scores, scale)
+    whole = method.suppressed_weight * WHOLE
+    scores = [node_score(node, counts, whole=whole, threshold=threshold) for node in nodes]
+    return PROBABILITIES[method.selection](scores, scale_for(method.budgets[NODE].epsilon, 2 * whole // part))
 
 
-def on_table(method: sa.EpsilonSafe, nodes: Sequence[Node], counts: Counts) -> Mapping[Output, float]:
+def sizes_of(node: Lost, counts: Counts) -> Counts:
+    return tuple(sum(counts[cell] for cell in cells) for cells in node.together)
+
+
+def on_table(method: sa.EpsilonSafe, nodes: Sequence[Lost], counts: Counts) -> Mapping[Output, float]:
     """The node is drawn on all rows, and each row is sampled."""
     sampling = method.sampling
     found: dict[Output, float] = defaultdict(float)
     chances = choice(method, nodes, counts, ceil(sampling.k / sampling.beta))
     for place, (node, chance) in enumerate(zip(nodes, chances, strict=True)):
-        for shown, probability in sampled_classes(node.sizes(counts), sampling.k, float(sampling.beta)).items():
+        for shown, probability in sampled_classes(sizes_of(node, counts), sampling.k, float(sampling.beta)).items():
             found[place, shown] += chance * probability
     return found
 
 
-def on_sample(method: sa.EpsilonSafe, nodes: Sequence[Node], counts: Counts) -> Mapping[Output, float]:
+def on_sample(method: sa.EpsilonSafe, nodes: Sequence[Lost], counts: Counts) -> Mapping[Output, float]:
     """Each row is sampled, and the node is drawn on the sample."""
     sampling = method.sampling
     found: dict[Output, float] = defaultdict(float)
     for sample, probability in _samples(counts, float(sampling.beta)):
         for place, chance in enumerate(choice(method, nodes, sample, sampling.k)):
-            sizes = nodes[place].sizes(sample)
+            sizes = sizes_of(nodes[place], sample)
             found[place, tuple(size if size >= sampling.k else 0 for size in sizes)] += chance * probability
     return found
 
@@ -92,15 +76,6 @@ def _samples(counts: Counts, beta: float) -> Iterator[tuple[Counts, float]]:
         for count, kept in zip(counts, sample, strict=True):
             probability *= comb(count, kept) * beta**kept * (1 - beta) ** (count - kept)
         yield sample, probability
-
-
-def tables(rows: int, cells: int = 4) -> Iterator[Counts]:
-    return (counts for counts in product(range(rows + 1), repeat=cells) if sum(counts) <= rows)
-
-
-def with_one(counts: Counts) -> Iterator[Counts]:
-    for cell in range(len(counts)):
-        yield (*counts[:cell], counts[cell] + 1, *counts[cell + 1 :])
 
 
 def method(**options: Any) -> sa.EpsilonSafe:

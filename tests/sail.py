@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 PATIENCE = 60
@@ -41,12 +41,15 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def is_listening(port: int) -> bool:
+    with suppress(OSError):
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    return False
+
+
 def wait_for(port: int) -> None:
     end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            assert time.monotonic() < end, "the server does not listen"
-            time.sleep(0.1)
+    while not is_listening(port):
+        assert time.monotonic() < end, "the server does not listen"
+        time.sleep(0.1)

@@ -7,7 +7,6 @@ together, or ``SPARK_HOME`` names one that is there. Workers are killed in a clu
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.sail import free_port, is_listening
 
 TESTS = ("tests/full/test_spark_rows.py", "tests/deep/test_spark_workers.py")
 SETTINGS = ("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=4")
@@ -76,7 +76,7 @@ class Program:
 
 @contextmanager
 def connected(home: Path, master: str, *options: str) -> Iterator[Program]:
-    port = _free_port()
+    port = free_port()
     options = ("--class", CONNECT, "--master", master, *SETTINGS, *options)
     listens = ("--conf", f"spark.connect.grpc.binding.port={port}", "spark-internal")
     with _started(home, "spark-submit", [*options, *listens], port) as program:
@@ -99,7 +99,7 @@ class Cluster:
 
     def start_worker(self) -> None:
         """Have one more worker."""
-        port = _free_port()
+        port = free_port()
         options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0", "--cores", "1", "--memory", MEMORY]
         command = ["org.apache.spark.deploy.worker.Worker", *options, self.master]
         self.workers.append(_start(self.home, "spark-class", command, port))
@@ -113,7 +113,7 @@ class Cluster:
 @contextmanager
 def cluster(home: Path) -> Iterator[Cluster]:
     """A cluster with two workers, which are gone at the end."""
-    port = _free_port()
+    port = free_port()
     options = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
     with _started(home, "spark-class", ["org.apache.spark.deploy.master.Master", *options], port):
         found = Cluster(home, f"spark://127.0.0.1:{port}")
@@ -151,20 +151,12 @@ def _start(home: Path, command: str, arguments: Sequence[str], port: int) -> Pro
     return program
 
 
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
 def _wait_for(program: Program) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and program.process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", program.port), 1).close()
+        if is_listening(program.port):
             return
-        except OSError:
-            time.sleep(0.5)
+        time.sleep(0.5)
     program.kill()
     raise SystemExit(f"Apache Spark does not listen after {PATIENCE} seconds: see that java --version is 17 or newer")
 

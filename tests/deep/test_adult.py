@@ -14,6 +14,7 @@ from sqlanon.queries.kit.macros import install_script
 from sqlanon.search import SEARCHES, ola
 from tests.adult import (
     OLA_COUNTS,
+    OPTIMA,
     PRINTED_LEVELS,
     PRINTED_PREC,
     PRINTED_SCALE,
@@ -42,50 +43,7 @@ NODES = {
 }
 
 
-# spec/ola.md (d): (k, suppression in percent) -> Prec, ties, DM* above its root value, Entropy
-OPTIMA = {
-    (5, 0): (0.7222, 2, 64222978, 496831.5),
-    (5, 1): (0.5185, 1, 5032174, 380065.5),
-    (5, 5): (0.3889, 1, 1461566, 321233.7),
-    (5, 10): (0.2778, 2, 909250, 277406.7),
-    (5, 20): (0.1852, 2, 591124, 227308.1),
-    (5, 50): (0.0370, 1, 154690, 104563.1),
-    (25, 0): (0.7778, 3, 103278268, 536332.6),
-    (25, 1): (0.6667, 5, 12637214, 450215.7),
-    (25, 5): (0.5185, 2, 7230338, 401334.6),
-    (25, 10): (0.4444, 3, 5032174, 357898.3),
-    (25, 20): (0.2963, 1, 2076108, 319714.4),
-    (25, 50): (0.1296, 2, 869996, 200010.8),
-    (100, 0): (0.7778, 1, 151996586, 546056.4),
-    (100, 1): (0.7407, 3, 41708752, 501692.8),
-    (100, 5): (0.6296, 1, 22514196, 465564.8),
-    (100, 10): (0.5556, 1, 11210386, 431151.9),
-    (100, 20): (0.4074, 1, 9009480, 387715.6),
-    (100, 50): (0.2222, 2, 3246284, 280502.4),
-}
 ROOT_DM_STAR = 123307
-
-# spec/ola.md (d), printed hierarchy: (k, percent) -> k-minimal nodes, least Prec
-PRINTED = {
-    (5, 0): (12, 0.7778),
-    (5, 1): (210, 0.5556),
-    (5, 5): (484, 0.4444),
-    (5, 10): (544, 0.3148),
-    (5, 20): (372, 0.2222),
-    (5, 50): (83, 0.0556),
-    (25, 0): (9, 0.8333),
-    (25, 1): (56, 0.7222),
-    (25, 5): (199, 0.5556),
-    (25, 10): (361, 0.4815),
-    (25, 20): (385, 0.3333),
-    (25, 50): (158, 0.1667),
-    (100, 0): (3, 0.8333),
-    (100, 1): (20, 0.7778),
-    (100, 5): (69, 0.6667),
-    (100, 10): (160, 0.6111),
-    (100, 20): (241, 0.4444),
-    (100, 50): (210, 0.2778),
-}
 
 # spec/ola.md (d): the nodes that it prints, by loss, and k and suppression in percent
 NODES_OF_LOSSES: dict[type, dict[tuple[int, int], Node]] = {
@@ -190,13 +148,13 @@ def test_every_edge_of_the_lattice_is_monotone(uci_lattices: dict[int, Rows]) ->
 
 @pytest.mark.parametrize(("k", "percent"), OPTIMA)
 def test_the_lattice_gives_the_optima_of_the_spec(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
-    prec, ties, dm_star, entropy = OPTIMA[k, percent]
+    expected = OPTIMA[k, percent]
     fit = [uci_lattices[k][node] for node in satisfying(uci_lattices[k], percent)]
     least = min(row["prec"] for row in fit)
-    assert least == pytest.approx(prec, abs=5e-5)
-    assert sum(row["prec"] <= least + 1e-9 for row in fit) == ties
-    assert min(row["dm_star"] for row in fit) - ROOT_DM_STAR == dm_star
-    assert min(row["entropy"] for row in fit) == pytest.approx(entropy, abs=0.051)
+    assert least == pytest.approx(expected.prec, abs=5e-5)
+    assert sum(row["prec"] <= least + 1e-9 for row in fit) == expected.ties
+    assert min(row["dm_star"] for row in fit) - ROOT_DM_STAR == expected.dm_star
+    assert min(row["entropy"] for row in fit) == pytest.approx(expected.entropy, abs=0.051)
 
 
 @cache
@@ -263,7 +221,7 @@ def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows]
 
 
 @pytest.mark.parametrize("search", ["ola", "incognito"])
-@pytest.mark.parametrize(("k", "percent"), PRINTED)
+@pytest.mark.parametrize(("k", "percent"), OPTIMA)
 def test_minimal_nodes_and_optima_of_the_printed_hierarchy(
     uci_lattices: dict[int, Rows], k: int, percent: int, search: SearchName
 ) -> None:
@@ -275,20 +233,20 @@ def test_minimal_nodes_and_optima_of_the_printed_hierarchy(
     assert outcome.loss is not None
     assert outcome.proven_optimal
     found = (len(outcome.minimal_nodes), round(outcome.loss / PRINTED_SCALE, 4))
-    assert found == PRINTED[k, percent]
+    assert found == (OPTIMA[k, percent].printed_minimal, OPTIMA[k, percent].printed_prec)
 
 
-# spec/ola.md (d), Inverse OLA: (max_loss, percent) -> best k
+# spec/ola.md (d), Inverse OLA: (max_loss, percent) -> best k of the whole lattice, and of that of the printed hierarchy
 BEST_K = {
-    (0.2, 0): 1,
-    (0.2, 10): 2,
-    (0.2, 50): 72,
-    (0.5, 0): 1,
-    (0.5, 10): 47,
-    (0.5, 50): 1650,
-    (0.8, 0): 218,
-    (0.8, 10): 1873,
-    (0.8, 50): 25621,
+    (0.2, 0): (1, 1),
+    (0.2, 10): (2, 1),
+    (0.2, 50): (72, 31),
+    (0.5, 0): (1, 1),
+    (0.5, 10): (47, 32),
+    (0.5, 50): (1650, 1557),
+    (0.8, 0): (218, 14),
+    (0.8, 10): (1873, 1265),
+    (0.8, 50): (25621, 19868),
 }
 BEST_K_NODES = {
     (0.2, 50): (2, 0, 1, 0, 1, 0, 0, 0, 0),
@@ -296,19 +254,9 @@ BEST_K_NODES = {
     (0.5, 50): (3, 2, 2, 0, 2, 0, 0, 0, 1),
     (0.8, 0): (2, 2, 2, 1, 2, 1, 1, 0, 3),
 }
-PRINTED_BEST_K = {
-    (0.2, 0): 1,
-    (0.2, 10): 1,
-    (0.2, 50): 31,
-    (0.5, 0): 1,
-    (0.5, 10): 32,
-    (0.5, 50): 1557,
-    (0.8, 0): 14,
-    (0.8, 10): 1265,
-    (0.8, 50): 19868,
-}
-INVERSE = [(*setting, k, False) for setting, k in BEST_K.items()]
-INVERSE += [(*setting, k, True) for setting, k in PRINTED_BEST_K.items()]
+INVERSE = [
+    (*setting, k, printed) for setting, both in BEST_K.items() for k, printed in zip(both, (False, True), strict=True)
+]
 PUBLISHED = [case for case in INVERSE if case[2] > 1]
 REFUSED = [(max_loss, percent, printed) for max_loss, percent, k, printed in INVERSE if k == 1]
 

@@ -12,13 +12,13 @@ values that occur only outside the subset among those of the order, which shorte
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.quality import QualityModel
 from tests.conftest import ARX_COLUMNS, reading
 
 pytestmark = pytest.mark.adult
@@ -29,6 +29,7 @@ OVER_30 = "SELECT * FROM adult WHERE age > 30"
 EVERY_SECOND = "SELECT * FROM adult WHERE rowid % 2 = 0"
 
 K_5 = sa.KAnonymity(5)
+GEOMETRIC = sa.LM(aggregate="geometric")
 
 # source, privacy models, suppression limit, node, classes, suppressed rows, loss where ARX says it
 OPTIMA: list[tuple[str, list[PrivacyModel], float, Node, int, int, float | None]] = [
@@ -71,7 +72,9 @@ def session(arx_adult: Path) -> Iterator[sa.Session]:
         yield session
 
 
-def policy_of(privacy: Sequence[PrivacyModel], limit: float, node: Node | None = None) -> sa.Policy:
+def policy_of(
+    privacy: Sequence[PrivacyModel], limit: float = 0, node: Node | None = None, quality: QualityModel = GEOMETRIC
+) -> sa.Policy:
     """A policy over ARX's attributes; with a node, that one alone."""
     sensitive = list(dict.fromkeys(column for model in privacy for column in model.columns))
     quasi_identifiers = [name for name in ARX_COLUMNS if name not in sensitive]
@@ -80,7 +83,7 @@ def policy_of(privacy: Sequence[PrivacyModel], limit: float, node: Node | None =
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         privacy=privacy,
-        quality=sa.LM(aggregate="geometric"),
+        quality=quality,
         suppression_limit=limit,
         minimum_levels=levels,
         maximum_levels=levels,
@@ -125,24 +128,12 @@ ARX_OPTIMA = [
 ]
 
 
-def arx_release(
-    session: sa.Session, folder: Path, privacy: list[PrivacyModel], sensitive: tuple[str, ...] = (), **more: Any
-) -> sa.Release:
-    """A release of ARX's Adult with all of its columns, but the sensitive ones, as quasi-identifiers."""
-    policy = sa.Policy(
-        quasi_identifiers=[name for name in ARX_COLUMNS if name not in sensitive],
-        sensitive=sensitive,
-        privacy=privacy,
-        **more,
-    )
-    return session.anonymize("adult", policy, into=folder / "arx.parquet")
-
-
 @pytest.mark.parametrize(("k", "percent", "quality", "loss", "node"), ARX_OPTIMA)
 def test_arx_optima(
     session: sa.Session, tmp_path: Path, k: int, percent: int, quality: sa.DMStar | sa.Entropy, loss: float, node: Node
 ) -> None:
-    report = arx_release(session, tmp_path, [sa.KAnonymity(k)], quality=quality, suppression_limit=percent / 100).report
+    policy = policy_of([sa.KAnonymity(k)], percent / 100, quality=quality)
+    report = session.anonymize("adult", policy, into=tmp_path / "arx.parquet").report
     assert report.lattice_nodes == 12960 == Lattice(tuple(ARX_COLUMNS), tuple(report.heights.values())).size
     assert tuple(report.node.values()) == node
     assert report.loss == pytest.approx(loss, abs=5e-4)
@@ -155,7 +146,7 @@ def test_few_nodes_are_checked_where_nothing_may_be_suppressed(
     session: sa.Session, tmp_path: Path, quality: sa.DM | sa.AECS | sa.Prec, most: int
 ) -> None:
     """Chosen as if as many nodes satisfied as fail, it would be 541 to 986."""
-    report = arx_release(session, tmp_path, [sa.KAnonymity(5)], quality=quality).report
+    report = session.anonymize("adult", policy_of([K_5], quality=quality), into=tmp_path / "arx.parquet").report
     assert report.proven_optimal
     assert report.checked_nodes < most
 
@@ -175,15 +166,15 @@ def test_few_nodes_are_checked_where_much_may_be_suppressed(
     session: sa.Session, tmp_path: Path, quality: sa.DM | sa.AECS, most: int
 ) -> None:
     """If what suppressed rows cost, and how few classes can be kept, proved nothing, it would be 6,728 and 6,486."""
-    report = arx_release(session, tmp_path, [sa.KAnonymity(5)], quality=quality, suppression_limit=0.2).report
+    report = session.anonymize("adult", policy_of([K_5], 0.2, quality=quality), into=tmp_path / "arx.parquet").report
     assert report.proven_optimal
     assert report.checked_nodes < most
 
 
 def test_the_average_class_size_of_arx(session: sa.Session, tmp_path: Path) -> None:
     """ARX counts the suppressed rows, as one class more; without them, to suppress 1,436 rows would pay."""
-    policy: dict[str, Any] = {"quality": sa.AECS(), "suppression_limit": 0.05}
-    report = arx_release(session, tmp_path, [sa.KAnonymity(5)], **policy).report
+    policy = policy_of([K_5], 0.05, quality=sa.AECS())
+    report = session.anonymize("adult", policy, into=tmp_path / "arx.parquet").report
     assert report.suppressed_rows == 906
     assert report.loss == pytest.approx(30162 / (report.class_count + 1) / 5)
     assert report.proven_optimal

@@ -14,8 +14,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from tests import oracle
+from tests.adult import SEVEN, with_all_ages
 from tests.attackers import CLASSIFIERS, Floats, Published, area, link, published, suspicion
-from tests.conftest import data_folder
 
 K = 5
 PEOPLE = """
@@ -40,8 +40,6 @@ GROUP BY ALL
 """
 """People whose illness depends on what else is known of them, in ways that both classifiers can learn."""
 
-ADULT = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
-
 
 @pytest.fixture(scope="module")
 def people() -> Iterator[sa.Session]:
@@ -55,13 +53,7 @@ def people() -> Iterator[sa.Session]:
 
 @pytest.fixture(scope="module")
 def adult(uci_adult: Path) -> Iterator[sa.Session]:
-    """With the ages from 0 to 99, as in spec/hceiling.md."""
-    with sa.connect(duckdb.connect()) as session:
-        session.connection.execute(f"ATTACH '{uci_adult}' AS given (READ_ONLY)")
-        session.connection.execute("CREATE TABLE adult AS FROM given.adult")
-        for name in ADULT[1:]:
-            session.taxonomies.load(name, data_folder("adult_uci") / "hierarchies" / f"{name}.csv")
-        session.taxonomies.load("age", sa.Taxonomy.intervals([10, 50], minimum=0, maximum=99))
+    with with_all_ages(uci_adult) as session:
         yield session
 
 
@@ -88,7 +80,7 @@ def of_people(session: sa.Session, seed: int, fill: str = "hidden") -> Published
 
 
 def of_adult(session: sa.Session, seed: int, fill: str = "hidden") -> Published:
-    return filled(session, "adult", ADULT, "occupation", seed, h=0.3, fill=fill)
+    return filled(session, "adult", SEVEN, "occupation", seed, h=0.3, fill=fill)
 
 
 def back_off(
@@ -155,7 +147,7 @@ class TestAdult:
     """spec/hceiling_fill.md, *Acceptance*."""
 
     def test_those_that_hide_cannot_be_told(self, adult: sa.Session) -> None:
-        expected = back_off(adult, "adult", ADULT, "occupation", (2, 0, 1, 1, 0, 0, 3))
+        expected = back_off(adult, "adult", SEVEN, "occupation", (2, 0, 1, 1, 0, 0, 3))
         links: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
         for seed in range(10):
             release = of_adult(adult, seed)
@@ -181,7 +173,7 @@ class TestAdult:
             assert link(release, K, scores) > 0.3
 
     def test_what_is_expected_is_that_of_the_specification(self, adult: sa.Session) -> None:
-        found = back_off(adult, "adult", ADULT, "occupation", (2, 0, 1, 1, 0, 0, 3))
+        found = back_off(adult, "adult", SEVEN, "occupation", (2, 0, 1, 1, 0, 0, 3))
         assert {name: round(entropy, 4) for name, entropy in found.entropies.items()} == {
             "age": 2.4293,
             "workclass": 2.1111,

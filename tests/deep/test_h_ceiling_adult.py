@@ -3,16 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 
 import sqlanon as sa
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
-from tests.conftest import data_folder
+from tests.adult import SEVEN, with_all_ages
 from tests.stories.test_h_ceiling_release import SEED
-
-QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
-
 
 # spec/hceiling.md (d), own targets. By ceiling: nodes that keep to it, counterfeits by k, node, LM, largest degree.
 TARGETS = {
@@ -38,22 +34,12 @@ SUPPRESSED_TARGETS = {
 
 @pytest.fixture(scope="module")
 def adult(uci_adult: Path) -> Iterator[sa.Session]:
-    """UCI Adult with the ages from 0 to 99 as the domain of age, as in spec/hceiling.md."""
-    with duckdb.connect() as connection:
-        connection.execute(f"ATTACH '{uci_adult}' AS given (READ_ONLY)")
-        connection.execute("CREATE TABLE adult AS FROM given.adult")
-        session = sa.connect(connection)
-        folder = data_folder("adult_uci") / "hierarchies"
-        for name in QUASI_IDENTIFIERS[1:]:
-            session.taxonomies.load(name, folder / f"{name}.csv")
-        session.taxonomies.load("age", sa.Taxonomy.intervals([10, 50], minimum=0, maximum=99))
+    with with_all_ages(uci_adult) as session:
         yield session
 
 
 def adult_policy(k: int, h: float | None) -> sa.Policy:
-    return sa.Policy(
-        quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["occupation"], rest="identifier", method=sa.HCeiling(k, h=h)
-    )
+    return sa.Policy(quasi_identifiers=SEVEN, sensitive=["occupation"], rest="identifier", method=sa.HCeiling(k, h=h))
 
 
 # By k the ceiling of least error, its counterfeits and error; see sqlanon.methods.h_ceiling.ceilings.
@@ -102,7 +88,7 @@ class TestAdult:
         assert isinstance(report, CeilingReport)
         assert (report.suppressed_rows, report.counterfeits, report.proven_optimal) == (suppressed, counterfeits, True)
         assert report.fewest_true_rows == fewest
-        names = ", ".join(QUASI_IDENTIFIERS)
+        names = ", ".join(SEVEN)
         links = adult.connection.sql(
             f"WITH classes AS (SELECT {names}, count(*) AS size FROM released GROUP BY ALL), "
             f"invented AS (SELECT {names}, sum(counterfeits) AS count FROM invented GROUP BY ALL) "
@@ -116,7 +102,7 @@ class TestAdult:
         """And more general than any release below a ceiling: what the paper sets out to show."""
         release = adult.anonymize("adult", adult_policy(k, 1), "released", replace=True)
         plain = sa.Policy(
-            quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["occupation"], rest="identifier", privacy=[sa.KAnonymity(k)]
+            quasi_identifiers=SEVEN, sensitive=["occupation"], rest="identifier", privacy=[sa.KAnonymity(k)]
         )
         report, other = release.report, adult.anonymize("adult", plain, "plain", replace=True).report
         assert isinstance(report, CeilingReport)

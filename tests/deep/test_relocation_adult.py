@@ -10,9 +10,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods.relocation.relocation_run import RelocationReport
+from tests.adult import SEVEN
 from tests.conftest import reading
-
-QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
 
 
 @pytest.fixture(scope="module")
@@ -22,25 +21,8 @@ def adult(uci_adult: Path) -> Iterator[sa.Session]:
         yield session
 
 
-def adult_policy(k: int = 5, limit: float = 0.05, **settings: Any) -> sa.Policy:
-    return sa.Policy(
-        quasi_identifiers=QUASI_IDENTIFIERS,
-        sensitive=["occupation"],
-        rest="identifier",
-        method=sa.Relocation(k, limit=limit),
-        **settings,
-    )
-
-
-def suppressing(k: int = 5, limit: float = 0.05, **settings: Any) -> sa.Policy:
-    return sa.Policy(
-        quasi_identifiers=QUASI_IDENTIFIERS,
-        sensitive=["occupation"],
-        rest="identifier",
-        privacy=[sa.KAnonymity(k)],
-        suppression_limit=limit,
-        **settings,
-    )
+def adult_policy(**settings: Any) -> sa.Policy:
+    return sa.Policy(quasi_identifiers=SEVEN, sensitive=["occupation"], rest="identifier", **settings)
 
 
 @pytest.mark.adult
@@ -49,8 +31,11 @@ class TestAdult:
     def test_it_takes_the_node_of_suppression_and_leaves_nothing_out(
         self, adult: sa.Session, tmp_path: Path, quality: Any
     ) -> None:
-        release = adult.anonymize("adult", adult_policy(quality=quality), tmp_path / "moved.parquet")
-        other = adult.anonymize("adult", suppressing(quality=quality), tmp_path / "suppressed.parquet")
+        release = adult.anonymize(
+            "adult", adult_policy(method=sa.Relocation(5, limit=0.05), quality=quality), tmp_path / "moved.parquet"
+        )
+        suppressing = adult_policy(privacy=[sa.KAnonymity(5)], suppression_limit=0.05, quality=quality)
+        other = adult.anonymize("adult", suppressing, tmp_path / "suppressed.parquet")
         report, plain = release.report, other.report
         assert isinstance(report, RelocationReport)
         assert isinstance(plain, sa.Report)
@@ -65,14 +50,14 @@ class TestAdult:
         assert not stay - Counter(duckdb.read_parquet(str(tmp_path / "moved.parquet")).fetchall())
 
     def test_its_values_are_those_of_the_source(self, adult: sa.Session, tmp_path: Path) -> None:
-        policy = adult_policy(k=10, limit=1.0).model_copy(update={"insensitive": ("income",), "rest": "identifier"})
+        policy = adult_policy(method=sa.Relocation(10, limit=1.0), insensitive=["income"])
         adult.anonymize("adult", policy, tmp_path / "moved.parquet")
         columns = "occupation, income"
         given = adult.connection.sql(f"SELECT {columns} FROM adult").fetchall()
         assert Counter(duckdb.sql(f"SELECT {columns} FROM '{tmp_path}/moved.parquet'").fetchall()) == Counter(given)
 
     def test_none_found_is_not_none_there(self, adult: sa.Session, tmp_path: Path) -> None:
-        policy = adult_policy(limit=0, search="exhaustive")
+        policy = adult_policy(method=sa.Relocation(5, limit=0), search="exhaustive")
         with pytest.raises(sa.UnsatisfiableError, match="was found yet") as stopped:
             adult.anonymize("adult", policy, tmp_path / "nothing.parquet", stop=lambda: True)
         assert "of 1,728 nodes were checked" in stopped.value.problems[0]

@@ -8,10 +8,11 @@ import pytest
 import sqlanon as sa
 from sqlanon.audits.exact_audit import hockey_stick, smallest_epsilon
 from sqlanon.model.sampled_classes import delta_on_sample
-from tests.exact_epsilon_safe import SQUARE, Counts, Node, choice, method, on_sample, on_table, tables, with_one
+from tests.exact_epsilon_safe import SQUARE, Counts, choice, method, on_sample, on_table
+from tests.neighbours import Lost, neighbours, tables
 
 ROWS = 7
-PAIRS = [(counts, other) for counts in tables(ROWS) for other in with_one(counts)]
+PAIRS = [(counts, other) for counts in tables(4, ROWS) for other in neighbours(counts, 1)]
 """All neighbours of up to eight rows of two quasi-identifiers with two values each."""
 
 METHODS = {
@@ -25,7 +26,7 @@ METHODS = {
 def test_no_row_of_a_small_table_costs_more_than_is_claimed(name: str) -> None:
     wanted = METHODS[name]
     epsilon, claimed = float(wanted.budget.epsilon), float(wanted.budget.delta)
-    distributions = {counts: on_table(wanted, SQUARE, counts) for counts in tables(ROWS + 1)}
+    distributions = {counts: on_table(wanted, SQUARE, counts) for counts in tables(4, ROWS + 1)}
     found = [
         hockey_stick(distributions[one], distributions[two], epsilon)
         for pair in PAIRS
@@ -41,7 +42,7 @@ def test_the_node_costs_what_is_claimed_alone(name: str) -> None:
     threshold = math.ceil(wanted.sampling.k / wanted.sampling.beta)
 
     def loss(part: int) -> float:
-        chosen = {counts: choice(wanted, SQUARE, counts, threshold, part) for counts in tables(ROWS + 1)}
+        chosen = {counts: choice(wanted, SQUARE, counts, threshold, part) for counts in tables(4, ROWS + 1)}
         return max(float(np.abs(np.log(np.divide(chosen[one], chosen[two]))).max()) for one, two in PAIRS)
 
     epsilon = float(wanted.budgets["node"].epsilon)
@@ -58,7 +59,7 @@ class TestChoiceOnTheSample:
         wanted = sa.EpsilonSafe(
             k=20, beta="3/10", delta="1/2", epsilon_node="1/2", epsilon_sampling=1, select_on="sample"
         )
-        nodes = (Node(0, ((0,), (1,))), Node(2**30, ((0, 1),)))
+        nodes = (Lost(0, ((0,), (1,))), Lost(2**30, ((0, 1),)))
         bound = delta_on_sample(20, 0.3, 0.5, 1.5, nodes=2)
         assert bound < 0.1
         for more in ((rows + 1, 0), (rows, 1)):

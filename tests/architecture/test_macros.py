@@ -31,13 +31,6 @@ FIXTURES = ROOT / "fixtures" / "clinic.sql"
 TABLES_BY_HAND = sorted((ROOT / "tests" / "sql").glob("*.test"))
 PREFIX = "anon_"
 
-PROMISED = (
-    "taxonomy_level", "taxonomy_heights", "unmapped_values", "malformed_taxonomies", "lattice", "label_of",
-    "generalize", "suppress", "cells", "roll_up", "equivalence_classes", "class_values", "k_anonymity",
-    "distinct_l_diversity", "entropy_l_diversity", "dm_star", "dm", "aecs", "lm", "ncp", "entropy_loss",
-    "precision_loss", "prosecutor_risk", "journalist_risk", "marketer_risk", "sample_uniqueness",
-)  # fmt: skip
-
 LONG = 40  # lines of a macro
 
 CHANCE_AND_TIME = {
@@ -80,11 +73,7 @@ def spelled(value: object) -> str:
     return f"{value:.9g}" if isinstance(value, float) else repr(value)
 
 
-# Promises
-
-
-def test_promised_macros_exist() -> None:
-    assert set(PROMISED) <= set(macros())
+# Files
 
 
 def test_files_start_with_what_they_are_about() -> None:

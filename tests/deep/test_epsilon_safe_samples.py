@@ -1,5 +1,6 @@
-"""Samples of ε-safe anonymization under audit by runs; and broken ones, found."""
+"""Samples of ε-safe anonymization under audit by runs; and broken ones, found. How often each node is drawn."""
 
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from sqlanon.methods.noisy_node import epsilon_safe as draws
 from sqlanon.queries.kit.named import Queries
 from tests.full.test_epsilon_safe_audits import policy
 from tests.hostile import FIRST_CELL, LAST_CELL, Pair, Person, session_on
+from tests.stories.test_epsilon_safe import POLICY, fill
 
 RUNS = 10_000
 
@@ -85,3 +87,22 @@ class TestReleases:
         monkeypatch.setattr(Queries, "query", of_one_row)
         monkeypatch.setattr(draws.private, "noisy_combinations", lambda _: shown(1))
         assert audited(wanted, pairs(5)["alone in a class"]).violates
+
+
+def test_probabilities_are_those_of_what_is_drawn() -> None:
+    with sa.connect() as session:
+        fill(session)
+        found = sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
+        assert sum(each.probability for each in found) == pytest.approx(1)
+        assert [each.probability for each in found] == sorted((each.probability for each in found), reverse=True)
+        drawn = Counter(
+            tuple(
+                session.anonymize(
+                    "people", POLICY, "drawn", replace=True, random_source=sa.SeededSource(seed)
+                ).report.node.items()
+            )
+            for seed in range(30)
+        )
+        likely = {tuple(each.node.items()): each.probability for each in found}
+        assert likely.keys() >= drawn.keys()
+        assert drawn.most_common(1)[0][0] in [tuple(each.node.items()) for each in found[:2]]

@@ -94,12 +94,17 @@ class TestMConcealing:
 
     @pytest.mark.parametrize(
         ("prior", "size", "inverse_m"),
-        [((0.01, 0.01, 0.01), 104, 25.62), ((0.05, 0.01, 0.01), 228, 13.70), ((0.01, 0.01, 0.01, 0.01, 0.01), 8, 5.96)],
+        [
+            ((0.01, 0.01, 0.01), 104, 25.62),
+            ((0.05, 0.05, 0.05), 7003, 7.01),
+            ((0.05, 0.01, 0.01), 228, 13.70),
+            ((0.01, 0.01, 0.01, 0.01, 0.01), 8, 5.96),
+        ],
     )
     def test_rows_that_any_secret_tells_apart(
         self, session: sa.Session, prior: tuple[float, ...], size: int, inverse_m: float
     ) -> None:
-        """spec/mconcealing.md (d): the least 1/m of a class of k rows."""
+        """Mazzone 2019, section 6.1.4, spec/mconcealing.md (d): the least 1/m of a class of k rows."""
         names = [f"s{position}" for position in range(len(prior))]
         table(session, f"q, {', '.join(names)}", f"SELECT 'A'{', i' * len(prior)} FROM range({size}) AS numbers (i)")
         known = dict(zip(names, prior, strict=True))

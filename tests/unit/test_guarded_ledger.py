@@ -107,8 +107,9 @@ class TestRefusals:
     def test_more_than_is_left(self) -> None:
         before = [cap("3"), entry("2")]
         accounts.refuse_overspending(before, [entry("1"), cap("1")])
-        with pytest.raises(sa.BudgetError, match="ε = 2 is asked for, 1 is left"):
-            accounts.refuse_overspending(before, [entry("1"), entry("1")])
+        with pytest.raises(sa.BudgetError, match="sqlanon ledger cap") as refused:
+            accounts.refuse_overspending(before, [entry("1"), entry("1"), OTHER])
+        assert refused.value.problems == ('data set "visits": ε = 2 is asked for, 1 is left of 3',)
         accounts.refuse_overspending([*before, entry("9")], [cap("20")])
 
     def test_other_units(self) -> None:

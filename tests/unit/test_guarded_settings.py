@@ -117,7 +117,8 @@ class TestSampledClasses:
             delta_on_sample(20, 1.0, 0.25, 1.0, nodes=1)
 
     def test_the_largest_share(self) -> None:
-        """Of those that cost less than 0.01, or the largest where ε of a missing row ends."""
+        """Of those that cost less than 0.01, also beyond one that costs more, or where ε of a missing row ends."""
+        assert delta(2, 0.093, 1.0) > 0.01
         assert maximum_beta(2, 1.0, 0.01) == Fraction(99, 1000)
         assert maximum_beta(50, 1.0, 0.99) == Fraction(632, 1000)
         assert maximum_beta(50, math.log(2), 0.99) == Fraction(1, 2)

@@ -56,13 +56,6 @@ def test_a_node_by_name() -> None:
         lattice.named((1,))
 
 
-def test_the_lattices_of_the_specification() -> None:
-    """spec/ola.md O3: 10,368 nodes with a top level of age, 7,776 without."""
-    names = tuple("abcdefghi")
-    assert Lattice(names, (3, 2, 2, 2, 2, 1, 1, 1, 3)).size == 10_368
-    assert Lattice(names, (2, 2, 2, 2, 2, 1, 1, 1, 3)).size == 7_776
-
-
 def test_totals_do_not_depend_on_the_order_of_summation() -> None:
     table = ((0.1, 1e16), (0.2, 1.0), (0.3, -1e16))
     assert total(table, (1, 1, 1)) == 1.0

@@ -98,10 +98,6 @@ class TestConstruction:
         assert found == policy()
         assert hash(found) == hash(policy())
 
-    def test_k_is_the_largest_asked_for(self) -> None:
-        assert policy().criteria.k == 2
-        assert policy(privacy=[sa.EntropyLDiversity("diagnosis", 2)]).criteria.k == 1
-
     def test_protected_columns(self) -> None:
         models = [sa.DistinctLDiversity("b", 2), sa.EntropyLDiversity("a", 2), sa.EntropyLDiversity("b", 2)]
         assert policy(sensitive=["a", "b", "c"], privacy=models).protected_columns == ("b", "a")
@@ -250,9 +246,6 @@ class TestModels:
             sa.AlphaKAnonymity("drug", 0.5, 2),
         ]
         assert policy(privacy=models, sensitive=["diagnosis", "drug"]).privacy == tuple(models)
-
-    def test_k_is_also_that_of_alpha_k_anonymity(self) -> None:
-        assert policy(privacy=[sa.KAnonymity(2), sa.AlphaKAnonymity("diagnosis", 0.5, 7)]).criteria.k == 7
 
     def test_all_problems_come_at_once(self) -> None:
         found = problems(

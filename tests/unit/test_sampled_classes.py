@@ -143,17 +143,6 @@ def test_the_largest_share(k: int, epsilon: float, wanted: float, tight: bool) -
     assert found == Fraction(cheap[-1], 1000)
 
 
-def test_the_largest_share_is_beyond_a_gap() -> None:
-    """Of the shares below it some cost more, so that a search that halves would miss it."""
-    assert delta(2, 0.093, 1.0) > 0.01 >= delta(2, 0.094, 1.0)
-    assert maximum_beta(2, 1.0, 0.01) >= Fraction(94, 1000)
-
-
-def test_no_share_is_small_enough() -> None:
-    with pytest.raises(sa.PolicyError, match="no beta of 1/1000 or more"):
-        maximum_beta(2, 2.0, 1e-9)
-
-
 def test_chosen_on_the_sample_of_the_thesis() -> None:
     """What is claimed for it is too little: an ε'-private choice attains 288 times as much (spec, S1)."""
     claimed, attained = delta(50, 0.3, 0.5), attained_on_sample(50, Fraction(3, 10), 1.0, 1.5, 113)
@@ -227,7 +216,6 @@ def test_a_choice_that_tells_too_much() -> None:
     """Where counts of the expected size are too likely, nothing is promised; nor does a large ε overflow."""
     assert delta_on_sample(50, 0.3, 1.5, 1.5, nodes=1) == 1.0
     assert delta_on_sample(50, 0.5, 800.0, 900.0, nodes=1) == 1.0
-    assert delta_on_sample(50, 0.5, 0.5, 900.0, nodes=3) == pytest.approx(3 * 0.5**50)
     # A share just above β: its tails hardly fall.
     assert 0.1 < delta_on_sample(50, 0.3, 1.279, 1.5, nodes=1) <= 1.0
     with pytest.raises(sa.PolicyError) as refused:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,20 +156,6 @@ def test_they_are_as_precise_for_many(others: int) -> None:
     best = -math.expm1((others + 1) * math.log1p(-passing)) / ((others + 1) * passing)
     expected = [best, *[(1 - best) / others] * others]
     assert permute_and_flip([1, *[0] * others], 2) == pytest.approx(expected, rel=1e-13)
-
-
-def test_they_are_what_simulation_gives() -> None:
-    """Of 40 candidates, which are too many for all orders: in random orders, the first whose coin says so."""
-    generator, runs, scale = np.random.default_rng(3), 40_000, 3.0
-    scores = np.arange(40) % 11 - np.arange(40) // 11
-    coins = generator.random((runs, 40)) < np.exp((scores - scores.max()) / scale)
-    times = np.where(coins, generator.random((runs, 40)), 2.0)
-    shares = np.bincount(times.argmin(axis=1), minlength=40) / runs
-    expected = np.array(permute_and_flip(scores.tolist(), scale))
-    bound = 5 * np.sqrt(expected * (1 - expected) / runs)
-    assert (np.abs(shares - expected) <= bound).all()
-    softmax = np.exp(scores / scale) / np.exp(scores / scale).sum()
-    assert (np.abs(shares - softmax) > bound).any(), "the test distinguishes the exponential mechanism"
 
 
 def test_all_that_is_paid_can_be_lost() -> None:

@@ -55,34 +55,11 @@ class Preparations(Part):
             EngineError: the source does not exist, or cannot be read.
         """
         from sqlanon.methods.stages import Stages
-        from sqlanon.model.names import counted
         from sqlanon.run.pipeline import tried
-        from sqlanon.suggestion.cleaning import proposed
-        from sqlanon.suggestion.column_words import read_codebook
         from sqlanon.suggestion.suggest import SuggestionRequest, suggest
 
-        stages = Stages(self._opened.callback(progress))
-        if isinstance(codebook, str | Path):
-            codebook = read_codebook(codebook)
-        written = {name.lower(): text for name, text in (codebook or {}).items()}
-        with stages.stage("read"):
-            found = self._opened.resolve(source)
-            if (csv := proposed(self._engine, found)) is not None:
-                self._engine.read_as(csv.settings)
-                found = self._opened.resolve(source)
-        can_be_queried, runs = isinstance(source, str | Path), partial(tried, self._engine)
-        asked = partial(SuggestionRequest, profile, k, written, can_be_queried, runs, csv)
-        suggestion = suggest(self._engine, found, asked(cleans=clean), stages)
-        if not clean or suggestion.cleaning is None:
-            return suggestion
-        query = suggestion.cleaning
-        with stages.stage("read"):
-            found = self._opened.resolve(query)
-        cleaned = suggest(self._engine, found, asked(), stages)
-        notes = cleaned.notes
-        if left_out := suggestion.row_count - cleaned.row_count:
-            notes = (*notes, f"the query leaves out {counted(left_out, 'row')}: lines of totals, by their first text")
-        return cleaned.model_copy(update={"query": query, "notes": notes})
+        asked = SuggestionRequest(profile, k, codebook, clean, partial(tried, self._engine))
+        return suggest(self._engine, self._opened.resolve, source, asked, Stages(self._opened.callback(progress)))
 
     @exclusive
     def flatten(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.binding.stored_taxonomies import shapes
 from sqlanon.engines.duckdb import Engine
-from sqlanon.engines.relations import ResolvedSource
+from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.methods.stages import Stages
-from sqlanon.model.names import listed
+from sqlanon.model.names import counted, listed
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.findings import Trial
 from sqlanon.queries import suggestions as queries
@@ -22,8 +22,8 @@ from sqlanon.queries.source import TaxonomyShape
 from sqlanon.satellites import installed_version
 from sqlanon.suggestion import roles, safe_harbor
 from sqlanon.suggestion import suggested_taxonomies as taxonomies
-from sqlanon.suggestion.cleaning import Proposed, cleanings, query_of, totals
-from sqlanon.suggestion.column_words import described_in
+from sqlanon.suggestion.cleaning import Proposed, cleanings, proposed, query_of, totals
+from sqlanon.suggestion.column_words import described_in, read_codebook
 from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets
 from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
 from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
@@ -83,14 +83,43 @@ class SuggestionRequest:
 
     profile: Profile
     k: int | None  # None for the profile's
-    codebook: Mapping[str, str]  # descriptions of columns, by lower-case name
-    can_be_queried: bool  # a query can name the source, unlike a frame
+    codebook: Mapping[str, str] | str | Path | None  # descriptions of columns, or the file that has them
+    cleans: bool  # suggest a policy for what a query that cleans the source returns, if it needs one
     tried: Callable[[ResolvedSource, Policy, int], Trial]  # runs a policy on some rows, and keeps only figures
+    descriptions: Mapping[str, str] = field(default_factory=dict)  # those of the codebook, by lower-case name
+    can_be_queried: bool = False  # a query can name the source, unlike a frame
     csv: Proposed | None = None  # proposed settings with which the source is read
-    cleans: bool = False  # skip the trial if the source needs cleaning: another policy follows
 
 
-def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
+def suggest(
+    engine: Engine,
+    resolve: Callable[[Source], ResolvedSource],
+    source: Source,
+    asked: SuggestionRequest,
+    stages: Stages,
+) -> Suggestion:
+    codebook = asked.codebook
+    described = read_codebook(codebook) if isinstance(codebook, str | Path) else codebook or {}
+    with stages.stage("read"):
+        found = resolve(source)
+        if (csv := proposed(engine, found)) is not None:
+            engine.read_as(csv.settings)
+            found = resolve(source)
+    written = {name.lower(): text for name, text in described.items()}
+    asked = replace(asked, descriptions=written, can_be_queried=isinstance(source, str | Path), csv=csv)
+    suggestion = _suggested(engine, found, asked, stages)
+    if not asked.cleans or (query := suggestion.cleaning) is None:
+        return suggestion
+    with stages.stage("read"):
+        found = resolve(query)
+    cleaned = _suggested(engine, found, replace(asked, cleans=False), stages)
+    notes = cleaned.notes
+    if left_out := suggestion.row_count - cleaned.row_count:
+        notes = (*notes, f"the query leaves out {counted(left_out, 'row')}: lines of totals, by their first text")
+    return cleaned.model_copy(update={"query": query, "notes": notes})
+
+
+def _suggested(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, stages: Stages) -> Suggestion:
     if engine.is_far(source.relation):
         raise PolicyError(
             f"a policy is suggested from values, which stay on their server: copy some rows of {source.description}"
@@ -100,7 +129,7 @@ def suggest(engine: Engine, source: ResolvedSource, asked: SuggestionRequest, st
             table = _Table(engine, source, asked)
             suggestion = table.suggestion()
         if asked.cleans and suggestion.cleaning is not None:
-            return suggestion
+            return suggestion  # without a trial, since another policy follows
         with stages.stage("try"):
             return table.with_trial(suggestion)
 
@@ -116,7 +145,7 @@ class _Table:
         columns = engine.describe(self._relation)
         comments = engine.column_comments(source.relation) if isinstance(source.relation, exp.Table) else {}
         written = {name.lower(): comment for name, comment in comments.items()}
-        written |= {**described_in(source.files), **asked.codebook}
+        written |= {**described_in(source.files), **asked.descriptions}
         found = evidence_of(engine, self._relation, columns)
         described = [replace(each, description=written.get(each.name.lower(), "")) for each in found]
         self._evidence = {each.name: each for each in described}

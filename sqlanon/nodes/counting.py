@@ -30,8 +30,7 @@ from sqlanon.queries import examination as examine
 from sqlanon.queries import summaries as queries
 from sqlanon.queries.encoding import words_of
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation
-from sqlanon.search import Inquiry
-from sqlanon.search.problem import batches
+from sqlanon.search import Inquiry, batches
 
 PREPARED_NODES = 2
 """Nodes per statement over a big relation, so that no thread idles at the end of a node (tests.benchmarks.tuning)."""

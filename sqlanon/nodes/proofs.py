@@ -45,8 +45,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.search import Inquiry
-from sqlanon.search.problem import Answers, Proof
+from sqlanon.search import Answers, Inquiry, Proof
 
 DECISIVE = 0.1
 """Intervals pay if scores suppress this share of rows beyond class sizes, halfway up the lattice.

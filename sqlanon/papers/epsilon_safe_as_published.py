@@ -31,7 +31,7 @@ from sqlanon.nodes.roll_up import RollUps
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.papers.methods import EpsilonSafeAsPublished, Penalty
 from sqlanon.queries.noise import WHOLE
-from sqlanon.search.problem import batches
+from sqlanon.search import batches
 
 
 class AsPublishedRun(EpsilonSafeRun):

@@ -52,7 +52,7 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.label_losses import LabelLosses
 from sqlanon.queries.noise import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, PLACE_OF_VALUE, RUN
 from sqlanon.queries.recodings import AtNode
-from sqlanon.search.problem import batches
+from sqlanon.search import batches
 
 CLASS = "anon_class"
 THRESHOLD = "anon_threshold"

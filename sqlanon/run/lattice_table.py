@@ -29,10 +29,8 @@ from sqlanon.publish.provenance import record_by
 from sqlanon.publish.targets import target_for
 from sqlanon.queries.kit.macros import text
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string
-from sqlanon.search import SearchOutcome, SearchProblem
+from sqlanon.search import SearchOutcome, SearchProblem, batches, margin
 from sqlanon.search.arrays import Bounds
-from sqlanon.search.knowledge import known_bounds
-from sqlanon.search.problem import batches, margin
 
 NODES = Relation("anon_lattice", "node")
 
@@ -192,7 +190,7 @@ def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
 
 def _known(table: EncodedTable) -> Bounds:
     """Return per node a lower bound on its loss, from labels alone."""
-    return known_bounds(SearchProblem(table.bound.policy.quality, table.context)).ravel()
+    return SearchProblem(table.bound.policy.quality, table.context).known_bounds().ravel()
 
 
 def _checked(

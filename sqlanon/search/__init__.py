@@ -5,7 +5,18 @@ from collections.abc import Callable, Mapping
 from sqlanon.model.methods.full_domain import AlgorithmName
 from sqlanon.search.ola import inverse_ola, ola
 from sqlanon.search.optimal import optimal as optimal_search
-from sqlanon.search.problem import Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
+from sqlanon.search.problem import (
+    BATCH_SIZE,
+    Answers,
+    Inquiry,
+    Proof,
+    Search,
+    SearchOutcome,
+    SearchProblem,
+    SearchStopped,
+    batches,
+    margin,
+)
 from sqlanon.search.published_searches import datafly, exhaustive, incognito, samarati
 
 SEARCHES: Mapping[AlgorithmName, Callable[[SearchProblem], Search]] = {
@@ -19,16 +30,15 @@ SEARCHES: Mapping[AlgorithmName, Callable[[SearchProblem], Search]] = {
 }
 
 __all__ = [
+    "BATCH_SIZE",
     "SEARCHES",
+    "Answers",
     "Inquiry",
+    "Proof",
     "Search",
     "SearchOutcome",
     "SearchProblem",
     "SearchStopped",
-    "datafly",
-    "exhaustive",
-    "incognito",
-    "inverse_ola",
-    "ola",
-    "samarati",
+    "batches",
+    "margin",
 ]

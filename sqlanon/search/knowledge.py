@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -31,7 +30,7 @@ class DenseRegion:
     """A region of a lattice small enough for arrays with an entry per node."""
 
     def __init__(self, problem: SearchProblem) -> None:
-        self.known = known_bounds(problem)  # the lower bounds of losses that need no check
+        self.known = problem.known_bounds()  # the lower bounds of losses that need no check
         self._problem = problem
         self.checked: Mask = np.zeros(self.known.shape, dtype=bool)
         # The nodes that certainly fail, like all below them, and lower bounds of shares of suppressed rows.
@@ -71,12 +70,6 @@ class DenseRegion:
         spread_downwards(self.suppressed)
         least = self.suppressed[~self.checked].min(initial=np.inf)
         return float(np.rint(least * self._problem.context.row_count))
-
-
-def known_bounds(problem: SearchProblem) -> Bounds:
-    """Return the bounds that follow from levels without a check, an entry per node."""
-    terms = [np.asarray(losses, dtype=np.float64) for losses in problem.known_terms()]
-    return problem.quality.combined(reduce(np.add.outer, terms))
 
 
 DENSE_NODES = 2**16  # larger lattices aren't held as arrays, since every batch takes passes over them

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,11 @@ class SearchProblem:
         return tuple(
             terms[least : most + 1] for terms, least, most in zip(self._known, lattice.bottom, lattice.top, strict=True)
         )
+
+    def known_bounds(self) -> Bounds:
+        """Return the lower bounds of losses that follow from levels without a check, an entry per allowed node."""
+        terms = [np.asarray(losses, dtype=np.float64) for losses in self.known_terms()]
+        return self.quality.combined(reduce(np.add.outer, terms))
 
     @cached_property
     def _known(self) -> Table:

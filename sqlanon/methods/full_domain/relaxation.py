@@ -29,8 +29,7 @@ from sqlanon.nodes.counting import (
     threshold_field,
 )
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.search import SearchOutcome, SearchProblem
-from sqlanon.search.problem import margin
+from sqlanon.search import SearchOutcome, SearchProblem, margin
 
 EXAMINED_NODES = 512  # larger lattices are not examined as a whole
 

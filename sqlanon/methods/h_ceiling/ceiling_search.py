@@ -31,7 +31,7 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.nodes.choice import Observer
 from sqlanon.nodes.counting import NodeCounter, node_summaries
 from sqlanon.nodes.table import EncodedTable
-from sqlanon.search import Inquiry, SearchOutcome
+from sqlanon.search import BATCH_SIZE, Inquiry, SearchOutcome
 from sqlanon.search.arrays import (
     Bounds,
     Counts,
@@ -45,7 +45,6 @@ from sqlanon.search.arrays import (
     spread_downwards,
 )
 from sqlanon.search.boxes import POWER, forecast_of, lost_information
-from sqlanon.search.problem import BATCH_SIZE
 
 DIGITS = 12  # digits of compared losses: equal runs choose equal nodes in whatever order terms were added
 

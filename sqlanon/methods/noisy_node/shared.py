@@ -45,8 +45,8 @@ from sqlanon.queries.encoding import CellSpec
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import make_labels, released_sizes, row_mismatches
+from sqlanon.search import batches
 from sqlanon.search.arrays import Mask, most_informative, spread_downwards
-from sqlanon.search.problem import batches
 
 
 def public_node(bound: BoundPolicy) -> Levels | None:

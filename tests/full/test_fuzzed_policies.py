@@ -1,9 +1,10 @@
-"""Two hundred queries that a policy might have: no file is written, none read that is not named, nobody is asked."""
+"""Queries that a policy might have, with all that is refused: they write, read and ask nothing else than is named."""
 
 import random
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 
 import duckdb
@@ -24,7 +25,7 @@ SAFE_FUNCTIONS = (
 # what each of them would do is refused
 UNSAFE_FUNCTIONS = (
     "getvariable('secret')", "current_setting('temp_directory')", "getenv('HOME')", "nextval('numbers')",
-    "setseed(0.1)", "random()", "write_log('made')", "error('made')", "mine(age)",
+    "setseed(0.1)", "random()", "uuid()", "write_log('made')", "error('made')", "mine(age)",
     "json_serialize_plan('FROM query(''SELECT 1'')')", "in_search_path('main', 'main')", "read_text('secret.csv')",
 )  # fmt: skip
 UNSAFE_TABLES = (
@@ -50,6 +51,7 @@ UNSAFE_TABLES = (
     "pragma_storage_info('people')",
     "sqlite_scan('secret.csv', 'x')",
     "postgres_scan('host=127.0.0.1 port={port}', 'public', 'x')",
+    "iceberg_scan('secret')",
     "st_read('secret.csv')",
     "read_xlsx('secret.xlsx')",
     "rows_of('FROM ''secret.csv''')",
@@ -88,15 +90,18 @@ NO_QUERIES = (
     "WITH made AS (DELETE FROM people RETURNING *) {query}",
     "WITH made AS (COPY people TO '{folder}/made.csv' RETURNING *) {query}",
 )
+UNSAFE = (UNSAFE_FUNCTIONS, UNSAFE_TABLES, NO_QUERIES)
 NAMED = {"people.csv", "people.parquet"}
 
 
 class Written:
-    """Queries that are drawn; ``is_unsafe`` if there is something in the present one that is to be refused."""
+    """Queries that are drawn; ``is_unsafe`` if the present one is to be refused; ``left`` has what was in none yet."""
 
     def __init__(self, seed: int, folder: Path, port: int) -> None:
         self._random = random.Random(seed)  # noqa: S311
         self._places = {"{folder}": str(folder), "{port}": str(port)}
+        self._unsafe = {each: cycle(self._random.sample(each, len(each))) for each in UNSAFE}
+        self.left = {part for each in UNSAFE for part in each}
         self.is_unsafe = False
 
     def query(self) -> str:
@@ -105,7 +110,7 @@ class Written:
         self._left, self.is_unsafe = int(unsafe), unsafe
         text = self._select(2)
         if self._left:  # there was no place for it
-            text = self._one(NO_QUERIES).replace("{query}", text)
+            text = self._refused(NO_QUERIES).replace("{query}", text)
         for name, value in self._places.items():
             text = text.replace(name, value)
         return self._noise(text)
@@ -139,11 +144,11 @@ class Written:
 
     def _table(self, depth: int) -> str:
         if self._is_now():
-            return f"people, (SELECT 1 FROM {self._spelled(self._one(UNSAFE_TABLES))})"
+            return f"people, (SELECT 1 FROM {self._spelled(self._refused(UNSAFE_TABLES))})"
         return f"({self._below(depth)})" if depth and self._random.random() < 0.3 else self._one(SAFE_TABLES)
 
     def _value(self, depth: int) -> str:
-        inner = self._spelled(self._one(UNSAFE_FUNCTIONS)) if self._is_now() else self._one(SAFE_FUNCTIONS)
+        inner = self._spelled(self._refused(UNSAFE_FUNCTIONS)) if self._is_now() else self._one(SAFE_FUNCTIONS)
         forms = (
             "{}",
             "CASE WHEN {} IS NULL THEN 1 END",
@@ -172,6 +177,11 @@ class Written:
 
     def _noise(self, text: str) -> str:
         return self._one(("", " ", "-- SELECT 1\n", "/* x */ ")) + text + self._one(("", ";", "\n-- '", " /* ; */"))
+
+    def _refused(self, choices: tuple[str, ...]) -> str:
+        part = next(self._unsafe[choices])
+        self.left.discard(part)
+        return part
 
     def _one(self, choices: Sequence[str]) -> str:
         return self._random.choice(choices)
@@ -251,4 +261,5 @@ def test_queries_of_policies_only_read(folder: Path, session: sa.Session, listen
     assert {Path(path).name for (path,) in opened} == NAMED
     assert contents(folder) == before
     assert nobody_has_called(listening)
+    assert not written.left
     assert min(run, refused) > QUERIES / 3, (run, refused)

@@ -46,19 +46,10 @@ ALLOWED = (
     "SELECT age, sex FROM people TABLESAMPLE 50%",
 )
 
-# what is refused, and by what name
+# what is refused, and by what name; more functions and files: test_fuzzed_policies
 REFUSED = {
     "SELECT age, sex FROM people, (SELECT 1 FROM enable_logging(storage_path = '{}/made'))": ('"enable_logging"',),
-    "SELECT age, sex FROM people, (SELECT 1 FROM system.main.enable_logging(storage_path = '{}/made'))": (
-        '"enable_logging"',
-    ),
-    "SELECT age, sex FROM people, (SELECT 1 FROM \"Enable_Logging\"('QueryLog'))": ('"enable_logging"',),
-    "FROM people, checkpoint()": ('"checkpoint"',),
-    "FROM people, force_checkpoint('x')": ('"force_checkpoint"',),
-    "FROM people WHERE EXISTS (FROM glob('/etc/*'))": ('"glob"',),
-    "SELECT (SELECT content FROM read_text('note.txt')) AS sex, age FROM people": ('"read_text"',),
     "FROM people, read_blob('note.txt'), read_duckdb('x.duckdb')": ('"read_blob"', '"read_duckdb"'),
-    "FROM query('SELECT 1')": ('"query"',),
     "WITH q AS (FROM query_table('people')) SELECT getvariable('x') AS age, sex FROM q": (
         '"query_table"',
         '"getvariable"',
@@ -66,29 +57,13 @@ REFUSED = {
     "SELECT sex.read_text() AS age, getenv('HOME') AS sex FROM people": ('"read_text"', '"getenv"'),
     "SELECT anon.getvariable() AS age FROM (SELECT 'x' AS anon)": ('"getvariable"',),
     "SELECT anon.getvariable('x') AS age": ('"getvariable"',),
-    "SELECT current_setting('home_directory') AS age, sex FROM people": ('"current_setting"',),
     "SELECT list_transform([age], lambda x: nextval('numbers') + x) AS age, sex FROM people": ('"nextval"',),
     "SELECT COLUMNS(c -> setseed(0.5) IS NULL OR c = 'age') FROM people": ('"setseed"',),
     "SELECT random() AS age, uuid() AS sex, write_log('x')": ('"random"', '"uuid"', '"write_log"'),
     "SELECT age, sex FROM people ORDER BY random() LIMIT 3": ('"random"',),
     "SELECT sum(age) FILTER (nextval('numbers') > 1) OVER (ORDER BY setseed(0.1)) AS age": ('"nextval"', '"setseed"'),
-    "SELECT age, json_serialize_plan('FROM query(1)') AS sex FROM people": ('"json_serialize_plan"',),
-    "FROM json_execute_serialized_sql('x')": ('"json_execute_serialized_sql"',),
-    "FROM parquet_metadata('people.parquet'), sniff_csv('people.csv')": ('"parquet_metadata"', '"sniff_csv"'),
-    "FROM duckdb_secrets(), duckdb_settings(), pragma_table_info('people')": (
-        '"duckdb_secrets"',
-        '"duckdb_settings"',
-        '"pragma_table_info"',
-    ),
-    "FROM sqlite_scan('x', 'y'), postgres_scan('a', 'b', 'c'), iceberg_scan('x')": (
-        '"sqlite_scan"',
-        '"postgres_scan"',
-        '"iceberg_scan"',
-    ),
     "SELECT mine(age) AS age, sex FROM rows_of('SELECT 1')": ('"mine"', '"rows_of"'),
     "FROM read_csv(getvariable('x'))": ('"getvariable"', 'argument of "read_csv"'),
-    "FROM read_csv('peo' || 'ple.csv')": ('argument of "read_csv"',),
-    "FROM read_csv((SELECT 'people.csv'))": ('argument of "read_csv"',),
     "FROM people, read_csv(sex)": ('argument of "read_csv"',),
     "FROM read_csv(CAST(CAST('people.csv' AS BLOB) AS VARCHAR))": ('argument of "read_csv"',),
     "FROM anon.equivalence_classes('peo' || 'ple', ['age'])": ('argument of "equivalence_classes"',),
@@ -96,7 +71,6 @@ REFUSED = {
         'option "store_rejects"',
         'option "rejects_table"',
     ),
-    "FROM read_csv('https://127.0.0.1:9/x.csv')": ('"https://127.0.0.1:9/x.csv"',),
     "FROM read_parquet(['people.parquet', 's3://bucket/x.parquet'])": ('"s3://bucket/x.parquet"',),
     "FROM 'HTTP://127.0.0.1:9/x.csv'": ('"HTTP://127.0.0.1:9/x.csv"',),
     'FROM "hf://x/y".csv AS t': ('"hf://x/y.csv"',),
@@ -105,11 +79,8 @@ REFUSED = {
     "https://127.0.0.1:9/x.parquet": ('"https://127.0.0.1:9/x.parquet"',),
     'FROM (WITH "hf://x/y.csv" AS (SELECT 1) FROM people) AS a, "hf://x/y.csv" AS b': ('"hf://x/y.csv"',),
     'FROM (WITH "w.duckdb" AS (SELECT 1) FROM people) AS a, "w.duckdb" AS b': ('"w.duckdb"',),
-    "FROM 'other.duckdb'": ('"other.duckdb"',),
     "FROM '/etc/passwd'": ('"/etc/passwd"',),
-    "FROM information_schema.tables": ('"information_schema.tables"',),
     "FROM duckdb_databases": ('"duckdb_databases"',),
-    "FROM (DESCRIBE people)": ("the part SHOW",),
     "FROM (SUMMARIZE people)": ("the part SHOW",),
     "SELECT $1 AS age": ("the part PARAMETER",),
     "FROM (PIVOT people ON sex USING count(*))": ("one SELECT query",),
@@ -117,18 +88,10 @@ REFUSED = {
 
 # what is no query at all, or none that is understood
 NO_QUERIES = (
-    "ATTACH '{}/made.duckdb'",
-    "CALL enable_logging()",
-    "COPY people TO '{}/made.csv'",
-    "CREATE TABLE made AS FROM people",
-    "EXPORT DATABASE '{}/made'",
-    "FROM people; COPY people TO '{}/made.csv'",
     "INSTALL httpfs",
     "LOAD httpfs",
     "PRAGMA database_list",
     "SELECT 1 /* ; */; DROP TABLE people",
-    "SET threads = 1",
-    "WITH made AS (COPY people TO '{}/made.csv') FROM made",
     f"SELECT {'(' * 2000}age{')' * 2000} AS age, sex FROM people",
     "WITH made AS (INSERT INTO people VALUES (1, 'f', 1) RETURNING *) FROM made",
 )

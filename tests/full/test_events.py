@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,47 +10,26 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.methods import stages as progress
+from sqlanon.nodes import counting
 from tests.commands import ended, on_a_terminal, sqlanon
+from tests.full import test_time_limits
 
 DIGITS = {"kind": "flat", "values": [*range(10)]}
-NUMBERS = (
-    "CREATE TABLE numbers AS SELECT hash(i) % 8 AS a, hash(-i) % 8 AS b, hash(7 * i) % 8 AS c, hash(i + 999) % 8 AS d "
-    "FROM range(400) AS rows (i)"
-)
-
-
-@pytest.fixture(scope="module")
-def numbers() -> Iterator[sa.Session]:
-    """A table of 400 rows with a lattice of 256 nodes."""
-    with sa.connect() as session:
-        session.connection.execute(NUMBERS)
-        rows = [(str(value), f"p{value // 2}", f"q{value // 4}", "*") for value in range(8)]
-        for name in "abcd":
-            session.taxonomies.load(name, sa.Taxonomy.from_rows(rows), source="numbers")
-        yield session
-
-
-@pytest.fixture(scope="module")
-def least_loss(numbers: sa.Session) -> float:
-    """That of the best node of the lattice under the policy of the tests of all searches."""
-    nodes = numbers.lattice("numbers", numbers_policy("optimal")).to_pylist()
-    return float(min(node["loss"] for node in nodes if node["satisfies"]))
-
-
-def numbers_policy(search: str = "optimal", **options: Any) -> sa.Policy:
-    options = {"privacy": [sa.KAnonymity(5)], "suppression_limit": 0.1, "quality": sa.DMStar(), **options}
-    return sa.Policy(quasi_identifiers=list("abcd"), search=search, earlier="none", **options)
+numbers, numbers_policy = test_time_limits.numbers, test_time_limits.policy
 
 
 class TestSearches:
     @pytest.fixture(autouse=True)
     def every_event(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(counting, "NODES_AT_ONCE", 16)
         monkeypatch.setattr(progress, "PERIOD", 0.0)
         monkeypatch.setattr(progress, "BOUND_PERIOD", 0.0)
         monkeypatch.setattr(progress, "BOUND_SHARE", 1e9)
 
     @pytest.mark.parametrize("search", ["optimal", "exhaustive", "ola", "incognito", "samarati", "datafly"])
-    def test_the_bound_holds_all_along(self, numbers: sa.Session, least_loss: float, search: str) -> None:
+    def test_the_bound_holds_all_along(self, numbers: sa.Session, search: str) -> None:
+        nodes = numbers.lattice("numbers", numbers_policy()).to_pylist()
+        least_loss = min(node["loss"] for node in nodes if node["satisfies"])
         events: list[sa.Event] = []
         release = numbers.anonymize(
             "numbers", numbers_policy(search), "published", replace=True, progress=events.append
@@ -59,7 +37,7 @@ class TestSearches:
         searched = [event for event in events if event.stage == "search"]
         last, report = searched[-1], release.report
         found = (last.checked_nodes, last.lattice_nodes, last.loss, last.lower_bound, last.gap)
-        assert found == (report.checked_nodes, 256, report.loss, report.lower_bound, report.gap)
+        assert found == (report.checked_nodes, 64, report.loss, report.lower_bound, report.gap)
         checked = [event.checked_nodes for event in searched if event.checked_nodes is not None]
         assert checked == sorted(checked)
         assert all(event.lower_bound <= least_loss + 1e-9 for event in searched if event.lower_bound is not None)
@@ -71,7 +49,7 @@ class TestSearches:
 
     def test_inverse_ola_has_no_bound(self, numbers: sa.Session) -> None:
         events: list[sa.Event] = []
-        policy = numbers_policy(objective="privacy", max_loss=0.9, quality=sa.Prec(), privacy=[sa.KAnonymity(2)])
+        policy = numbers_policy(objective="privacy", max_loss=0.9, quality=sa.Prec(), k=2)
         numbers.anonymize("numbers", policy, into="published", replace=True, progress=events.append)
         assert {event.lower_bound for event in events} == {None}
 
@@ -80,7 +58,7 @@ class TestSearches:
         numbers.lattice("numbers", numbers_policy("optimal"), into="nodes", replace=True, progress=events.append)
         assert [event.stage for event in events if event.state == "finished"] == ["encode", "search", "publish"]
         searched = [event.checked_nodes for event in events if event.stage == "search" and event.step is None]
-        assert searched == [None, 64, 128, 192, 256, 256]
+        assert searched == [None, 16, 32, 48, 64, 64]
 
     def test_a_suggestion(self, numbers: sa.Session) -> None:
         events: list[sa.Event] = []
@@ -96,7 +74,7 @@ class TestSearches:
 
     def test_what_stands_in_the_way_is_a_stage_too(self, numbers: sa.Session) -> None:
         events: list[sa.Event] = []
-        policy = numbers_policy("optimal", privacy=[sa.KAnonymity(401)])
+        policy = numbers_policy(k=401)
         with pytest.raises(sa.UnsatisfiableError):
             numbers.anonymize("numbers", policy, into="never", progress=events.append)
         assert (events[-1].stage, events[-1].state) == ("explain", "progress")

@@ -4,7 +4,6 @@ import itertools
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 from typer.testing import CliRunner
 
@@ -55,7 +54,10 @@ def test_a_large_lattice_is_shown_in_part(shared: sa.Session, monkeypatch: pytes
 
 
 def test_the_command_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    Path("policy.toml").write_text(POLICY)
+    with sa.connect("w.duckdb") as opened:
+        opened.connection.execute(PEOPLE)
     command = ["lattice", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--out", "lattice.html"]
     assert CliRunner().invoke(app, command).exit_code == 0
     written = Path("lattice.html").read_text(encoding="utf-8")
@@ -66,26 +68,3 @@ def test_the_command_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     shown = CliRunner().invoke(app, [*command, "--replace", "--json"])
     assert json.loads(shown.stdout)["node_count"] == 24
     assert Path("lattice.html").read_text(encoding="utf-8") == written
-
-
-def prepare(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, warehouse: str = "w.duckdb", file: str = "policy.toml"
-) -> None:
-    monkeypatch.chdir(folder)
-    Path(file).write_text(POLICY)
-    with sa.connect(warehouse) as opened:
-        opened.connection.execute(PEOPLE)
-
-
-@pytest.mark.deep
-def test_another_k_takes_the_place_of_that_of_the_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(tmp_path, monkeypatch)
-    command = ["run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--k", "30", "--into", "released"]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    assert smallest_class("w.duckdb") >= 30
-
-
-def smallest_class(warehouse: str) -> int:
-    with duckdb.connect(warehouse) as connection:
-        query = "SELECT min(rows) FROM (SELECT count(*) AS rows FROM released GROUP BY age, town, illness)"
-        return int(connection.execute(query).fetchall()[0][0])

@@ -112,24 +112,6 @@ class TestCommand:
         assert again.returncode == 0, again.stderr
         assert pq.read_table(folder / "again.parquet").column_names == ["patient", "procedure_1_1"]
 
-    def test_refusals(self, folder: Path) -> None:
-        database = ["--db", "clinic.duckdb"]
-        more: list[str]
-        options: dict[str, str]
-        for more, options, code, kind in (
-            (["--into", "t"], {}, 2, "UsageError"),
-            (["--into", "t", "--db", "no.duckdb"], {}, 2, "UsageError"),
-            (["--into", "t", *database], {"first": "0"}, 2, "PolicyError"),
-            (["--into", "t", *database], {"first": "two"}, 2, "UsageError"),
-            (["--into", "t", *database], {"keep": "ward"}, 2, "PolicyError"),
-            (["--into", "t", *database], {"source": "nothing"}, 1, "EngineError"),
-            (["--into", "events", "--replace", *database], {}, 1, "EngineError"),
-        ):
-            result = sqlanon(*self.command(*more, "--json", **options), folder=folder)
-            assert (result.returncode, document(result)["error"]["kind"]) == (code, kind), result.stderr
-            assert VALUE not in result.stdout + result.stderr
-        assert tables(folder / "clinic.duckdb") == {"events"}
-
     def test_hostile_names(self, folder: Path) -> None:
         with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
             connection.execute(f'ALTER TABLE events RENAME "procedure" TO {quoted(HOSTILE)}')

@@ -9,7 +9,6 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from tests.commands import document, sqlanon
 from tests.stories.test_local_recoding import COLUMNS, PEOPLE, TAXONOMIES, is_under, policy_of
 
 POLICY = policy_of(sa.KAnonymity(4))
@@ -49,6 +48,7 @@ class TestFit:
     def test_it_lists_classes_in_place_of_a_node(self, session: sa.Session, tmp_path: Path) -> None:
         fit = session.partitions.fit("people", POLICY, tmp_path / "people.fit", accept_observed_domain=True)
         assert (fit.node, fit.suppressed_rows, fit.search) == ({}, 0, "local-recoding")
+        assert f"{fit.class_count} classes at levels of their own" in fit.to_html()
         with duckdb.connect(str(tmp_path / "people.fit"), read_only=True) as connection:
             listed = connection.execute("SELECT count(*), count(DISTINCT anon_class) FROM classes").fetchone()
         assert listed == (fit.class_count * len(COLUMNS), fit.class_count)
@@ -116,28 +116,3 @@ class TestApply:
         assert release.report.notes == ("1 of its rows are in none of the classes of the fit, which suppresses them",)
         again = session.partitions.apply(f"{LATER} UNION ALL {ALONE}", sidecar, tmp_path / "later.parquet")
         assert again.report.rows == release.report.rows
-
-
-WAREHOUSE = ["--db", "people.duckdb", "--fit", "people.fit"]
-
-
-@pytest.mark.deep
-def test_the_command_line(tmp_path: Path) -> None:
-    with sa.connect(tmp_path / "people.duckdb", threads=1) as session:
-        session.connection.execute(PEOPLE)
-        session.taxonomies.load_all(TAXONOMIES, source="people")
-    (tmp_path / "policy.toml").write_text(
-        'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["illness"]\ninsensitive = ["row_id"]\n'
-        'rest = "identifier"\nmethod = "local-recoding"\n[[privacy]]\nmodel = "k-anonymity"\nk = 4\n'
-    )
-    options = ["--policy", "policy.toml", "--accept-observed-domain"]
-    fit = sqlanon("fit", "people", *WAREHOUSE, *options, folder=tmp_path)
-    assert re.search(r"\d+ classes at levels of their own", fit.stdout), fit.stderr
-    more = ["--replace-if-changed", "--json"]
-    applied = sqlanon("apply", "people", *WAREHOUSE, "--into", "first.parquet", *more, folder=tmp_path)
-    assert document(applied)["report"]["rows"]["dropped"] == 0
-    refused = sqlanon("apply", ALONE, *WAREHOUSE, "--into", "third.parquet", folder=tmp_path)
-    assert refused.returncode == 3
-    assert "1 of its rows are in none of the classes of the fit" in refused.stderr
-    verified = sqlanon("verify", "*.parquet", "--policy", "policy.toml", folder=tmp_path)
-    assert verified.returncode == 0, verified.stderr

@@ -9,7 +9,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.release import kept_columns
-from tests.commands import sqlanon
 from tests.conftest import open_clinic
 
 ROWS = 40
@@ -117,21 +116,3 @@ def test_a_fit_says_it_of_its_source(people: sa.Session, tmp_path: Path) -> None
     assert columns_of(fitted.notes) == ["account", "town", "list"]
     assert "100.0 % of the released rows have" in unique_notes(fitted.notes)[0]
     assert any("at the top level" in note for note in fitted.notes)
-
-
-def test_the_command_line_says_it(tmp_path: Path) -> None:
-    with sa.connect(tmp_path / "people.duckdb") as session:
-        add_people(session)
-    (tmp_path / "policy.toml").write_text(
-        'quasi_identifiers = ["age", "sex"]\ninsensitive = ["account", "town", "team", "list"]\n'
-        '[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
-    )
-    command = ("run", "people", "--db", "people.duckdb", "--policy", "policy.toml", "--into", "released")
-    shown = sqlanon(*command, folder=tmp_path).stdout
-    assert "Notes" in shown
-    assert [name for name in ("account", "town", "list") if f'"{name}" is published as it is and nearly' in shown] == [
-        "account",
-        "town",
-        "list",
-    ]
-    assert '"team" is published' not in shown

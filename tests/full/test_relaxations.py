@@ -1,10 +1,8 @@
 """What an unsatisfiable policy could ask for instead: each change is run, and the next smaller one fails."""
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +10,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.errors import Explanation, Relaxation
 from sqlanon.nodes.counting import share_of
-from tests.commands import document, sqlanon
-from tests.conftest import clinic_policy, clinic_values, open_clinic
+from tests.conftest import clinic_policy, clinic_values
 from tests.effort import examples
 
 
@@ -201,21 +198,3 @@ def test_of_inverse_ola_the_loss(clinic: sa.Session) -> None:
     wanted = policy(objective="privacy", max_loss=0.01, quality=sa.Prec(), minimum_levels={"age": 2})
     relaxation = by_kind(explained(clinic, wanted))["max_loss"]
     assert relaxation.changes["max_loss"] > 0.01
-
-
-def test_the_command_line(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-        open_clinic(connection)
-    (tmp_path / "policy.toml").write_text(
-        'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
-        '[[privacy]]\nmodel = "k-anonymity"\nk = 300\n'
-    )
-    command = ["run", "visits", "--db", "clinic.duckdb", "--policy", "policy.toml", "--into", "t", "--json"]
-    refused = sqlanon(*command, folder=tmp_path)
-    assert refused.returncode == 3
-    error = document(refused)["error"]
-    assert error["relaxations"][0]["sentence"] in error["problems"]
-    assert "k = 12 is the largest that would do" in refused.stderr
-    policy = (tmp_path / "policy.toml").read_text()
-    (tmp_path / "policy.toml").write_text(policy.replace("k = 300", "k = 12"))
-    assert sqlanon(*command, folder=tmp_path).returncode == 0

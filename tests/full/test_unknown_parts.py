@@ -7,8 +7,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.release import RowCounts
-from tests.commands import document, sqlanon
-from tests.full.test_unknown_actions import HOSTILE, QUOTED, TOWNS, labels, policy
+from tests.full.test_unknown_actions import HOSTILE, QUOTED, labels, policy
 from tests.full.test_unknown_actions import session as session
 from tests.full.test_unknown_actions import shared_session as shared_session
 
@@ -93,30 +92,3 @@ def test_values_of_csv_files_are_as_taxonomies_take_them(tmp_path: Path) -> None
     with sa.connect() as session:
         report = session.anonymize(tmp_path / "a.csv", wanted, into="released").report
     assert (report.rows.released, report.unknown_rows) == (2, {})
-
-
-TOML = """
-quasi_identifiers = ["town", "age"]
-suppression_limit = 0.5
-unknown = { town = "top", "*" = "suppress" }
-[[privacy]]
-model = "k-anonymity"
-k = 2
-[taxonomies]
-town = "town.csv"
-age = { kind = "intervals", widths = [10], minimum = 0, maximum = 99 }
-"""
-
-
-def test_the_command_line_reads_it_from_the_policy(tmp_path: Path) -> None:
-    (tmp_path / "policy.toml").write_text(TOML)
-    (tmp_path / "town.csv").write_text("".join(f"{';'.join(row)}\n" for row in TOWNS), encoding="utf-8")
-    lines = ["town,age", *["Bonn,30"] * 3, *["Rom,30"] * 2, "Bonn,130", ""]
-    (tmp_path / "trips.csv").write_text("\n".join(lines), encoding="utf-8")
-    command = ("trips.csv", "--policy", "policy.toml", "--into", "released.csv")
-    report = document(sqlanon("run", *command, "--json", folder=tmp_path))["report"]
-    assert '1 rows have a value of "age"' in " ".join(report["notes"])
-    assert report["unknown_rows"] == {"town": 2, "age": 1}
-    assert RowCounts(**report["rows"]) == RowCounts(source=6, released=5, masked=0, dropped=0, unknown=1)
-    verified = sqlanon("verify", "released.csv", "--policy", "policy.toml", folder=tmp_path)
-    assert verified.returncode == 0, verified.stderr

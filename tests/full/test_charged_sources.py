@@ -438,11 +438,6 @@ class TestNewAccounts:
         assert seeded.report.opened_account is None
         assert "opened_account" not in (session.provenance("first") or "")
 
-    def test_diffgen_says_so_too(self, session: sa.Session) -> None:
-        policy = sa.Policy(**ROLES, method=sa.DiffGen(budget=sa.Budget(1), specializations=1))
-        session.taxonomies.load("illness", sa.Taxonomy.flat(["flu", "cold"]))
-        assert session.anonymize("people", policy, "first").report.opened_account == "people"
-
     def test_a_capped_ledger_takes_no_data_set_without_a_cap(self, session: sa.Session) -> None:
         session.close()
         with sa.connect("w.duckdb", ledger_mode="capped") as capped:

@@ -27,11 +27,6 @@ class TestRefusals:
         with pytest.raises(sa.TaxonomyError):
             session.anonymize("people", POLICY, "released", replace="anything")
 
-    def test_taxonomies_that_were_read_off_the_data(self, session: sa.Session) -> None:
-        session.taxonomies.load("age", sa.Taxonomy.intervals([5]), source="people")
-        with pytest.raises(sa.TaxonomyError, match="read off the data"):
-            session.anonymize("people", POLICY, "released", replace="anything")
-
     def test_too_many_rows_for_exact_scores(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scores, "MAX_ROWS", 1999)
         with pytest.raises(sa.PolicyError, match=r"for up to 399 rows with a suppressed_weight of 5"):
@@ -54,8 +49,3 @@ class TestRefusals:
             session.anonymize("people", POLICY, "released", node={"age": 1, "sex": 0}, replace="anything")
         with pytest.raises(sa.PolicyError, match="takes no time limit"):
             session.anonymize("people", POLICY, "released", time_limit=1, replace="anything")
-
-    def test_more_than_is_left(self, session: sa.Session) -> None:
-        session.ledger.cap("people", sa.Budget(1, "0.1"))
-        with pytest.raises(sa.BudgetError):
-            session.anonymize("people", POLICY, "released", replace="anything")

@@ -8,7 +8,6 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.methods.full_domain import HOLD_EVERY_NODE
-from tests.search_cases import WideLimits
 
 NAMES = [f"q{position:02}" for position in range(15)]
 NODES = 4**15
@@ -61,14 +60,3 @@ def test_searches_and_tables_of_every_node_are_refused(wide: sa.Session) -> None
         wide.anonymize("wide", policy(objective="privacy", max_loss=0.5), into="never")
     with pytest.raises(sa.PolicyError, match="a lattice table can hold: use fewer"):
         wide.lattice("wide", policy())
-
-
-def test_without_a_time_limit_the_optimum_is_proven(wide: sa.Session) -> None:
-    """A lattice of 1,024 nodes, as one that is too large for arrays, and as one that is not."""
-    wanted = policy(NAMES[:5])
-    with WideLimits(at_once=32, most_boxes=100_000).imposed():
-        found = wide.anonymize("wide", wanted, into="lazily", replace=True).report
-    expected = wide.anonymize("wide", wanted, into="with_arrays", replace=True).report
-    assert found.proven_optimal
-    assert (found.node, found.loss, found.gap, found.ties) == (expected.node, expected.loss, 0, expected.ties)
-    assert found.checked_nodes <= 4 * expected.checked_nodes

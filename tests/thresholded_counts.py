@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from sqlanon.chance.discrete_laplace import Tail
 from sqlanon.chance.exact import Interval, exponential
-from sqlanon.chance.scales import scale_for
+from sqlanon.chance.scales import Tail, scale_for
 
 Cell = tuple[str, str]
 """A class and a value."""

@@ -12,8 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from sqlanon.cli import budget, examine, publish, taxonomy_commands
-from sqlanon.cli.demo_command import demo
-from sqlanon.cli.guide import guide
+from sqlanon.cli.guide import demo, guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.output import ExitCode, report_failure, show_version, silence, write_event
 from sqlanon.satellites import all_offered

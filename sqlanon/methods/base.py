@@ -96,6 +96,7 @@ TableT = TypeVar("TableT")
 PaidT = TypeVar("PaidT")
 ChoiceT = TypeVar("ChoiceT")
 PublicationT = TypeVar("PublicationT", bound=Publication)
+AReport = TypeVar("AReport", bound=Report)
 
 
 class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
@@ -255,6 +256,13 @@ class Run(ABC, Generic[TableT, PaidT, ChoiceT, PublicationT]):
     def recorded_guarantee(self, made: PublicationT, report: Report) -> Guarantee:
         """State what the release promises, without the facts that only the custodian sees."""
         return self.guarantee(made, report.model_copy(update=dict.fromkeys(self.custodian_fields)))
+
+
+def report_of(
+    kind: type[AReport], bound: BoundPolicy, into: str, seconds: Mapping[str, float], **facts: Any
+) -> AReport:
+    facts = {"domains": bound.domains, **facts}
+    return kind(source=bound.description, into=into, method=bound.policy.method.name, seconds=dict(seconds), **facts)
 
 
 AnyRun: TypeAlias = Run[Any, Any, Any, Any]  # a run of any method, for callers that only pass hook results on

@@ -15,10 +15,10 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.chance.accountant import Charge, Ledger
-from sqlanon.chance.discrete_laplace import empty_cell_probability
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.opendp import OpenDPSource
 from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import empty_cell_probability
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError

@@ -18,9 +18,8 @@ from sqlanon.chance.accountant import Accountant
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import BudgetError, PolicyError, with_spent
-from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT
+from sqlanon.methods.base import ChoiceT, Measured, PaidT, Publication, Request, Run, TableT, report_of
 from sqlanon.methods.chance import Chance, unit_of
-from sqlanon.methods.run_reports import report_of
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.names import KnownSource, enumerated

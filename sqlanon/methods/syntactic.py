@@ -1,22 +1,30 @@
-"""Base of syntactic methods: published classes meet privacy models, and are measured and verified."""
+"""Base of syntactic methods, whose classes meet privacy models: they are verified, measured and reported."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
-from sqlanon.methods.base import ChoiceT, Measured, Publication, Run, TableT
+from sqlanon.methods.base import AReport, ChoiceT, Measured, Publication, Run, TableT, report_of
+from sqlanon.methods.stages import proven_gap
+from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.labels import LabelsRecord, NodeRecord
+from sqlanon.model.lattice import Lattice, Levels, total
+from sqlanon.model.names import listed
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, ReportRecord
-from sqlanon.model.release import Guarantee, Report, RowCounts
+from sqlanon.model.release import REPORTED_TIES, Guarantee, Measurement, Report, RowCounts
+from sqlanon.nodes.choice import NodeChoice
 from sqlanon.nodes.table import EncodedTable, refuse_empty
 from sqlanon.publish.provenance import release_record
 from sqlanon.queries.kit.nodes import subquery
 from sqlanon.queries.published_rows import with_individuals
 from sqlanon.queries.recodings import Recoding
 from sqlanon.release.guarantee import guarantee
+from sqlanon.search import SearchOutcome
 from sqlanon.verification.measure import Beside, measured_beside
 from sqlanon.verification.verify import shortfalls_of, verify
 
@@ -75,3 +83,159 @@ class SyntacticRun(Run[TableT, TableT, ChoiceT, ClassesT], Generic[TableT, Choic
 
     def guarantee(self, made: ClassesT, report: Report) -> Guarantee:
         return guarantee(made.bound.policy, report)
+
+
+def report_of_classes(
+    kind: type[AReport],
+    bound: BoundPolicy,
+    measured: Measurement,
+    into: str,
+    seconds: Mapping[str, float],
+    **facts: Any,
+) -> AReport:
+    return report_of(
+        kind,
+        bound,
+        into,
+        seconds,
+        models=measured.models,
+        class_count=measured.class_count,
+        min_class_size=measured.k or 0,
+        individuals=None if bound.policy.individual is None else _individuals(measured),
+        suppression_limit=bound.policy.suppression_limit,
+        **facts,
+    )
+
+
+def _individuals(measured: Measurement) -> int | None:
+    """Return the fewest individuals of a class; None if no privacy model counts them."""
+    sizes = (model.attained for model in measured.models if model.measure == CLASS_SIZE.name)
+    return next((int(size) for size in sizes if size is not None), None)
+
+
+# More than six parameters: the choice, its search, and its measures.
+def report_at_node(
+    kind: type[AReport],
+    table: EncodedTable,
+    levels: Levels,
+    outcome: SearchOutcome,
+    measured: Measurement,
+    into: str,
+    seconds: Mapping[str, float],
+    *,
+    losses: Mapping[str, float | None],
+    **facts: Any,
+) -> AReport:
+    """Make the report of a run that published a node; ``losses`` come beside those by level."""
+    bound, lattice, by_level = table.bound, table.context.lattice, table.context.losses
+    return report_of_classes(
+        kind,
+        bound,
+        measured,
+        into,
+        seconds,
+        node=lattice.named(levels),
+        heights=lattice.named(lattice.heights),
+        domains={name: shape.domain for name, shape in zip(bound.policy.quasi_identifiers, bound.shapes, strict=True)},
+        unknown_rows=dict(table.unknown.by_column),
+        losses={"prec": total(by_level.prec, levels), "entropy": total(by_level.entropy, levels), **losses},
+        lattice_nodes=lattice.size,
+        checked_nodes=outcome.checked_nodes,
+        proven_optimal=outcome.proven_optimal,
+        lower_bound=outcome.lower_bound,
+        gap=proven_gap(outcome.loss, outcome.lower_bound),
+        tie_count=len(outcome.ties),
+        ties=tuple(lattice.named(node) for node in outcome.ties[:REPORTED_TIES]),
+        **facts,
+    )
+
+
+GIVEN = "given"  # the name of the search where a user gave the node
+
+NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePublication(SyntacticPublication):
+    table: EncodedTable
+    choice: NodeChoice
+    masked: bool = False
+
+
+def report_of_node(made: NodePublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+    table, node, outcome = made.table, made.choice.node, made.choice.outcome
+    policy = table.bound.policy
+    return report_at_node(
+        Report,
+        table,
+        node.levels,
+        outcome,
+        measured.measurement,
+        into,
+        seconds,
+        quality=policy.quality.measure,
+        loss=policy.quality.loss(node, table.context),
+        # Losses of classes were counted over joint classes; the release has other classes.
+        losses={**({} if policy.held_with else node.class_losses), "lm": node.lm, "ncp": node.ncp},
+        rows=made.rows,
+        suppressed_rows=node.suppressed_rows,
+        search=found_by(policy, outcome),
+        minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
+        notes=made.notes,
+        after=measured.measurement.exposure,
+        **joint_facts(measured, made.choice.loss_alone),
+    )
+
+
+def joint_facts(measured: Measured, loss_alone: float | None) -> dict[str, Any]:
+    return {} if measured.joint is None else {"joint": measured.joint, "loss_alone": loss_alone}
+
+
+def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> RowCounts:
+    rows, unknown = table.context.row_count, table.unknown.suppressed
+    return RowCounts(
+        source=rows + unknown,
+        released=rows if masked else rows - suppressed_rows,
+        masked=suppressed_rows if masked else 0,
+        dropped=0 if masked else suppressed_rows,
+        unknown=unknown,
+    )
+
+
+def found_by(policy: Policy, outcome: SearchOutcome) -> str:
+    return policy.algorithm if outcome.searched else GIVEN
+
+
+def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
+    if outcome.proven_optimal:
+        return ()
+    if not outcome.searched:
+        return (NOT_COMPARED,)
+    if policy.max_loss is not None:
+        return ("the release is not proven to be the most private within max_loss: the search was stopped",)
+    gap = proven_gap(outcome.loss, outcome.lower_bound)
+    assert gap is not None
+    assert outcome.loss is not None
+    share = f", {100 * gap / outcome.loss:.3g} % of it" if outcome.loss else ""
+    return (
+        f"the release is not proven optimal: its {policy.quality.measure} loss, {outcome.loss:.6g}, exceeds the least "
+        f"that meets the policy by at most {gap:.6g}{share}",
+    )
+
+
+def columns_at_the_top(lattice: Lattice, levels: Levels, remedy: str = "") -> tuple[str, ...]:
+    """Note the quasi-identifiers with one label for all rows, unless the policy demanded it.
+
+    ``remedy`` is additional advice.
+    """
+    places = zip(lattice.quasi_identifiers, levels, lattice.heights, lattice.bottom, strict=True)
+    at_top = [name for name, level, height, least in places if level == height > least]
+    if not at_top:
+        return ()
+    columns = listed(at_top)
+    reached, say = ("is", "it says") if len(at_top) == 1 else ("are", "they say")
+    return (
+        f"{columns} {reached} at the top level, where all rows have one label, so that {say} nothing any more; what "
+        f"can help: {remedy}maximum_levels below the top, more levels in between, fewer quasi-identifiers, a larger "
+        "suppression_limit, or another quality model",
+    )

@@ -23,8 +23,8 @@ from sqlanon.methods.base import AnyRun, Request
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
 from sqlanon.methods.local.class_labels import PerClass
 from sqlanon.methods.local.local_run import LocalFitRun, LocalPublication
-from sqlanon.methods.run_reports import NodePublication, found_by
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap, silent
+from sqlanon.methods.syntactic import NodePublication, found_by
 from sqlanon.model.fitted import Fit, refuse_unfit
 from sqlanon.model.names import possible
 from sqlanon.model.policy.policy import Policy

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 
 from sqlanon.model.methods.full_domain import AlgorithmName
-from sqlanon.search.ola import inverse_ola, ola
 from sqlanon.search.optimal import optimal as optimal_search
 from sqlanon.search.problem import (
     BATCH_SIZE,
@@ -17,7 +16,7 @@ from sqlanon.search.problem import (
     batches,
     margin,
 )
-from sqlanon.search.published_searches import datafly, exhaustive, incognito, samarati
+from sqlanon.search.published_searches import datafly, exhaustive, incognito, inverse_ola, ola, samarati
 
 SEARCHES: Mapping[AlgorithmName, Callable[[SearchProblem], Search]] = {
     "optimal": optimal_search,

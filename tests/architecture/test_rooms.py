@@ -14,10 +14,10 @@ from tests.conftest import ROOT
 
 FRONTS = {
     "api": "connection partitions session session_ledger session_releases session_taxonomies",
-    "chance": "accountant discrete_laplace exact opendp random_source scales",
+    "chance": "accountant exact opendp random_source scales",
     "evaluation": "plans results",
     "joint": "beside persons",
-    "methods": "base run_reports stages points full_domain.full_domain_run local.class_labels local.least_loss "
+    "methods": "base points stages syntactic full_domain.full_domain_run local.class_labels local.least_loss "
     "local.local_classes local.local_run local.local_table",
     "nodes": "choice counting roll_up table",
     "partitions": "apply fit sidecar",

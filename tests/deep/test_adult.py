@@ -11,7 +11,8 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.methods.full_domain import SearchName
 from sqlanon.queries.kit.macros import install_script
-from sqlanon.search import SEARCHES, ola
+from sqlanon.search import SEARCHES
+from sqlanon.search.published_searches import ola
 from tests.adult import (
     OLA_COUNTS,
     OPTIMA,

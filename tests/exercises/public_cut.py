@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 import sqlanon as sa
 from sqlanon.methods.base import Measured
-from sqlanon.methods.run_reports import report_of_classes
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes
 from sqlanon.model.labels import CutRecord
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy_value import Level, Share

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.methods.base import Comparison
 from sqlanon.methods.full_domain.full_domain_run import FullDomainRun
-from sqlanon.methods.run_reports import NodePublication
+from sqlanon.methods.syntactic import NodePublication
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.queries.kit.nodes import aliased, column, copies, count_rows, grouped, select, subquery, union_all
 from sqlanon.queries.published_rows import release

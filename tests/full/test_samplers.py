@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import sqlanon as sa
 from sqlanon.chance import exact as words
 from sqlanon.chance.accountant import Charge, RhoCharge
-from sqlanon.chance.discrete_laplace import empty_cell_probability, pure_threshold
 from sqlanon.chance.random_source import RandomSource
+from sqlanon.chance.scales import empty_cell_probability, pure_threshold
 
 FALSE_ALARM = 1e-9
 OFF = (0.7, 1.3)

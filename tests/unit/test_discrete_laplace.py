@@ -19,10 +19,18 @@ import sqlanon as sa
 from sqlanon.chance import opendp
 from sqlanon.chance import random_source as seeded
 from sqlanon.chance.accountant import Charge, require_covered
-from sqlanon.chance.discrete_laplace import Tail, empty_cell_probability, pure_threshold, threshold
 from sqlanon.chance.exact import bounds, complement, exponential, is_at_most
 from sqlanon.chance.random_source import RandomSource
-from sqlanon.chance.scales import LARGEST_SCALE, SMALLEST_SCALE, difference_sensitivity, scale_for
+from sqlanon.chance.scales import (
+    LARGEST_SCALE,
+    SMALLEST_SCALE,
+    Tail,
+    difference_sensitivity,
+    empty_cell_probability,
+    pure_threshold,
+    scale_for,
+    threshold,
+)
 from sqlanon.errors import BudgetError
 from tests.thresholded_counts import Mass
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.audits.exact_audit import Bounds, hockey_stick, permute_and_flip, smallest_epsilon
-from sqlanon.chance.discrete_laplace import threshold
+from sqlanon.chance.scales import threshold
 from tests.full.test_samplers import permute_and_flip_masses
 from tests.thresholded_counts import NoisyThreshold, ThresholdedCounts
 

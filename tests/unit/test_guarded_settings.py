@@ -12,7 +12,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.chance.accountant import Charge
-from sqlanon.chance.discrete_laplace import empty_cell_probability
+from sqlanon.chance.scales import empty_cell_probability
 from sqlanon.ledger.charged_sources import DataSet
 from sqlanon.methods.chance import drawn_unseen, individual_of, reached_by_noise, refuse_observed, unit_of
 from sqlanon.methods.diffgen import draws

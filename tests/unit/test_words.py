@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.chance import exact as words
-from sqlanon.chance.discrete_laplace import Tail
 from sqlanon.chance.exact import Interval, binomial, bounds, cumulative_bounds, power_ceiling, power_floor
+from sqlanon.chance.scales import Tail
 
 WORD = st.integers(0, 2**64 - 1)
 

@@ -14,9 +14,15 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls, withhold_persons
 from sqlanon.methods.base import Comparison, Measured
-from sqlanon.methods.run_reports import NodePublication, columns_at_the_top, doubts, report, row_counts
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticRun
+from sqlanon.methods.syntactic import (
+    NodePublication,
+    SyntacticRun,
+    columns_at_the_top,
+    doubts,
+    report_of_node,
+    row_counts,
+)
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy_value import respelled, unknown_names
 from sqlanon.model.privacy import PrivacyModel
@@ -132,7 +138,7 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
         return Comparison(differences, joint)
 
     def report(self, made: NodePublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
-        return report(made, measured, into, seconds)
+        return report_of_node(made, measured, into, seconds)
 
 
 def _notes(choice: NodeChoice, short: Sequence[PrivacyModel]) -> Iterator[str]:

@@ -29,9 +29,8 @@ from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
 from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.ceilings import WITHIN, ChosenCeiling, choose_ceiling
 from sqlanon.methods.h_ceiling.counterfeits import Filled
-from sqlanon.methods.run_reports import columns_at_the_top, report_at_node
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, columns_at_the_top, report_at_node
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.lattice import Lattice, NodeSummary, total
 from sqlanon.model.methods.counterfeiting import CATALOG, COUNTERFEITS, INVENTED, HCeiling

@@ -24,9 +24,8 @@ from sqlanon.methods.local.least_loss import lower_bound
 from sqlanon.methods.local.local_classes import KeyedClasses, LocalClasses, covering_classes_of, found_classes
 from sqlanon.methods.local.local_table import LocalTable, judges_no_classes
 from sqlanon.methods.local.peeling import Watch
-from sqlanon.methods.run_reports import joint_facts, report_of_classes, row_counts
 from sqlanon.methods.stages import Stages, proven_gap
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, joint_facts, report_of_classes, row_counts
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.full_domain import LocalRecoding
 from sqlanon.model.names import folded

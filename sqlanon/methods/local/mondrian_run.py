@@ -14,9 +14,8 @@ from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.local.class_labels import make_classes, recorded_classes
 from sqlanon.methods.local.local_table import judges_no_classes
 from sqlanon.methods.local.partitioning import InIntervals, Partition, partitioned
-from sqlanon.methods.run_reports import report_of_classes, row_counts
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes, row_counts
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.mondrian import Mondrian
 from sqlanon.model.release import Guarantee, Report

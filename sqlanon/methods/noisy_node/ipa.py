@@ -13,7 +13,7 @@ noise has scale c / ε, and a = exp(-ε / c).
 2. Combinations. Given the node, D' differs from D in c rows of all combinations together. Where D has rows of one as
    well, noise makes their counts ε-indistinguishable (Ghosh, Roughgarden and Sundararajan 2009). Where it has none, D
    shows nothing, and D' shows something with a probability of δ at most: so the threshold is chosen, see
-   :func:`sqlanon.chance.discrete_laplace.threshold`. With δ = 0 all combinations of the domain have noise.
+   :func:`sqlanon.chance.scales.threshold`. With δ = 0 all combinations of the domain have noise.
 3. What is left over. Given what is shown, the rows that are not, by value, differ in c rows again: as in 2.
 4. What is written is a function of what was drawn. The steps compose adaptively, each being private whatever those
    before it gave: ε and δ add up (Dwork and Roth 2014, theorem 3.16 and appendix B).
@@ -30,9 +30,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from sqlanon.chance.discrete_laplace import pure_threshold, threshold
 from sqlanon.chance.exact import Integers
-from sqlanon.chance.scales import scale_for
+from sqlanon.chance.scales import pure_threshold, scale_for, threshold
 from sqlanon.engines.duckdb import Compute
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError

@@ -16,10 +16,15 @@ from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.base import Comparison, Measured
 from sqlanon.methods.relocation.moving import Moves, changed_values, move
-from sqlanon.methods.run_reports import NodePublication, columns_at_the_top, doubts, row_counts
-from sqlanon.methods.run_reports import report as report_of_node
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticRun
+from sqlanon.methods.syntactic import (
+    NodePublication,
+    SyntacticRun,
+    columns_at_the_top,
+    doubts,
+    report_of_node,
+    row_counts,
+)
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.methods.full_domain import Relocation
 from sqlanon.model.policy.policy import Policy

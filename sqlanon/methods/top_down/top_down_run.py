@@ -17,9 +17,8 @@ from sqlanon.methods import points
 from sqlanon.methods.base import Comparison, Measured, TakesEnums
 from sqlanon.methods.cut_pieces import Cut
 from sqlanon.methods.points import Points
-from sqlanon.methods.run_reports import report_of_classes
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun
+from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes
 from sqlanon.methods.top_down.specialize import (
     ROWS,
     SQL,

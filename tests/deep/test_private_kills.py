@@ -4,43 +4,47 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import sqlanon as sa
 from tests.commands import ended, started
 from tests.stories import test_epsilon_safe as epsilon_safe
+from tests.stories import test_private_runs as private
 from tests.stories import test_synthetic as synthetic
-from tests.stories.test_private_runs import POLICY, TOML, make_warehouse
 
 
-@pytest.mark.usefixtures("warehouse")
-def test_a_killed_run_leaves_its_charge_and_no_release(tmp_path: Path) -> None:
-    program = """
+@pytest.mark.parametrize(("story", "of_two"), [(private, ("2", "0.02")), (epsilon_safe, ("2.2", "0.03858"))])
+def test_a_killed_run_leaves_its_charge_and_the_old_release(
+    tmp_path: Path, story: ModuleType, of_two: tuple[str, str]
+) -> None:
+    with story.make_warehouse(tmp_path / "w.duckdb") as session:
+        session.connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
+    for into in ("released", "released.parquet"):
+        program = f"""
 import os, signal, sqlanon as sa
-from tests.stories.test_private_runs import POLICY
+from {story.__name__} import POLICY
 def die(event):
     if (event.stage, event.state) == ("release", "started"):
         os.kill(os.getpid(), signal.SIGKILL)
 with sa.connect("w.duckdb") as session:
-    session.anonymize("people", POLICY, INTO, progress=die)
+    session.anonymize("people", POLICY, {into!r}, replace="anything", progress=die)
 """
-    for into in ("released", "released.parquet"):
-        killed = ended([sys.executable, "-c", program.replace("INTO", repr(into))], tmp_path)
-        assert killed.returncode == -signal.SIGKILL
+        assert ended([sys.executable, "-c", program], tmp_path).returncode == -signal.SIGKILL
     with sa.connect(tmp_path / "w.duckdb") as session:
-        assert session.ledger.spent("people") == sa.Budget(2, "0.02")
+        assert session.ledger.spent("people") == sa.Budget(*of_two)
         assert session.ledger.verify()
-        assert (
-            session.connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'released'").fetchall() == []
-        )
+        assert session.connection.execute("FROM released").fetchall() == [("old",)]
         assert not (tmp_path / "released.parquet").exists()
-        assert session.anonymize("people", POLICY, tmp_path / "released.parquet").report.released_rows > 0
+        report: Any = session.anonymize("people", story.POLICY, tmp_path / "released.parquet").report
+        assert report.released_rows > 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["released.parquet", "w.duckdb"]
 
 
-@pytest.mark.usefixtures("warehouse")
 def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(tmp_path: Path) -> None:
+    private.make_warehouse(tmp_path / "w.duckdb").close()
     program = """
 import os, signal, sqlanon as sa
 from sqlanon.ledger import ledger_table as table
@@ -58,18 +62,18 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     killed = ended([sys.executable, "-c", program], tmp_path)
     assert killed.returncode == -signal.SIGKILL
     with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
-        session.anonymize("people", POLICY, "released")
+        session.anonymize("people", private.POLICY, "released")
     with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "budget.duckdb") as session:
         assert session.ledger.spent("people") == sa.Budget(1, "0.01")
 
 
 def test_of_two_processes_one_gets_the_last_of_a_budget(tmp_path: Path) -> None:
-    with make_warehouse(tmp_path / "w.duckdb") as session:
+    with private.make_warehouse(tmp_path / "w.duckdb") as session:
         dataset = "people"
         session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "people.parquet")])
     with sa.connect(ledger=tmp_path / "l.duckdb") as custodian:
         custodian.ledger.cap(dataset, sa.Budget(1, "0.01"))
-    (tmp_path / "private.toml").write_text(TOML)
+    (tmp_path / "private.toml").write_text(private.TOML)
 
     def run(place: int) -> int:
         return started(
@@ -103,22 +107,3 @@ def test_a_killed_run_of_synthetic_rows_leaves_its_charge_and_the_old_release(tm
         assert session.ledger.spent("patients") == sa.Budget(4, "2e-6")
         total = session.ledger.spent_in_rho("patients")
         assert total is not None and 2 < total.epsilon < 3, "both charges have their ρ"
-
-
-def test_a_killed_run_of_epsilon_safe_leaves_its_charge_and_the_old_release(tmp_path: Path) -> None:
-    with epsilon_safe.make_warehouse(tmp_path / "w.duckdb") as session:
-        session.connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
-    program = """
-import os, signal, sqlanon as sa
-from tests.stories.test_epsilon_safe import POLICY
-def die(event):
-    if (event.stage, event.state) == ("release", "started"):
-        os.kill(os.getpid(), signal.SIGKILL)
-with sa.connect("w.duckdb") as session:
-    session.anonymize("people", POLICY, "released", replace="anything", progress=die)
-"""
-    killed = ended([sys.executable, "-c", program], tmp_path)
-    assert killed.returncode == -signal.SIGKILL
-    with sa.connect(tmp_path / "w.duckdb") as session:
-        assert session.ledger.spent("people") == sa.Budget("1.1", epsilon_safe.DELTA)
-        assert session.connection.execute("FROM released").fetchall() == [("old",)]

@@ -2772,6 +2772,17 @@ sum(CAST(class_size AS HUGEINT) * class_size);
 CREATE OR REPLACE MACRO anon_helpers.dm_of(class_size, kept, row_count) AS
 sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count END);
 
+-- Classification metric: the share of rows that are suppressed, or differ from the most frequent value of their class
+-- (an aggregate over classes). `largest_share` is the share of that value in its class. Not monotonic in the node.
+--
+-- Returns: DOUBLE in [0, 1].
+-- Source: Iyengar 2002, section 3.2.
+-- Example:
+--   SELECT anon_helpers.classification_metric_of(class_size, class_size >= 2, largest_share) AS cm
+--   FROM (VALUES (4, 0.75), (1, 1.0)) AS classes (class_size, largest_share);
+CREATE OR REPLACE MACRO anon_helpers.classification_metric_of(class_size, kept, largest_share) AS
+sum(class_size - CASE WHEN kept THEN round(class_size * largest_share) ELSE 0 END) / sum(class_size);
+
 -- Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
 -- looks like a gain (an aggregate over classes). Not monotonic in the node. The average of the kept classes alone is
 -- that of a table from which the others are gone, see anon.suppress.
@@ -2901,6 +2912,18 @@ FROM (
     SELECT class_size, sum(class_size) OVER () AS anon_rows
     FROM anon.class_sizes(source, quasi_identifiers)
 );
+
+-- Classification metric of a source as it is, if its classes of fewer than k rows were suppressed: the share of rows that
+-- are suppressed, or differ from most of their class in a column.
+--
+-- Job: loss.
+-- Returns: one row: classification_metric DOUBLE.
+-- Source: Iyengar 2002, section 3.2.
+-- Example:
+--   FROM anon.classification_metric('visits', ['age', 'sex'], 'diagnosis', 2);
+CREATE OR REPLACE MACRO anon.classification_metric(source, quasi_identifiers, target, k) AS TABLE
+SELECT anon_helpers.classification_metric_of(class_size, class_size >= k, largest_share) AS classification_metric
+FROM anon.class_diversity(source, quasi_identifiers, target);
 
 -- Average equivalence class size of a source as it is, over k; the rows of its classes of fewer than k rows are one
 -- class.
@@ -7131,6 +7154,14 @@ Returns: HUGEINT, between n and n^2.
 Source: Bayardo and Agrawal 2005, equation 1.
 Example:
   SELECT anon_helpers.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes(''visits'', [''age'']);';
+COMMENT ON MACRO anon_helpers.classification_metric_of IS 'Classification metric: the share of rows that are suppressed, or differ from the most frequent value of their class
+(an aggregate over classes). `largest_share` is the share of that value in its class. Not monotonic in the node.
+
+Returns: DOUBLE in [0, 1].
+Source: Iyengar 2002, section 3.2.
+Example:
+  SELECT anon_helpers.classification_metric_of(class_size, class_size >= 2, largest_share) AS cm
+  FROM (VALUES (4, 0.75), (1, 1.0)) AS classes (class_size, largest_share);';
 COMMENT ON MACRO anon_helpers.aecs_of IS 'Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
 looks like a gain (an aggregate over classes). Not monotonic in the node. The average of the kept classes alone is
 that of a table from which the others are gone, see anon.suppress.
@@ -7209,6 +7240,14 @@ Job: loss.
 Returns: one row: dm HUGEINT.
 Example:
   FROM anon.dm(''visits'', [''age'', ''sex''], 2);';
+COMMENT ON MACRO TABLE anon.classification_metric IS 'Classification metric of a source as it is, if its classes of fewer than k rows were suppressed: the share of rows that
+are suppressed, or differ from most of their class in a column.
+
+Job: loss.
+Returns: one row: classification_metric DOUBLE.
+Source: Iyengar 2002, section 3.2.
+Example:
+  FROM anon.classification_metric(''visits'', [''age'', ''sex''], ''diagnosis'', 2);';
 COMMENT ON MACRO TABLE anon.aecs IS 'Average equivalence class size of a source as it is, over k; the rows of its classes of fewer than k rows are one
 class.
 

@@ -52,12 +52,15 @@ from sqlanon.model.privacy import (
     RecursiveCLDiversity as RecursiveCLDiversity,
     TCloseness as TCloseness,
 )
-from sqlanon.model.quality import (
+from sqlanon.model.class_losses import (
     AECS as AECS,
+    ClassificationMetric as ClassificationMetric,
     DM as DM,
+    DMStar as DMStar,
+)
+from sqlanon.model.quality import (
     LM as LM,
     NCP as NCP,
-    DMStar as DMStar,
     Entropy as Entropy,
     Prec as Prec,
 )

@@ -239,6 +239,10 @@ def measured(task: Task, node: Node) -> Measured:
         "dm": sum(len(members) ** 2 for members in kept) + suppressed * len(task.rows),
         "aecs": len(task.rows) / (len(kept) + (suppressed > 0)) / _k(task.policy),
     }
+    if isinstance(task.policy.quality, sa.ClassificationMetric):
+        column = task.policy.quality.column
+        agreeing = (max(Counter(row[column] for row in members).values()) for members in kept)
+        losses["classification_metric"] = 1 - sum(agreeing) / len(task.rows)
     return Measured(
         node=dict(node),
         class_count=len(groups),

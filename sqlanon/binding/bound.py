@@ -61,7 +61,7 @@ class BoundPolicy:
                 for name, shape in zip(policy.taxonomy_columns, self.shapes, strict=True)
             ),
             taxonomy=self.taxonomy,
-            protected=policy.protected_columns,
+            protected=policy.counted_columns,
             protected_shapes=self.sensitive_shapes,
             compared=tuple(dict.fromkeys(itertools.chain.from_iterable(compared))),
             individual=policy.individual,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from sqlanon.model.class_losses import ALWAYS_REPORTED
 from sqlanon.model.lattice import ClassLoss
-from sqlanon.model.quality import ALWAYS_REPORTED, Entropy, QualityModel
+from sqlanon.model.quality import Entropy, QualityModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,6 +167,12 @@ class Criteria:
     def k(self) -> int:
         """The largest required k, 1 without k-anonymity."""
         return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
+
+    @property
+    def loss_measures(self) -> tuple[Measure, ...]:
+        """The measures that the loss needs: the share of the most frequent value of each column that it counts."""
+        columns = self.quality.counted_columns
+        return tuple(Measure("largest_share", name, of_class="largest_share_of") for name in columns)
 
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:

@@ -76,6 +76,11 @@ class QualityModel(PolicyValue):
         return ()
 
     @property
+    def counted_columns(self) -> tuple[str, ...]:
+        """The sensitive or insensitive columns whose most frequent value is counted in every class."""
+        return ()
+
+    @property
     def measure(self) -> str:
         """The name of the loss, as in the lattice table and the report."""
         return str(self.model).replace("-", "_")  # type: ignore[attr-defined]
@@ -178,74 +183,6 @@ def measured(measure: float | None) -> float:
     """Return a measure that was asked."""
     assert measure is not None
     return float(measure)
-
-
-DM_STAR = ClassLoss("dm_star", "dm_star_of", ("anon_class_size",))
-DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon_row_count"))
-AVERAGE_SIZE = ClassLoss("aecs", "aecs_of", ("anon_class_size", "anon_kept", "anon_k"))
-
-ALWAYS_REPORTED = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
-"""The losses in every report and every lattice table."""
-
-
-@kind_of("quality")
-class DMStar(QualityModel):
-    """Discernibility before suppression: the sum of squared class sizes, in [n, n²] (El Emam et al. 2009)."""
-
-    model: Literal["dm-star"] = "dm-star"
-    class_losses: ClassVar = (DM_STAR,)
-    monotonic: ClassVar = True
-
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return summary.class_losses[DM_STAR.name]
-
-    def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        return summary.class_losses[DM_STAR.name]
-
-
-@kind_of("quality")
-class DM(QualityModel):
-    """Discernibility with suppressed rows at the size of the table, in [n, n²] (Bayardo and Agrawal 2005).
-
-    Not monotonic: a merge that lifts a class over k lowers it. DM* bounds it from below.
-    """
-
-    model: Literal["dm"] = "dm"
-    class_losses: ClassVar = (DM_STAR, DISCERNIBILITY)
-
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return summary.class_losses[DISCERNIBILITY.name]
-
-    def counts_suppression(self, context: LossContext) -> bool:
-        return context.allowed_rows > 0
-
-    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
-        # A suppressed row counts all rows, another one at least the k rows of its class.
-        rows = context.row_count
-        return rows * (suppressed * rows + (1 - suppressed) * context.k)
-
-    def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        return summary.class_losses[DM_STAR.name]
-
-
-@kind_of("quality")
-class AECS(QualityModel):
-    """Average size of the classes over k, the suppressed rows as one class (LeFevre et al. 2006; ARX). Not monotonic.
-
-    The average of only the kept classes, which LeFevre et al. don't define, would reward suppression.
-    """
-
-    model: Literal["aecs"] = "aecs"
-    class_losses: ClassVar = (AVERAGE_SIZE,)
-
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return summary.class_losses[AVERAGE_SIZE.name]
-
-    def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        # A node above has at most as many classes, with one class for its suppressed rows. A class that is kept there
-        # contains one that is kept here, or k rows that are suppressed here.
-        kept = summary.kept_class_count + summary.suppressed_rows // context.k
-        return context.row_count / min(summary.class_count, kept + 1) / context.k
 
 
 @kind_of("quality")

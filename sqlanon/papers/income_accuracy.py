@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.accuracy import Accuracy, classification
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.model.class_losses import DMStar
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
-from sqlanon.model.quality import DMStar, Entropy, Prec, QualityModel
+from sqlanon.model.quality import Entropy, Prec, QualityModel
 from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS

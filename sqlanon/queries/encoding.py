@@ -220,7 +220,8 @@ class Encoding:
     def measures(self) -> tuple[Measure, ...]:
         """The measures with a column of their own in a class: all but its size."""
         shown = itertools.chain.from_iterable(map(self.bounds_on, self.spec.shown_values))
-        measures = dict.fromkeys(bound.measure for bound in (*self.criteria.bounds, *shown))
+        bounded = (bound.measure for bound in (*self.criteria.bounds, *shown))
+        measures = dict.fromkeys((*bounded, *self.criteria.loss_measures))
         return tuple(measure for measure in measures if measure != CLASS_SIZE)
 
     def bounds_on(self, shown: ShownValues) -> list[Bound]:

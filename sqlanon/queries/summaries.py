@@ -223,7 +223,9 @@ class _Summary:
         shown = (each for each in combined if asked == "everything" or each.alias != "lm")
         self.query = self.query.select(*shown, copy=False)
         # Constants in place of columns: classes need not carry them.
-        known = {"anon_row_count": number(row_count), "anon_k": number(encoding.criteria.k)}
+        known: dict[str, exp.Expr] = {"anon_row_count": number(row_count), "anon_k": number(encoding.criteria.k)}
+        for measure in encoding.criteria.loss_measures:
+            known["anon_largest_share"] = column(measure_column(encoding, measure))
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
         criteria = encoding.criteria

@@ -19,8 +19,9 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.stages import Progress, Stages, Stopped
+from sqlanon.model.class_losses import DMStar
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import LM, NCP, ChargingModel, DMStar, Prec
+from sqlanon.model.quality import LM, NCP, ChargingModel, Prec
 from sqlanon.model.release import Result
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries import examination, taxonomies

@@ -21,7 +21,7 @@ def contradictions(policy: PolicyFields) -> Iterable[str]:
     yield from _misfits_of_models(policy)
     yield from _misfits_of_search(policy)
     yield from _impossible_levels(policy)
-    yield from _foreign_weights(policy)
+    yield from _foreign_columns(policy)
     yield from _mixed_populations(policy)
     yield from _uncountable_individuals(policy)
     yield from _unpublishable_pseudonyms(policy)
@@ -93,11 +93,15 @@ def _impossible_levels(policy: PolicyFields) -> Iterable[str]:
             yield f'the minimum level of "{name}", {least}, is above its maximum level, {most}'
 
 
-def _foreign_weights(policy: PolicyFields) -> Iterable[str]:
+def _foreign_columns(policy: PolicyFields) -> Iterable[str]:
     weights = getattr(policy.quality, "weights", {})
     yield from _not_quasi_identifiers(policy, "quality.weights", weights)
     if all(weights.get(name, 1.0) == 0 for name in policy.quasi_identifiers):
         yield "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
+    for name, meant in unknown_names(policy.quality.counted_columns, (*policy.sensitive, *policy.insensitive)):
+        yield f'quality.column: "{name}" is not a sensitive or insensitive column{meant}'
+    if policy.quality.counted_columns and policy.individual is not None:
+        yield f'{policy.quality.measure} counts rows, not the individuals of "{policy.individual}"'
     if policy.row_weight is not None and policy.row_weight in policy.quasi_identifiers:
         yield f'row_weight "{policy.row_weight}" is a quasi-identifier; weights are not generalized'
 

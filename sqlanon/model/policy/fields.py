@@ -168,6 +168,11 @@ class PolicyFields(PolicyValue):
         return tuple(dict.fromkeys([*counted, *(column for model in self.privacy for column in model.columns)]))
 
     @property
+    def counted_columns(self) -> tuple[str, ...]:
+        """The columns whose values are counted in classes: protected ones, and those of the loss."""
+        return tuple(dict.fromkeys((*self.protected_columns, *self.quality.counted_columns)))
+
+    @property
     def population(self) -> str | None:
         """The table of the population, if a privacy model has one."""
         return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)

@@ -3865,14 +3865,16 @@ CASE
 END;
 
 -- The probability that a released label stands for a value, if all values under the label are equally likely; see
--- label_values and value_without_taxonomy.
+-- label_values and value_without_taxonomy. A row meets several conditions with the product of these.
 --
+-- Job: answers.
 -- Returns: DOUBLE in [0, 1].
+-- Source: Lee and Chung 2020, queries Q1 to Q4.
 -- Example:
 --   SELECT
---       anon_helpers.label_share('age', '[30, 40)', 34) AS decade,
---       anon_helpers.label_share('diagnosis', 'flu', 'flu') AS kept;
-CREATE OR REPLACE MACRO anon_helpers.label_share(attribute, label, value) AS (
+--       anon.label_share('age', '[30, 40)', 34) AS decade,
+--       anon.label_share('diagnosis', 'flu', 'flu') AS kept;
+CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
     SELECT CASE
         WHEN anon_found.anon_values > 0 THEN anon_found.anon_same_values / anon_found.anon_values
         WHEN anon_helpers.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0
@@ -4666,8 +4668,8 @@ LEFT JOIN (
 -- Source: Lee et al. 2017, query error rate.
 -- Example:
 --   WITH released AS (
---       SELECT age, anon_helpers.label_share('sex', sex, 'f') AS weight
---       FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1})
+--       SELECT age, anon.label_share('sex', sex, 'f') * anon.label_share('zip', zip, '10115') AS weight
+--       FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1, 'zip': 2})
 --       WHERE diagnosis = 'flu'
 --   )
 --   FROM anon.estimated_counts('released', 'age', 5, 'weight') ORDER BY group_start;
@@ -7460,14 +7462,16 @@ taxonomy shows. Any other label that its taxonomy does not have is an error, bec
 Returns: VARCHAR.
 Example:
   SELECT anon_helpers.value_without_taxonomy(''diagnosis'', ''flu'') AS value;';
-COMMENT ON MACRO anon_helpers.label_share IS 'The probability that a released label stands for a value, if all values under the label are equally likely; see
-label_values and value_without_taxonomy.
+COMMENT ON MACRO anon.label_share IS 'The probability that a released label stands for a value, if all values under the label are equally likely; see
+label_values and value_without_taxonomy. A row meets several conditions with the product of these.
 
+Job: answers.
 Returns: DOUBLE in [0, 1].
+Source: Lee and Chung 2020, queries Q1 to Q4.
 Example:
   SELECT
-      anon_helpers.label_share(''age'', ''[30, 40)'', 34) AS decade,
-      anon_helpers.label_share(''diagnosis'', ''flu'', ''flu'') AS kept;';
+      anon.label_share(''age'', ''[30, 40)'', 34) AS decade,
+      anon.label_share(''diagnosis'', ''flu'', ''flu'') AS kept;';
 COMMENT ON MACRO anon_helpers.number_of IS 'A value of a column as a number; an error names the column, never the value.
 
 Returns: DOUBLE; NULL for NULL.
@@ -7772,8 +7776,8 @@ Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 Source: Lee et al. 2017, query error rate.
 Example:
   WITH released AS (
-      SELECT age, anon_helpers.label_share(''sex'', sex, ''f'') AS weight
-      FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1})
+      SELECT age, anon.label_share(''sex'', sex, ''f'') * anon.label_share(''zip'', zip, ''10115'') AS weight
+      FROM anon.generalize(''visits'', MAP {''age'': 2, ''sex'': 1, ''zip'': 2})
       WHERE diagnosis = ''flu''
   )
   FROM anon.estimated_counts(''released'', ''age'', 5, ''weight'') ORDER BY group_start;';

@@ -40,14 +40,16 @@ CASE
 END;
 
 -- The probability that a released label stands for a value, if all values under the label are equally likely; see
--- label_values and value_without_taxonomy.
+-- label_values and value_without_taxonomy. A row meets several conditions with the product of these.
 --
+-- Job: answers.
 -- Returns: DOUBLE in [0, 1].
+-- Source: Lee and Chung 2020, queries Q1 to Q4.
 -- Example:
 --   SELECT
---       anon_helpers.label_share('age', '[30, 40)', 34) AS decade,
---       anon_helpers.label_share('diagnosis', 'flu', 'flu') AS kept;
-CREATE OR REPLACE MACRO anon_helpers.label_share(attribute, label, value) AS (
+--       anon.label_share('age', '[30, 40)', 34) AS decade,
+--       anon.label_share('diagnosis', 'flu', 'flu') AS kept;
+CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
     SELECT CASE
         WHEN anon_found.anon_values > 0 THEN anon_found.anon_same_values / anon_found.anon_values
         WHEN anon_helpers.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0

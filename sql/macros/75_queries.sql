@@ -110,8 +110,8 @@ LEFT JOIN (
 -- Source: Lee et al. 2017, query error rate.
 -- Example:
 --   WITH released AS (
---       SELECT age, anon_helpers.label_share('sex', sex, 'f') AS weight
---       FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1})
+--       SELECT age, anon.label_share('sex', sex, 'f') * anon.label_share('zip', zip, '10115') AS weight
+--       FROM anon.generalize('visits', MAP {'age': 2, 'sex': 1, 'zip': 2})
 --       WHERE diagnosis = 'flu'
 --   )
 --   FROM anon.estimated_counts('released', 'age', 5, 'weight') ORDER BY group_start;

@@ -11,7 +11,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.chance.accountant import RhoCharge
 from sqlanon.chance.exact import Integers
-from sqlanon.evaluation import CountQuery
+from sqlanon.evaluation import AverageQuery, CountQuery
 from sqlanon.methods.synthetic import choosing, fitting, measuring
 from sqlanon.methods.synthetic.fitting import MAX_MODEL_ROWS
 from tests.stories.test_synthetic import TOML, Silent, counts, make_warehouse, policy
@@ -138,6 +138,10 @@ def test_queries_as_workload(session: sa.Session, tmp_path: Path) -> None:
     assert isinstance(given.method, sa.Synthetic)
     assert given.method.sets(given) == {(0, 2): 4, (1, 2): 1}
     assert "flu" not in given.model_dump_json()
+    both = {"sex": "f", "disease": "flu"}
+    average = AverageQuery(column="sex", average="age", where=both)
+    asked = policy(workload=[average, CountQuery(column="age", where=both)])
+    assert asked.method.sets(asked) == {(0, 1, 2): 2}
     (tmp_path / "p.toml").write_text(
         TOML.replace(
             "[method]",

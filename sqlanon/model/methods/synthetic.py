@@ -122,8 +122,8 @@ class WorkloadSet(PolicyValue):
     """Columns whose joint counts must be accurate.
 
     Args:
-        together: the columns, or a counting query: the policy keeps the columns of its groups and conditions, but not
-            its values.
+        together: the columns, or a query: the policy keeps the columns that it groups by, averages and has conditions
+            on, but not its values.
         weight: the weight of the set, relative to others.
     """
 
@@ -137,12 +137,11 @@ class WorkloadSet(PolicyValue):
         if isinstance(given, WorkloadSet):
             return given
         settings = dict(given) if isinstance(given, Mapping) else {"together": given}
-        if isinstance(settings.get("together"), AverageQuery):
-            raise PydanticCustomError("no_count", "must be columns, or a counting query")
         if "column" in settings:
             weight = {name: settings.pop(name) for name in ("weight",) if name in settings}
-            settings = {"together": CountQuery.model_validate(settings), **weight}
-        if isinstance(query := settings.get("together"), CountQuery):
+            kind = AverageQuery if "average" in settings else CountQuery
+            settings = {"together": kind.model_validate(settings), **weight}
+        if isinstance(query := settings.get("together"), GroupQuery):
             settings["together"] = query.columns
         return settings
 
@@ -238,8 +237,8 @@ class Synthetic(PaidMethod):
     Args:
         budget: ε and δ of the release, both above 0.
         workload: the counts that must be accurate: ``"pairs"`` or ``"triples"`` of columns, or a list of sets of
-            columns. A :class:`~sqlanon.evaluation.CountQuery` stands for its columns; ``{"together": columns,
-            "weight": 2}`` counts twice.
+            columns. A :class:`~sqlanon.evaluation.CountQuery` or ``AverageQuery`` stands for its columns;
+            ``{"together": columns, "weight": 2}`` counts twice.
         target: a column to predict from the others: its marginals with all pairs of these join the workload.
         numeric: public bins by column of numbers, in place of a taxonomy: a list of edges, or (low, high, width).
             Numbers of CSV files and frames are rounded down, and published as whole numbers, if all edges are whole

@@ -35,14 +35,14 @@ from sqlanon.releases.release_table import (
 )
 
 SUFFIXES = (".csv", ".parquet")
-MAX_FILES = 100  # most files of a folder whose records are read, latest first
+MAX_FILES = 100  # maximum number of files of a folder whose records are read, latest first
 
 
 def listed(engine: Engine, datasets: Sequence[str] | None = None, *, forgotten: bool = False) -> ReleaseList:
     """Return the releases of a warehouse, or only those of ``datasets``.
 
     Args:
-        datasets: names as :func:`~.target_names.datasets_of` returns them; None stands for all.
+        datasets: names as :func:`~.release_table.datasets_of` returns them; None stands for all.
         forgotten: whether to include forgotten releases.
     """
     rows = _latest_of_fits(known_rows(engine))

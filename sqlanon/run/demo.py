@@ -60,7 +60,7 @@ TAXONOMIES = {
     "admission": Taxonomy.dates(first=datetime.date(2025, 1, 1), last=datetime.date(2025, 12, 31)),
 }
 
-MAX_HEADING = 10  # most characters of a heading on one line, so that all columns fit on a terminal
+MAX_HEADING = 10  # maximum number of characters of a heading on one line, so that all columns fit on a terminal
 
 
 @dataclass(frozen=True)

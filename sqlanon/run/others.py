@@ -39,7 +39,7 @@ from sqlanon.run.earlier import MASKED, WITHOUT_CLASSES, Found, bound_to, compar
 from sqlanon.run.recorded import PRESENT, of_several_roles, recorded_release, shown_columns
 from sqlanon.verification.found_release import FoundRelease
 
-MAX_OTHERS = 5  # most releases to compare with, latest first
+MAX_OTHERS = 5  # maximum number of releases to compare with, latest first
 
 HELD_WITH_OTHERS = "the policy holds this release together with others, and does not name that one: add it to earlier"
 WITH_ITS_SOURCE = "name it in earlier with its source as it was then, and the key of a person"

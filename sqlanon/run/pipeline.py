@@ -65,7 +65,7 @@ def anonymize(
         # The key of an earlier release's pseudonyms is not known.
         if run.is_repeatable and not run.companions and not policy.pseudonyms:
             inputs = made_from(bound, read, into, run.node)
-            published = published_earlier(engine, source, into, inputs, replace=replace)
+            published = published_earlier(engine, source.description, into, inputs, replace=replace)
             if published is not None:
                 refuse_useless(published.report, request.max_loss)
                 notes = note_unchanged(engine, source, into)

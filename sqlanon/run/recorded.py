@@ -147,9 +147,11 @@ def snapshot(read: Mapping[str, ResolvedSource]) -> str | None:
 
 
 def published_earlier(
-    engine: Engine, source: ResolvedSource, into: Destination, inputs: Inputs, *, replace: Replace
+    engine: Engine, described: str, into: Destination, inputs: Inputs, *, replace: Replace
 ) -> Release | None:
     """Return the release that a target holds if these inputs would give it again; None if the run may write there.
+
+    Its report calls the source as ``described`` now.
 
     A TargetError names the differences to another release.
     """
@@ -164,7 +166,7 @@ def published_earlier(
     made = None
     if found is not None and found.made_from is not None:
         differences = [*_differences(found, found.made_from, inputs)]
-        made = None if differences else _earlier(found, source, into)
+        made = None if differences else _earlier(found, described, into)
     if made is None:
         differences = differences or [OTHER_VERSION]
     elif _is_altered(engine, target.uncompared(), *made[:2]):
@@ -180,13 +182,13 @@ def published_earlier(
     raise TargetError(reason, step="target")
 
 
-def _earlier(found: Record, source: ResolvedSource, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
+def _earlier(found: Record, described: str, into: Destination) -> tuple[Policy, Report, Guarantee] | None:
     """Read policy, report and guarantee of an earlier release; None if this version cannot have made it."""
     if found.policy is None or found.report is None or found.promise is None:
         return None
     try:
         policy = Policy(**found.policy.as_json)
-        facts = {**found.report.as_json, "source": source.description, "into": into.name}
+        facts = {**found.report.as_json, "source": described, "into": into.name}
         return policy, method_of(policy).report_class(**facts), found.promise.guarantee
     except (PolicyError, ValidationError):
         return None

@@ -31,10 +31,10 @@ from sqlanon.verification.found_release import FoundRelease
 
 SQL = Queries("report")
 
-MAX_LABELS = 12  # most labels of a column that are listed with their rows
-MAX_PIECES = 1_000  # most labels of a level that are drawn
-MAX_COMPARED_COLUMNS = 100  # most insensitive columns compared with the source: each takes a GROUP BY
-MAX_EXAMPLES = 5  # most rows of the source that are shown beside their labels
+MAX_LABELS = 12  # maximum number of labels of a column that are listed with their rows
+MAX_PIECES = 1_000  # maximum number of labels of a level that are drawn
+MAX_COMPARED_COLUMNS = 100  # maximum number of insensitive columns compared with the source: each takes a GROUP BY
+MAX_EXAMPLES = 5  # maximum number of rows of the source that are shown beside their labels
 EXAMPLES_AMONG = 1_000  # rows searched first for examples: labelling all took most of a report's time
 ALL_ROWS = 2**40  # more rows than a source has
 MAX_EXAMPLE_COLUMNS = 10

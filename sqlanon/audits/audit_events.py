@@ -22,7 +22,7 @@ Tally = dict[Name, dict[Hashable, list[int]]]  # by view and value, counts on th
 EVIDENCE = "the evidence of all views together, as weighed on other runs"
 SHOWN_VALUES = 10
 MARGIN = 0.01  # a simpler event is preferred if its bound is within this distance of the best
-RAREST = 8  # fewest runs that must show a view: fewer bound the probability hardly better than none
+RAREST = 8  # minimum number of runs that show a view: with fewer, a bound is hardly better than none
 
 
 class Missing(Enum):

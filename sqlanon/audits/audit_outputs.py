@@ -23,7 +23,7 @@ SIZE = "its size"
 COUNT_OF_ITEM = "how often an item is in it"
 COUNT_OF_FIELD = "how many of its items have a certain value in a certain field"
 COUNTED = frozenset({SIZE, COUNT_OF_ITEM, COUNT_OF_FIELD})  # views of counts, never of cell values
-FEW_PARTS = 8  # most parts that have views of their own; a longer output is a list of equals
+FEW_PARTS = 8  # maximum number of parts that have views of their own; a longer output is a list of equals
 LONGEST_VECTOR = 256  # longest output whose positions may have a meaning
 
 PLAIN = frozenset({int, str, bool, type(None)})  # hashable types of most values

@@ -120,7 +120,7 @@ class Repeated:
         return self._originals.get(counted, counted)
 
 
-RUNS_AT_ONCE = 100_000  # most releases drawn together: each takes a row per combination
+RUNS_AT_ONCE = 100_000  # maximum number of releases drawn together: each takes a row per combination
 
 
 class AuditedPolicy:

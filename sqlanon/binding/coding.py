@@ -46,7 +46,7 @@ GUESSED = (
 )
 """The note on a query whose types were guessed from some rows."""
 
-MAX_READ = 12  # the most columns whose types a run lists as read
+MAX_READ = 12  # the maximum number of columns whose types a run lists as read
 
 
 def coded(engine: Compute, source: ResolvedSource, policy: Policy) -> ResolvedSource:

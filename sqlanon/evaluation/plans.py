@@ -28,7 +28,7 @@ INVALID = "the plan is not valid:"
 
 LIKELY = 0.95  # probability from which a class counts as shown, or lost
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # possible distances of the β of a plan, in parts of ``SHARES``
-MAX_SAMPLES = 20  # most β of a plan, besides the largest
+MAX_SAMPLES = 20  # maximum number of β in a plan, besides the largest
 
 
 class PlannedSample(Result):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table, Transaction
 
-PARTS = 3  # fewest parts of a name: catalog, namespace and table
+PARTS = 3  # minimum number of parts of a name: catalog, namespace and table
 RETRIES = "commit.retry.num-retries"  # the table property for retries after a concurrent commit
 
 

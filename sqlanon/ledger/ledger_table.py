@@ -50,7 +50,7 @@ class Entry:
     sha256: str = ""  # hash of all other values
     unit: UnitName | None = None  # by which neighbours differ; None in caps without one
     individual: str | None = None  # the column that identifies the owner of a row; None if the unit is rows
-    rows_per_individual: int | None = None  # the most that are counted; None if the unit is rows, and in caps
+    rows_per_individual: int | None = None  # the maximum number that is counted; None if the unit is rows, and in caps
     # Tables and files that belong to the data set from here on, each with ``name`` and ``fingerprint``.
     sources: list[dict[str, str | None]] | None = None
     public: list[str] | None = None  # names of other tables and files that were read, declared public

@@ -26,7 +26,7 @@ class Lattice:
 
     quasi_identifiers: tuple[str, ...]
     heights: Levels  # of their taxonomies
-    minimum: Levels | None = None  # the least allowed levels, 0 if None
+    minimum: Levels | None = None  # the lowest allowed levels, 0 if None
     maximum: Levels | None = None  # the greatest allowed levels, the heights if None
 
     def __post_init__(self) -> None:
@@ -136,7 +136,7 @@ class LevelLosses:
     # doesn't determine their loss.
     largest_lm: Table = ()
     largest_ncp: Table = ()
-    least_information: Table = ()  # the fewest bits of a present label; empty for weighted rows
+    least_information: Table = ()  # the minimum bits of a present label; empty for weighted rows
 
 
 def is_below(lower: Levels, upper: Levels) -> bool:

@@ -129,7 +129,7 @@ def dataset_named(given: str) -> str:
             raise ValueError(name)
         path = dataset_of_files(name) if PATH.fullmatch(name) else None
     except ValueError:
-        raise PolicyError("the name of the data set has characters that no name can have") from None
+        raise PolicyError("the name of the data set has a NUL or an invalid character") from None
     if not name:
         raise PolicyError("the name of the data set is empty")
     return _table(parts_of(name)) if path is None else path

@@ -29,7 +29,7 @@ class Flattening(PolicyValue):
         count: the name of a new column for the number of events, including the ones left out; None for no such column.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     individual: str

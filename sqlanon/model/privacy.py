@@ -77,7 +77,7 @@ class KAnonymity(PrivacyModel):
 
     definition: ClassVar[str] = "Samarati 2001, definition 2"
     model: Literal["k-anonymity"] = "k-anonymity"
-    k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
+    k: TwoOrMore = Field(kw_only=False, description="minimum number of rows in a class")
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -99,7 +99,7 @@ class AlphaKAnonymity(PrivacyModel):
     model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
     column: str = Field(kw_only=False, description="a sensitive column")
     alpha: Number = Field(gt=0, lt=1, kw_only=False, description="largest share of a value in a class")
-    k: TwoOrMore = Field(kw_only=False, description="rows that every class has at least")
+    k: TwoOrMore = Field(kw_only=False, description="minimum number of rows in a class")
 
     # guarded: tests/unit/test_guarded_settings.py::TestModels
     @property

@@ -34,7 +34,7 @@ QUOTED = (
 
 
 class CsvFile(FileTarget):
-    """A CSV file, verified as readers see it who use its note."""
+    """A CSV file, verified as readers who use its note see it."""
 
     format = "CSV"
     columns: dict[str, str]  # types by name

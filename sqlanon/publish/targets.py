@@ -207,7 +207,7 @@ class StagedTarget(PlacedTarget):
                 refuse_within(self.address, source.relation.name.removeprefix(DELTA), role)
 
     def refuse_changed(self) -> None:
-        """Refuse to publish if a source or the place has changed during the run."""
+        """Refuse to publish if a source or the place changed during the run."""
         self._refuse_changed_sources()
 
     def forget(self) -> None:

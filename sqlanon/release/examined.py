@@ -31,8 +31,8 @@ from sqlanon.release.kept_columns import (
 )
 from sqlanon.release.publishing import GroupedRows, PublishedNode
 
-MAX_GROUPS = 20  # most labels of a level at which suppression is compared
-MIN_GROUP_ROWS = 30  # fewest rows of a label: the share of fewer says little
+MAX_GROUPS = 20  # maximum number of labels of a level at which suppression is compared
+MIN_GROUP_ROWS = 30  # minimum number of rows of a label: the share of fewer says little
 
 
 @dataclass(frozen=True)

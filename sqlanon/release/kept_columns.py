@@ -30,18 +30,18 @@ COUNTED_ROWS = 1_000_000  # beyond it a sample is counted: grouping ten million 
 ESTIMATE_ERROR = 2  # factor by which an estimated number of values may be off
 SIEVED_ROWS = 50_000  # sampled rows that rule out most pairs of columns
 SIEVE_ERROR = 0.1  # tolerance for the share of rare rows in that sample: twenty standard errors
-MAX_PAIRS = 100  # most pairs of columns that are examined
-MAX_LISTED_PAIRS = 100  # most unexamined pairs that are named
-MAX_PAIR_ROWS = 20_000_000  # most rows read over all pairs: a tenth of the time of a run of a million rows
+MAX_PAIRS = 100  # maximum number of pairs of columns that are examined
+MAX_LISTED_PAIRS = 100  # maximum number of unexamined pairs that are named
+MAX_PAIR_ROWS = 20_000_000  # maximum number of rows read over all pairs: a tenth of the time of a run of a million rows
 FEW_ROWS = 5_000  # rows of the source, enough to refute most dependencies
-MIN_SUPPORT = 10  # least support of a dependency (macro ``dependency``): by chance, probability at most 2 ** -20
+MIN_SUPPORT = 10  # minimum support of a dependency (macro ``dependency``): by chance, probability at most 2 ** -20
 
 # Least mean rows per value of a quasi-identifier on which columns may depend: all columns of an event depend on its
 # time, which its rows share, and reveal next to nothing about them.
 MIN_ROWS_PER_VALUE = 2
 
-MAX_COLUMNS = 100  # most kept columns examined, fewest values first: refuting takes a GROUP BY each
-MAX_COUNTED = 20  # most pairs of columns counted in all rows, after few rows did not refute them
+MAX_COLUMNS = 100  # maximum number of kept columns examined, fewest values first: refuting takes a GROUP BY each
+MAX_COUNTED = 20  # maximum number of pairs of columns counted in all rows, after few rows did not refute them
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,11 @@ from sqlanon.verification.verify import pseudonym_problems
 # these hardly change the classes. Measured by tests.benchmarks.findings.
 SIEVED_ROWS = 100_000
 
-GROUPED = 0.5  # most expected groups per row at which grouping before the sort pays; see tests.benchmarks.tuning
+GROUPED = 0.5  # maximum expected groups per row at which grouping before the sort pays; see tests.benchmarks.tuning
 
 CUT_MISFITS = {"without": "have none of the labels", "several": "have more than one"}
 
-MAX_ENUM_TEXTS = 1000  # most texts of an ENUM column: a file may repeat them in every row group
+MAX_ENUM_TEXTS = 1000  # maximum number of texts of an ENUM column: a file may repeat them in every row group
 MAX_ENUM_TEXT_BYTES = 1000
 TYPED_GROUPS = 0.25  # with more groups per row, kept texts get no ENUM: finding it takes too long
 
@@ -170,7 +170,7 @@ def group_rows(
     return replace(made, identifier_counts=counted if counts else None)
 
 
-COUNTED_BESIDE = 50  # most identifiers counted in a shared scan: DuckDB takes long to plan many aggregates
+COUNTED_BESIDE = 50  # maximum number of identifiers counted in a shared scan: DuckDB takes long to plan many aggregates
 NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))  # for a dry run, which hashes no row
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-MAX_ALIKE = 10  # most sentences shown that differ only in a column's name and numbers
+MAX_ALIKE = 10  # maximum number of sentences shown that differ only in a column's name and numbers
 
 NAME_OR_NUMBER = re.compile(r'("(?:[^"]|"")+")|[0-9][0-9.,]*')
 

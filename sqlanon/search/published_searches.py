@@ -275,7 +275,7 @@ def _walk(context: LossContext) -> Iterator[Levels]:
 
 
 def samarati(problem: SearchProblem) -> Search:
-    """Find the satisfying nodes of least height, and choose the one of least loss.
+    """Find the satisfying nodes of least height, and choose the one with the least loss.
 
     The paper takes any of them, or follows a preference of the user; we take the loss. As in the paper, the search
     leaves a height at its first satisfying node; the rest of the least height is checked at the end, to compare losses.

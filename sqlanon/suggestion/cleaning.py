@@ -18,7 +18,7 @@ from sqlanon.queries.kit.nodes import DIALECT, select
 from sqlanon.suggestion.evidence import SHARE_OF_SHAPE, Evidence
 from sqlanon.suggestion.roles import MAX_TEXTS, Decision
 
-MAX_LOST_ZEROS = 2  # most leading zeros that a postal code can have lost
+MAX_LOST_ZEROS = 2  # maximum number of leading zeros that a postal code can have lost
 DIGITS_OF_CODES = range(4, 7)  # lengths of postal codes
 FIRST_TEXTS = 3  # text columns searched for lines of totals
 

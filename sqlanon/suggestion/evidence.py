@@ -20,8 +20,8 @@ Role: TypeAlias = Literal["quasi-identifier", "sensitive", "identifier", "insens
 
 COLUMNS_AT_ONCE = 40  # columns per statement, at least: each holds its values in memory
 CELLS_AT_ONCE = 1_000_000  # cells per statement for a source of few rows
-SHARE_OF_SHAPE = 0.8  # least share of texts with one shape for the shape to count
-MAX_LEFT_OUT = 50  # most quasi-identifiers left out in turn: 1,000 sets of 999 names are a million names
+SHARE_OF_SHAPE = 0.8  # minimum share of texts with one shape for the shape to count
+MAX_LEFT_OUT = 50  # maximum number of quasi-identifiers left out in turn: 1,000 sets of 999 names are a million names
 
 
 class SetMeasures(Result):

@@ -17,8 +17,8 @@ from sqlanon.suggestion import column_words as names
 from sqlanon.suggestion.column_words import IDENTIFYING, Word
 from sqlanon.suggestion.evidence import Evidence, Role
 
-MIN_ROWS = 5  # fewest rows for a constant to be evidence
-MAX_TEXTS = 10_000  # most texts to generalize: a person has to group them
+MIN_ROWS = 5  # minimum number of rows for a constant to be evidence
+MAX_TEXTS = 10_000  # maximum number of texts to generalize: a person has to group them
 
 IDENTIFYING_SHAPES = {
     "email": "e-mail addresses",
@@ -45,9 +45,9 @@ DAYS = frozenset(("weekday", "day", "month", "tag", "monat", "jour", "mois", "di
 
 MEAN_OF_WEIGHTS = (0.8, 1.2)  # range of the mean of survey weights; no body weighs as little
 MAX_NAMED_COLUMNS = 3  # columns named in a note on many quasi-identifiers
-MAX_PAIRS = 400  # most pairs of columns that are counted
-MIN_MONOTONE = 20  # fewest values whose common order is not chance
-MIN_REPEATS = 20  # fewest repeating rows whose agreement in other columns is not chance
+MAX_PAIRS = 400  # maximum number of pairs of columns that are counted
+MIN_MONOTONE = 20  # minimum number of values whose common order is not chance
+MIN_REPEATS = 20  # minimum number of repeating rows whose agreement in other columns is not chance
 
 # Kinds of quasi-identifiers that may be the same on all rows of a person.
 LASTING = frozenset(("sex", "age", "year", "date", "origin"))

@@ -39,9 +39,9 @@ from sqlanon.suggestion.suggestion import (
 
 SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 SUPPRESSION_LIMIT = 0.05
-MAX_SAMPLED_ROWS = 10_000  # most rows on which a suggested policy is tried
+MAX_SAMPLED_ROWS = 10_000  # maximum number of rows on which a suggested policy is tried
 MAX_QUASI_IDENTIFIERS = 10
-MAX_SHARE = 0.95  # most rows with one value of a sensitive column that diversity protects
+MAX_SHARE = 0.95  # maximum share of rows with one value in a sensitive column that diversity protects
 MAX_PROTECTED_COLUMNS = 2
 
 

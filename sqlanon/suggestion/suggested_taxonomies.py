@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlanon.suggestion.evidence import Evidence
 
-MAX_NODES = 100_000  # most nodes of a suggested lattice, which a search checks within a minute
-FEW_VALUES = 8  # most distinct whole numbers that count as grades, which are joined by twos and fours
-FEW_TEXTS = 6  # most distinct texts that need no groups
+MAX_NODES = 100_000  # maximum number of nodes of a suggested lattice, which a search checks within a minute
+FEW_VALUES = 8  # maximum number of distinct whole numbers that count as grades, which are joined by twos and fours
+FEW_TEXTS = 6  # maximum number of distinct texts that need no groups
 OTHER = "other"  # the label of rare texts
 AGES = (5, 10, 20, 40)
 YEARS_OF_AGE = range(100)
@@ -28,7 +28,7 @@ SPANS: Sequence[tuple[int, list[str]]] = (
 LARGEST_NUMBER = 1e15
 SMALLEST_RANGE = 1e-6
 
-LARGEST_DOMAIN = 1_000_000  # most whole numbers that are declared as a domain
+LARGEST_DOMAIN = 1_000_000  # maximum number of whole numbers that are declared as a domain
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy
 SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
-MAX_SHOWN = 60  # most columns that are shown in a table
+MAX_SHOWN = 60  # maximum number of columns that are shown in a table
 MAX_ALIGNED = 40  # longest line beside which comments are aligned
 
 # Lists of a policy, by role of their columns.

@@ -24,7 +24,7 @@ Why it is private. Let D' be D and one more row, or the rows of one more individ
 5. A round is a draw (2.) and, if the piece is an interval, splits (3.), or, if it is of item sets, counts (4.). So it
    costs 2 ε' at most, and all rounds with the first split of each number ε' (numbers + 2 rounds) = ε / 2 at most. What
    is left depends on what was drawn alone, and is spent on the counts of combinations: for pure ε the portions may be
-   chosen as one goes, as long as their sum stays within what was paid (:class:`~.accountant.Portions`).
+   chosen on the way, as long as their sum stays within what was paid (:class:`~sqlanon.chance.accountant.Portions`).
 
 Whatever else decides is public or was drawn: how many combinations a cut has, which candidates there are.
 
@@ -165,7 +165,7 @@ def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integer
 def draw_leaves(
     engine: Compute, cut: Cut, classes: int, settings: DiffGen, source: RandomSource, charge: Charge, runs: int = 1
 ) -> tuple[int, int]:
-    """Draw the shown combinations of a cut into :data:`~.queries.SHOWN`.
+    """Draw the shown combinations of a cut into :data:`~.diffgen_queries.SHOWN`.
 
     All combinations get noise, including those without rows (:mod:`sqlanon.methods.chance`).
 

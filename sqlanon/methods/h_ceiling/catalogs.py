@@ -238,7 +238,7 @@ class Candidate:
 def best_with_catalog(
     engine: Compute, table: EncodedTable, nodes: Sequence[NodeSummary], source: RandomSource, stopped: Stopped
 ) -> Candidate:
-    """Fill the nodes with the fewest counterfeits, and return the one of least reconstruction error with its catalog.
+    """Fill the nodes with the fewest counterfeits; return the one with the least reconstruction error, and its catalog.
 
     ``stopped`` is asked before every node but the first; a stop makes do with the nodes so far, if one has a catalog.
 

@@ -144,7 +144,7 @@ in all, 902 by 8 at once, and 1,900 if all of the most general nodes below a cei
 """
 
 CAUTION = 1.5  # the exponent of a node's chance to rule out others in its worth, above the ceiling; 1 takes 1,088 nodes
-MIN_ERROR = 1e-3  # the least assumed error of a forecast
+MIN_ERROR = 1e-3  # the minimum assumed error of a forecast
 MOST = 50.0  # this many errors apart are as good as certain
 
 

@@ -87,7 +87,7 @@ def covering_classes_of(engine: Compute, source: EncodedTable, watch: Watch) -> 
             break
     classes = described(parts, minimality, watch)
     if not classes.class_count:
-        heading = "no class meets the privacy models once each row goes to the one of the least loss:"
+        heading = "no class meets the privacy models once each row goes to the one with the least loss:"
         raise UnsatisfiableError(heading, [f"required: {', '.join(map(str, source.bound.policy.privacy))}"])
     return classes
 

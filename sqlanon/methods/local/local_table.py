@@ -56,7 +56,7 @@ class LocalTable:
         self.cells = CELLS if encoding.distinguishing else KEYS  # that classes are judged by
         self.numbered = [NUMBER] if has_earlier else []
         self.carried = [*encoding.carried, *self.numbered]  # the columns of cells that classes are judged by
-        # The rows or individuals that every class has at least.
+        # The minimum number of rows or individuals in a class.
         self.least_size = max((int(each.threshold) for each in bounds if each.measure == CLASS_SIZE), default=1)
         # Whether a class that meets all bounds still does with any further cells.
         self.is_monotonic = not has_earlier and all(each.monotonic for each in bounds)

@@ -24,8 +24,8 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, double, f
 
 FIRST_TRIALS = 32  # how many classes of least loss a key tries at first
 GROWTH = 8  # the factor by which that number grows
-PAIR_ROWS = 20_000_000  # the most keys times classes times quasi-identifiers that one statement compares
-MAX_DISSOLVED = 16  # the most classes to dissolve at once, as each changes which should come next
+PAIR_ROWS = 20_000_000  # the maximum of keys times classes times quasi-identifiers in one statement
+MAX_DISSOLVED = 16  # maximum number of classes to dissolve at once: each changes which one should be next
 LARGEST_EXCESS = 1e6  # the excess over a bound that stands for an infinite one
 
 TOGETHER = 16

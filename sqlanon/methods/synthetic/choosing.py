@@ -94,7 +94,7 @@ class Problem:
     sizes: tuple[int, ...]  # the number of values of each column
     counts: Mapping[Columns, Integers]  # by candidate, the rows of each combination of values
     weights: Mapping[Columns, int]  # by candidate
-    sensitivity: int  # the most counted rows of one individual
+    sensitivity: int  # the maximum number of counted rows of one individual
     max_cells: int  # of the model's tree
     rounds: int  # about as many marginals are measured
     impossible: Mapping[Columns, NDArray[np.bool_]]  # by set of columns, the combinations that cannot occur

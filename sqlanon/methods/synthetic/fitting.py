@@ -15,7 +15,7 @@ MIN_GAIN = 1e-6  # the fit has converged if :data:`PATIENCE` steps lower the los
 
 PATIENCE = 10
 
-MAX_MODEL_ROWS = 2**36  # the most rows of a table or a model: scores are 64-bit integers, which must not overflow
+MAX_MODEL_ROWS = 2**36  # maximum number of rows of a table or a model: scores are 64-bit integers and must not overflow
 
 FASTER, SLOWER = 1.1, 0.5  # factors of the step length after an accepted and a rejected step
 

@@ -153,7 +153,7 @@ class CountedParts:
 def mean_loss(engine: Compute, axes: Sequence[Axis], chosen: Chosen, row_count: int) -> float:
     """Return LM: the mean over rows and predictors of (values under the label - 1) / (values - 1).
 
-    :data:`~.points.CUT` has the labels of the cut.
+    :data:`~sqlanon.methods.points.CUT` has the labels of the cut.
 
     Source: Iyengar 2002.
     """

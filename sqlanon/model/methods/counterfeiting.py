@@ -47,8 +47,8 @@ class HCeiling(MethodSettings):
 
     A release has at least k rows in every class, but these are rows, not persons: some are invented. No row is more
     general than the ceiling. Among the nodes below it, the one that needs the fewest counterfeits is published; among
-    several, the one of least reconstruction error. With a catalog, which shows recipients how likely rows are true,
-    it is the one of least reconstruction error among a few that need the fewest counterfeits.
+    several, the one with the least reconstruction error. With a catalog, which shows recipients how likely rows are
+    true, it is the one with the least reconstruction error among a few that need the fewest counterfeits.
 
     Source: Lee, Kim, Kim and Chung 2017, corrected.
 
@@ -82,7 +82,7 @@ class HCeiling(MethodSettings):
         suppression_limit: share of rows that may be suppressed, as in :class:`FullDomain`.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     invents_values: ClassVar = True

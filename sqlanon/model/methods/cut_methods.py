@@ -175,7 +175,7 @@ class DiffGen(PaidMethod):
         accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     is_pure: ClassVar = True
@@ -250,7 +250,7 @@ class TopDownSpecialization(MethodSettings):
             numbers outside are refused.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     why_no_search: ClassVar = "it publishes every row, at labels that it chooses itself"

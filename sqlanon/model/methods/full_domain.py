@@ -59,7 +59,7 @@ class FullDomain(MethodSettings):
             quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     against_pseudonyms: ClassVar = None
@@ -98,7 +98,7 @@ class Relocation(MethodSettings):
         search: the search for the node, as in :class:`FullDomain`.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     why_no_search: ClassVar = "it moves rows instead of suppressing them, within its own limit"
@@ -168,7 +168,7 @@ class LocalRecoding(MethodSettings):
             bound only considers class sizes.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     why_no_search: ClassVar = (

@@ -16,7 +16,7 @@ class Mondrian(MethodSettings):
     """Strict Mondrian: all rows are one class, which is split again and again while its parts meet the privacy models.
 
     A class splits by one quasi-identifier: an ordered one at the median of its values, another one into the children of
-    the label that its rows share. Of the splits whose parts all meet the models, the one of the widest quasi-identifier
+    the label that its rows share. Of the splits whose parts all meet the models, the one at the widest quasi-identifier
     is taken, where the width is the normalized certainty penalty of the label. A class has the interval of its values,
     ``[17, 35]``, as the label of an ordered quasi-identifier. No row is left out.
 
@@ -31,7 +31,7 @@ class Mondrian(MethodSettings):
             and the top of their taxonomies are used.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     why_no_search: ClassVar = "it publishes every row, in classes of its own"

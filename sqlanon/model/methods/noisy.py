@@ -56,7 +56,7 @@ class PrivateMethod(MethodSettings):
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether it guarantees anything: the algorithm of a paper may not."""
+        """Whether it guarantees anything, which the algorithm of a paper may not."""
         return True
 
     @property
@@ -119,7 +119,7 @@ class NodeMethod(PrivateMethod):
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        """The budget of each step, which add up to the whole budget."""
+        """The budget of each step; together they are the whole budget."""
         raise NotImplementedError
 
     def misfits(self, policy: Requirements) -> Iterable[str]:

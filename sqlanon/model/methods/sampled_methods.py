@@ -119,7 +119,7 @@ class EpsilonSafe(NodeMethod):
         accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
         EngineError: scipy is not installed.
     """
 

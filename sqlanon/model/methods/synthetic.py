@@ -48,7 +48,7 @@ class GroupQuery(PolicyValue):
         where: required values by column, compared as text; None stands for NULL.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     column: str
@@ -97,7 +97,7 @@ class AverageQuery(GroupQuery):
         average: the column of numbers to average.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
 
     Source: Lee and Chung 2020, Q3 and Q4.
     """
@@ -262,7 +262,7 @@ class Synthetic(PaidMethod):
         accept_observed_domain: accept taxonomies with values observed in the data; the guarantee then says so.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     is_pure: ClassVar = False

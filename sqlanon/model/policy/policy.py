@@ -85,7 +85,7 @@ class Policy(PolicyFields):
     Names of columns are case-insensitive, as in DuckDB. A release spells them like the roles.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     model_config = ConfigDict(json_schema_extra=_settings_in_schema)

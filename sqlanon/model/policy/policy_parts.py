@@ -45,7 +45,7 @@ class Csv(PolicyValue):
             1925.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     types: dict[str, Name] = Field(default_factory=dict)
@@ -116,7 +116,7 @@ class Earlier(PolicyValue):
             Leave it out if all releases are of the present source: then each row is its own person.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     release: str = Field(min_length=1, kw_only=False)
@@ -167,7 +167,7 @@ class ReleaseTerms(PolicyValue):
         approved_by: a name, or an office.
 
     Raises:
-        PolicyError: listing every problem at once.
+        PolicyError: lists every problem at once.
     """
 
     recipient: Words | None = None

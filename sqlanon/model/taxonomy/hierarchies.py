@@ -127,7 +127,7 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
     except UnicodeDecodeError:
         raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it has characters that no name can have"
+        reason = getattr(error, "strerror", None) or "its name has a NUL or an invalid character"
         raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
     if not is_text:
         raise TaxonomyError(f"the taxonomy file {path} is not text: it has NUL characters")

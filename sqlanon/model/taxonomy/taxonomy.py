@@ -139,7 +139,7 @@ class Taxonomy:
             above: this and larger numbers share the label ``>= above``.
 
         Raises:
-            TaxonomyError: listing every problem with the arguments.
+            TaxonomyError: lists every problem with the arguments.
         """
         exact = [exact_number(width) for width in widths]
         problems = [f"width {width} is not positive" for width in exact if width <= 0]
@@ -182,7 +182,7 @@ class Taxonomy:
             minimum, maximum: the declared domain, as in :meth:`intervals`.
 
         Raises:
-            TaxonomyError: listing every problem with the arguments.
+            TaxonomyError: lists every problem with the arguments.
         """
         exact = [[exact_number(number) for number in level] for level in breaks]
         values, misfits = arguments.integers(minimum, maximum)
@@ -205,7 +205,7 @@ class Taxonomy:
                 declared domain.
 
         Raises:
-            TaxonomyError: listing every problem with the groups.
+            TaxonomyError: lists every problem with the groups.
         """
         return cls(rows=grouped_rows(groups, TOP), origin="groups")
 
@@ -246,7 +246,7 @@ class Taxonomy:
                 ``2025-12-01``; both or neither.
 
         Raises:
-            TaxonomyError: listing every problem with the arguments.
+            TaxonomyError: lists every problem with the arguments.
         """
         values, misfits = arguments.days(first=first, last=last)
         problems = [*arguments.misfits_of_units(units), *misfits]

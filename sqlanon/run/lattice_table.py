@@ -17,6 +17,7 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
@@ -142,6 +143,11 @@ def examined(
         others: returns further policies for a number of nodes, for which the table has a column :data:`OTHERS`.
     """
     refuse_method(policy, "look for")
+    if own := [f'"{name}"' for name in policy.quasi_identifiers if name not in policy.taxonomy_columns]:
+        raise PolicyError(
+            f"a lattice has levels of taxonomies, and the {policy.method} makes the labels of {', '.join(own)} itself: "
+            "give a policy with a taxonomy for each quasi-identifier"
+        )
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
     with stages.stage("encode"):

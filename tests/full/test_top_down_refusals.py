@@ -70,6 +70,8 @@ def test_requests_that_it_does_not_take(session: sa.Session, tmp_path: Any) -> N
     ):
         with pytest.raises(sa.PolicyError, match=words):
             session.anonymize("applicants", policy_of(), "other", **asked)
+    with pytest.raises(sa.PolicyError, match='makes the labels of "hours" itself'):
+        session.lattice("applicants", policy_of())
     with pytest.raises(sa.PolicyError, match="partitions need full domains"):
         session.partitions.fit("applicants", policy_of(), tmp_path / "fit.json")
 

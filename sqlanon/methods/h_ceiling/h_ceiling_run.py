@@ -40,7 +40,7 @@ from sqlanon.model.record import Inputs, Record, RowsRecord
 from sqlanon.model.release import Guarantee, Report, RowCounts
 from sqlanon.nodes.choice import only_checked
 from sqlanon.nodes.counting import node_summaries
-from sqlanon.nodes.table import EncodedTable, encode_table, unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
 from sqlanon.queries.coded_labels import labelled_values
 from sqlanon.queries.kit.nodes import number, values
@@ -112,6 +112,8 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
 
     def refuse_rows(self, table: EncodedTable) -> None:
         super().refuse_rows(table)
+        if self.settings.fewest_true_rows > 1:  # without a limit, rows with unknown values may be left out
+            refuse_too_many(self.engine, table)
         counterfeits.refuse_rows(self.engine, table)
 
     def search(self, table: EncodedTable, stages: Stages) -> FilledNode:

@@ -255,7 +255,7 @@ def created(engine: Engine, path: Path, *, replace: bool = False) -> Iterator[No
 def _refuse_published(path: Path, entries: int) -> None:
     if entries:
         raise EngineError(
-            f"{path} holds the counts of {entries:,} published partitions, without which no other can be proved with "
-            "them: give another name for the new fit",
+            f"{path} holds the counts of {entries:,} published partitions, and later ones are proved with them: give "
+            "the new fit another name",
             step="sidecar",
         )

@@ -80,7 +80,8 @@ def note_at(engine: Engine, place: Place) -> str | None:
     if place.file is None:
         return None
     raise EngineError(
-        f'a run that published the table "{place.name}" of {place.file} was cut short: open that warehouse to go on',
+        f'a run that published the table "{place.name}" of {place.file} was cut short: open that warehouse to finish '
+        "it",
         step="sidecar",
     )
 
@@ -90,7 +91,8 @@ def _note_of_file(engine: Engine, place: Place) -> str | None:
     file = Path(place.file)
     if not file.parent.is_dir():
         raise EngineError(
-            f"a run that published {file} was cut short, and its folder is not there: go on where it is", step="sidecar"
+            f"a run that published {file} was cut short, and its folder is missing: finish it where the folder is",
+            step="sidecar",
         )
     if not file.exists():
         return None

@@ -80,7 +80,7 @@ class TestKilled:
         sidecar, target = folder / "visits.fit", str(folder / into) if into.endswith("parquet") else into
         killed_at("count", warehouse, target)
         if target == into:
-            with sa.connect() as elsewhere, pytest.raises(sa.EngineError, match="open that warehouse to go on"):
+            with sa.connect() as elsewhere, pytest.raises(sa.EngineError, match="open that warehouse to finish it"):
                 elsewhere.partitions.apply(HISTORY, sidecar, folder / "history.parquet")
         with sa.connect(warehouse) as session:
             release = session.partitions.apply("november", sidecar, target)

@@ -102,7 +102,7 @@ def test_what_no_node_can_be() -> None:
 
 def test_more_unknown_values_than_rows_may_be_suppressed() -> None:
     policy = people_policy(fewest_true_rows=2, suppression_limit=0.05).changed({"unknown": {"sex": "suppress"}})
-    with session_of_people() as session, pytest.raises(sa.UnsatisfiableError, match="4 of 40 rows.*2 may be"):
+    with session_of_people() as session, pytest.raises(sa.UnsatisfiableError, match=r"4 of 40 rows.*2 may be"):
         session.anonymize(OF_ONE.format("CASE WHEN age > 0 THEN sex ELSE 'x' END AS sex"), policy, "released")
 
 

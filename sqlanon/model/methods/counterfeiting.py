@@ -109,7 +109,7 @@ class HCeiling(MethodSettings):
             problems.append("effective_k must be at most k: counterfeits only reduce it")
         elif self.effective_k is not None and self.effective_k <= 1:
             problems.append(
-                "effective_k of a strict catalog must be above 1, which is certainty: use the catalog paper or none"
+                "effective_k of a strict catalog must be above 1, since 1 is certainty: use the catalog paper or none"
             )
         if self.fewest_true_rows > self.k:
             problems.append("fewest_true_rows must be at most k: classes of k true rows need no counterfeits")

@@ -18,7 +18,8 @@ WITH anon_coded AS (
             ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
         ) AS code,
         anon_helpers.lm_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS lm,
-        anon_helpers.ncp_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS ncp
+        anon_helpers.ncp_share_of(anon_taxonomy_labels.leaf_count, anon_taxonomies.domain_size) AS ncp,
+        anon_helpers.reconstruction_error(anon_taxonomy_labels.leaf_count, 1) AS rce
     FROM :taxonomies AS anon_taxonomies
     INNER JOIN :taxonomy_labels AS anon_taxonomy_labels ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
     QUALIFY
@@ -39,7 +40,8 @@ SELECT
     code,
     dense_rank() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
     lm,
-    ncp
+    ncp,
+    rce
 FROM anon_parents;
 
 -- name: labels_of_unknown
@@ -189,14 +191,15 @@ GROUP BY anon_labels.position, anon_labels.depth;
 -- The values of every quasi-identifier (its position) with their rows (anon_value_rows), once per level (its depth) with the
 -- code of their label there (anon_label) and what it loses.
 -- :values (position INTEGER, value VARCHAR, anon_value_rows BIGINT)
--- :labels (position INTEGER, depth INTEGER, value VARCHAR, code BIGINT, lm DOUBLE, ncp DOUBLE)
+-- :labels (position INTEGER, depth INTEGER, value VARCHAR, code BIGINT, lm DOUBLE, ncp DOUBLE, rce DOUBLE)
 SELECT
     anon_labels.position,
     anon_labels.depth,
     anon_values.anon_value_rows,
     anon_labels.code AS anon_label,
     anon_labels.lm AS anon_lm,
-    anon_labels.ncp AS anon_ncp
+    anon_labels.ncp AS anon_ncp,
+    anon_labels.rce AS anon_rce
 FROM :values AS anon_values
 INNER JOIN :labels AS anon_labels
     ON anon_labels.position = anon_values.position
@@ -245,15 +248,17 @@ FROM (
 -- of a label, the least information of one, and how many labels of the level the data has, NULL among them. Suppression is
 -- ignored.
 -- :levels (position INTEGER, depth INTEGER, anon_value_rows BIGINT, anon_label BIGINT, anon_lm DOUBLE,
---     anon_ncp DOUBLE)
+--     anon_ncp DOUBLE, anon_rce DOUBLE)
 SELECT
     position,
     depth,
     coalesce(anon_helpers.entropy_loss_of(anon_value_rows, anon_label_rows), 0.0) AS entropy,
     anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_lm) AS lm,
     anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_ncp) AS ncp,
+    anon_helpers.mean_loss_of(anon_value_rows, TRUE, anon_rce) AS rce,
     max(anon_lm) AS largest_lm,
     max(anon_ncp) AS largest_ncp,
+    max(anon_rce) AS largest_rce,
     min(anon_helpers.label_information(anon_label_rows, anon_row_count)) AS least_information,
     count(DISTINCT anon_label) AS distinct_labels
 FROM (
@@ -399,7 +404,7 @@ WHERE anon_class_rows > 0;
 -- node summary
 -- What one node is worth, from its classes: a row per node of the batch. The measures are the public macros.
 -- :classes (anon_node INTEGER, anon_class_size BIGINT, anon_class_weight DOUBLE, anon_kept BOOLEAN,
---     anon_certainly_kept BOOLEAN, anon_out_of_bounds BOOLEAN, anon_lm DOUBLE, anon_ncp DOUBLE, anon_information DOUBLE,
+--     anon_certainly_kept BOOLEAN, anon_out_of_bounds BOOLEAN, anon_lm DOUBLE, anon_ncp DOUBLE, anon_rce DOUBLE, anon_information DOUBLE,
 --     anon_strictness BIGINT, anon_rows_up_to BIGINT, anon_allowed_rows BIGINT)
 SELECT
     anon_node AS node,
@@ -411,6 +416,7 @@ SELECT
     coalesce(bool_or(anon_out_of_bounds) FILTER (WHERE anon_kept), FALSE) AS rejected,
     anon_helpers.mean_loss_of(anon_class_weight, anon_kept, anon_lm) AS lm,
     anon_helpers.mean_loss_of(anon_class_weight, anon_kept, anon_ncp) AS ncp,
+    anon_helpers.mean_loss_of(anon_class_weight, anon_kept, anon_rce) AS rce,
     anon_helpers.mean_loss_of(anon_class_weight, anon_kept, 0.0) AS suppressed_share,
     anon_helpers.suppressed_loss_of(anon_class_weight, anon_kept, anon_information) AS suppressed_information,
     anon_helpers.best_k_of(anon_strictness, anon_rows_up_to, anon_allowed_rows) AS attainable

@@ -222,29 +222,6 @@ FROM (
 ) AS anon_counts
 WHERE counterfeits > anon_row_count;
 
--- name: level_errors
--- reconstruction errors of levels
--- What is lost of a value by its label at a level, a mean over rows in [0, 1]; LM says how many leaves a label has.
--- :levels (position INTEGER, depth INTEGER, anon_value_rows BIGINT, anon_lm DOUBLE)
--- :domains (position INTEGER, domain_size INTEGER)
--- :truth 1
-SELECT
-    anon_levels.position,
-    anon_levels.depth,
-    sum(
-        anon_levels.anon_value_rows
-        * anon_helpers.reconstruction_error((1 + anon_levels.anon_lm * (anon_domains.domain_size - 1)), :truth)
-    ) / sum(anon_levels.anon_value_rows) AS error
-FROM :levels AS anon_levels
-INNER JOIN :domains AS anon_domains ON anon_domains.position = anon_levels.position
-GROUP BY anon_levels.position, anon_levels.depth;
-
--- name: error_of_value
--- reconstruction error of a value
--- That of the sensitive value, which is published as it is, in a row that is true with a probability.
--- :truth 0.5
-SELECT anon_helpers.reconstruction_error(1, :truth) AS error;
-
 -- name: true_cells
 -- cells with their true rows
 -- The true rows of each class and value, and how true each row is by the catalog, which is NULL beyond its groups.

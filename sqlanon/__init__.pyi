@@ -61,6 +61,7 @@ from sqlanon.model.class_losses import (
 from sqlanon.model.quality import (
     LM as LM,
     NCP as NCP,
+    RCE as RCE,
     Entropy as Entropy,
     Prec as Prec,
 )

@@ -235,6 +235,7 @@ def measured(task: Task, node: Node) -> Measured:
         "entropy": _entropy_loss(task, node),
         "lm": _plain(_mean_losses(task, node, groups, met, oracle.lm_share)),
         "ncp": _plain(_mean_losses(task, node, groups, met, oracle.ncp_share)),
+        "rce": _plain(_mean_losses(task, node, groups, met, oracle.rce_share)),
         "dm_star": oracle.dm_star(sizes),
         "dm": sum(len(members) ** 2 for members in kept) + suppressed * len(task.rows),
         "aecs": len(task.rows) / (len(kept) + (suppressed > 0)) / _k(task.policy),

@@ -432,6 +432,11 @@ def ncp_share(leaf_count: int, domain_size: int) -> float:
     return leaf_count / domain_size if leaf_count > 1 else 0.0
 
 
+def rce_share(leaf_count: int, _domain_size: int) -> float:
+    """The squared distance between one of some equally likely values and the value itself."""
+    return (1 - 1 / leaf_count) ** 2 + (leaf_count - 1) / leaf_count**2
+
+
 def mean_loss(
     rows: Rows, taxonomies: Taxonomies, node: Node, k: int, share: Callable[[int, int], float]
 ) -> float | None:

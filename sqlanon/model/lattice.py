@@ -87,6 +87,7 @@ class NodeSummary:
     min_class_size: int | None = None  # rows in the smallest class before suppression
     lm: float | None = None  # mean LM loss per row, suppressed rows at 1
     ncp: float | None = None  # mean NCP loss per row, suppressed rows at 1
+    rce: float | None = None  # mean reconstruction error per row, suppressed rows at 1
     combined_loss: float | None = None  # the loss of a weighted or geometric LM
     suppressed_share: float | None = None  # of rows, by weight
     suppressed_information: float | None = (
@@ -136,6 +137,8 @@ class LevelLosses:
     # doesn't determine their loss.
     largest_lm: Table = ()
     largest_ncp: Table = ()
+    rce: Table = ()  # as ncp, of reconstruction errors
+    largest_rce: Table = ()
     least_information: Table = ()  # the minimum bits of a present label; empty for weighted rows
 
 

@@ -232,30 +232,54 @@ class LM(WeightedModel):
         return terms if self.aggregate == "arithmetic" else np.expm1(terms)
 
 
+class MeanLabelLoss(QualityModel):
+    """A mean over rows and quasi-identifiers of the losses of labels, named like the model; suppressed rows lose 1."""
+
+    @property
+    def label_losses(self) -> tuple[str, ...]:
+        return (self.measure,)
+
+    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+        return measured(getattr(summary, self.measure))
+
+    def counts_suppression(self, context: LossContext) -> bool:
+        return bool(self._largest(context))
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
+        losses = _with_suppression(self.known_bounds(context), self._largest(context), nodes, suppressed)
+        means: Bounds = losses.mean(axis=0)
+        return means
+
+    def known_bounds(self, context: LossContext) -> Table:
+        table: Table = getattr(context.losses, self.measure)
+        return table
+
+    def _largest(self, context: LossContext) -> Table:
+        table: Table = getattr(context.losses, f"largest_{self.measure}")
+        return table
+
+
 @kind_of("quality")
-class NCP(QualityModel):
+class NCP(MeanLabelLoss):
     """Normalized certainty penalty: mean over rows and quasi-identifiers of leaves / domain, 0 for a single leaf.
 
     In [0, 1]; suppressed rows lose 1 each (row policy ``real``), as in :class:`LM` (Xu et al. 2006; Lee and
     Chung 2020, equation 6, divided by the number of quasi-identifiers).
     """
 
-    label_losses: ClassVar = ("ncp",)
     model: Literal["ncp"] = "ncp"
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return measured(summary.ncp)
 
-    def counts_suppression(self, context: LossContext) -> bool:
-        return bool(context.losses.largest_ncp)
+@kind_of("quality")
+class RCE(MeanLabelLoss):
+    """Reconstruction error: mean over rows and quasi-identifiers of 1 - 1 / leaves, in [0, 1].
 
-    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
-        losses = _with_suppression(context.losses.ncp, context.losses.largest_ncp, nodes, suppressed)
-        means: Bounds = losses.mean(axis=0)
-        return means
+    It is the squared distance between a value and the equally likely values under its label, as distributions.
+    Suppressed rows lose 1 each. A label of two values loses half of what can be lost, so that it prefers a few general
+    labels to many that are a little general (Lee et al. 2017, RCE of rows that are all true).
+    """
 
-    def known_bounds(self, context: LossContext) -> Table:
-        return context.losses.ncp
+    model: Literal["rce"] = "rce"
 
 
 def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: Bounds) -> Bounds:

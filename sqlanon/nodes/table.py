@@ -50,7 +50,7 @@ from sqlanon.queries.source_rows import (
 )
 
 NO_ROWS = dict.fromkeys(
-    ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
+    ("entropy", *LABEL_LOSSES, *map("largest_{}".format, LABEL_LOSSES), "least_information", "distinct_labels"), 0
 )
 """The losses of levels in a table without rows."""
 
@@ -243,6 +243,8 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
         ),
         largest_lm=table("largest_lm", 1) if unweighted else (),
         largest_ncp=table("largest_ncp", 1) if unweighted else (),
+        rce=table("rce", width),
+        largest_rce=table("largest_rce", 1) if unweighted else (),
         least_information=table("least_information", 1) if unweighted else (),
     )
     return with_root_losses(engine, encoding, losses) if encoding.spec.roots else losses

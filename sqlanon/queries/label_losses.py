@@ -158,15 +158,16 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=double(most))
 
     def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
-        """Return the loss of all labels of a level: 0 for values, 1 for a top above them; None if it varies.
+        """Return the loss of all labels of a level; None if it varies.
 
-        The top has no information that suppression could lose, so its loss of information is 0, too.
+        It is 0 for values, and for a top above them 1, or 1 - 1 / values for a reconstruction error. The top has no
+        information that suppression could lose, so its loss of information is 0, too.
         """
         if not self._encoding.loss_varies(measure, position, depth):
-            if measure == INFORMATION:
-                return 0.0
             shape = self._encoding.spec.shapes[position]
-            return 1.0 if depth == shape.height > 0 and shape.domain_size > 1 else 0.0
+            if measure == INFORMATION or not depth == shape.height > 0 or shape.domain_size <= 1:
+                return 0.0
+            return 1 - 1 / shape.domain_size if measure == "rce" else 1.0
         steps = self._encoding.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None
 

@@ -52,7 +52,7 @@ from sqlanon.queries.recodings import Recoding
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
 ALL_ROWS = "anon_all_rows"  # in place of codes or a key, if there is one class for all rows
-OF_LABELS = {"lm": "lm", "ncp": "ncp", "information": "suppressed_information"}
+OF_LABELS = {"lm": "lm", "ncp": "ncp", "rce": "rce", "information": "suppressed_information"}
 """The columns of a summary, by loss of labels."""
 OF_CLASSES_ALONE = ("kept_class_count", "certain_suppressed_rows", "rejected")
 """Columns of a summary that a search needs, but not its loss."""

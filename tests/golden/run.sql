@@ -193,7 +193,8 @@ WITH anon_labels AS (
         WHEN anon_taxonomy_labels.leaf_count = 1 THEN 0.0
         ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
       END
-    ) AS ncp
+    ) AS ncp,
+    (1 - (2 * 1 - 1 * 1) / anon_taxonomy_labels.leaf_count) AS rce
   FROM (VALUES (0, 'age', 2, 4), (1, 'sex', 1, 2)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
   INNER JOIN "anon_taxonomy_labels" ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
   QUALIFY COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
@@ -206,7 +207,7 @@ WITH anon_labels AS (
 SELECT
   position, depth, value, label, code,
   DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
-  lm, ncp
+  lm, ncp, rce
 FROM anon_parents;
 
 SELECT position, depth, MAX(child) AS last_child
@@ -216,7 +217,7 @@ GROUP BY position, depth;
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
 SELECT
   "anon_coded"."position", "anon_coded"."depth", "anon_coded"."value", "anon_coded"."label", "anon_coded"."code",
-  "anon_coded"."lm", "anon_coded"."ncp",
+  "anon_coded"."lm", "anon_coded"."ncp", "anon_coded"."rce",
   COALESCE(
     BIT_OR(("child" << "shift")) FILTER(WHERE
       "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
@@ -290,7 +291,7 @@ WITH "anon_keyed" AS (
 ), "anon_levels" AS (
   SELECT
     anon_labels.position, anon_labels.depth, anon_values.anon_value_rows, anon_labels.code AS anon_label,
-    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp
+    anon_labels.lm AS anon_lm, anon_labels.ncp AS anon_ncp, anon_labels.rce AS anon_rce
   FROM "anon_values"
   INNER JOIN "temp"."main"."anon_labels" AS anon_labels
     ON anon_labels.position = anon_values.position
@@ -312,8 +313,10 @@ SELECT
   ) AS entropy,
   (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)) AS lm,
   (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)) AS ncp,
+  (SUM(anon_value_rows * CASE WHEN TRUE THEN anon_rce ELSE 1.0 END) / SUM(anon_value_rows)) AS rce,
   MAX(anon_lm) AS largest_lm,
   MAX(anon_ncp) AS largest_ncp,
+  MAX(anon_rce) AS largest_rce,
   MIN((LOG(2, anon_row_count / anon_label_rows))) AS least_information,
   COUNT(DISTINCT anon_label) AS distinct_labels
 FROM "anon_weighed"

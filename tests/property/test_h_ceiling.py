@@ -258,7 +258,7 @@ def test_degrees_and_errors_of_all_nodes(case: Case) -> None:
         bound = prepare(engine, engine.resolve("given"), policy_of(case, 2, None))
         with engine.transaction(), engine.scratch():
             table = encode_table(engine, bound, label_losses=("lm",))
-            degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
+            degrees, errors = largest_degrees(engine, table), level_errors(table)
     for axis in range(degrees.ndim):
         assert (np.diff(degrees, axis=axis) >= 0).all()  # so that nodes are pruned from below
     # By reconstruction error alone the least general node would be published, whatever it needs (H13).

@@ -42,8 +42,6 @@ from sqlanon.nodes.choice import only_checked
 from sqlanon.nodes.counting import node_summaries
 from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
 from sqlanon.publish.provenance import attained_bounds, record_by
-from sqlanon.queries.coded_labels import labelled_values
-from sqlanon.queries.kit.nodes import number, values
 from sqlanon.queries.recodings import AtNode
 from sqlanon.release.publishing import attained_at, group_rows, keep_classes
 from sqlanon.search import SearchOutcome
@@ -118,13 +116,13 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
 
     def search(self, table: EncodedTable, stages: Stages) -> FilledNode:
         with stages.stage("search"):
-            degrees, errors = largest_degrees(self.engine, table), level_errors(self.engine, table)
+            degrees, errors = largest_degrees(self.engine, table), level_errors(table)
             node = self._filled(table, degrees, errors, self._chosen(table, degrees, errors, stages))
             stages.concluded(node.outcome)
         return node
 
     def choice_without_rows(self, table: EncodedTable) -> FilledNode:
-        degrees, errors = largest_degrees(self.engine, table), level_errors(self.engine, table)
+        degrees, errors = largest_degrees(self.engine, table), level_errors(table)
         bottom, h = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0), self.settings.h
         node_summaries(self.engine, table, [bottom.levels], asked="counts")
         chosen = ChosenCeiling(1 if h is None else h, only_checked(bottom, 0), [bottom], ())
@@ -142,7 +140,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         (node,) = (node for node in nodes if node.levels == filled.levels)
         outcome = in_place_of(chosen.outcome, node, filled.added.count)
         if filled.added.suppressed:
-            degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
+            degrees, errors = largest_degrees(engine, filled.true), level_errors(filled.true)
         index = table.context.lattice.index(filled.levels)
         degree = float(degrees[index])
         if candidate is None or candidate.catalog is None:
@@ -154,7 +152,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         """Search below the ceiling of the policy, or for a ceiling."""
         engine, h, cells = self.engine, self.settings.h, table.without_values()
         if h is None:
-            errors_by_truth = partial(level_errors, engine, table)
+            errors_by_truth = partial(level_errors, table)
             return choose_ceiling(engine, cells, degrees, errors_by_truth, stages.checked, self.stopped)
         allowed = degrees <= h + WITHIN
         if not allowed.any():
@@ -318,22 +316,15 @@ def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequ
     return [rows[index] for index in kept]
 
 
-def level_errors(engine: Compute, table: EncodedTable, truth: float = 1) -> Bounds:
+def level_errors(table: EncodedTable, truth: float = 1) -> Bounds:
     """Return the mean reconstruction error of every node, in [0, 1], if rows are real with this probability.
 
-    The mean is over rows, quasi-identifiers and the sensitive value, which is published as is, so it is a sum over
-    levels (spec/metrics.md).
+    The mean is over rows, quasi-identifiers and the sensitive value, which is published as is. An error is
+    1 - (2 truth - truth²) / leaves, so it follows from that of true rows (spec/metrics.md).
     """
-    lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
-    terms = [np.zeros(height + 1) for height in lattice.heights]
-    sizes = ([number(position), number(shape.domain_size)] for position, shape in enumerate(table.encoding.spec.shapes))
-    domains = values("anon_domains", ("position", "domain_size"), sizes)
-    query = queries.SQL.query("level_errors", levels=labelled_values(table.encoding), domains=domains, truth=truth)
-    for row in engine.fetch(query, "reconstruction errors of levels", "node"):
-        terms[row["position"]][row["depth"]] = row["error"] / width
-    of_levels = reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))
-    if truth == 1:
-        return of_levels
-    (of_value,) = engine.fetch(queries.SQL.query("error_of_value", truth=truth), "the error of values", "node")
-    shifted: Bounds = of_levels + of_value["error"] / width
-    return shifted
+    lattice, rce = table.context.lattice, table.context.losses.rce
+    known = 2 * truth - truth * truth
+    of_true = reduce(np.add.outer, (_allowed(np.array(each), lattice, place) for place, each in enumerate(rce)))
+    width = len(rce)
+    errors: Bounds = 1 - known * (1 - of_true * width / (width + 1))
+    return errors

@@ -157,6 +157,16 @@ def test_a_server_of_another_store_is_refused(lake: Lake) -> None:
     assert lake.near.verify(INTO, FINE).met
 
 
+def test_unsigned_numbers_that_a_server_writes_are_not_listed_as_signed_ones(lake: Lake) -> None:
+    unsigned = duckdb.sql("SELECT 1 AS one, 200::UTINYINT AS many FROM range(3)").to_arrow_table()
+    parquet.write_table(unsigned, "bucket/unsigned/a.parquet", filesystem=store())
+    wanted = sa.Policy(quasi_identifiers=["one"], insensitive=["many"], privacy=[sa.KAnonymity(2)])
+    lake.near.taxonomies.load("one", sa.Taxonomy.flat([1]))
+    with pytest.raises(sa.EngineError, match=r"other types than the release, .many. \(uint8, not int8\)"):
+        lake.far.anonymize("s3://bucket/unsigned", wanted, INTO)
+    assert not files()
+
+
 def test_a_store_without_the_bucket_is_refused_before_anything_is_counted(lake: Lake) -> None:
     with (
         mock.patch.object(SparkRows, "count", side_effect=AssertionError),

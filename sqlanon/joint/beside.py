@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -44,7 +45,7 @@ from sqlanon.model.release.joint import JointClass, JointClasses
 from sqlanon.nodes.table import encode_taxonomies, find_unknown_rows, make_cells
 from sqlanon.queries import joint_persons as queries
 from sqlanon.queries.encoded_rows import cell_counts
-from sqlanon.queries.encoding import CellSpec, EarlierClasses, encoding_for
+from sqlanon.queries.encoding import CellSpec, EarlierClasses, Encoding, encoding_for
 from sqlanon.queries.kit.nodes import Relation, Step, select
 from sqlanon.queries.recodings import AtNode
 from sqlanon.queries.released_classes import NodeClasses, ReleasedClasses, class_of
@@ -264,57 +265,54 @@ class ReleaseAtNode:
     source_rows: int | None
 
 
-@dataclass(frozen=True)
 class WrittenRelease:
-    """The release of a run."""
+    """The release of a run at a node; ``both`` binds columns that only others have, too, and comes after its own."""
 
-    written: ResolvedSource
-    classes: NodeClasses  # with the cells of the source
-    k: int  # of its policy
+    def __init__(self, engine: Compute, node: PublishedNode, written: ResolvedSource, both: BoundPolicy | None) -> None:
+        self._engine, self._node, self._written, self._both = engine, node, written, both
 
-    @property
-    def levels(self) -> Levels:
-        return self.classes.recoding.levels
+    def joint_classes_with(self, other: ReleaseAtNode) -> JointClasses | str:
+        """Return the joint classes with another release, or why the rows of their sources differ.
 
+        Each release shows either all rows of a class of the meet of their nodes or none, since it suppresses whole
+        classes.
+        """
+        engine = self._engine
+        own = self._of_both if len(other.levels) > len(self._node.summary.levels) else self._classes
+        if isinstance(own, str):
+            return own
+        recoding = AtNode(own.recoding.encoding, other.levels)
+        theirs = NodeClasses(select([exp.Star()], other.labels.table), 0, recoding)
+        names, k = [theirs.name, own.name], self._node.table.bound.policy.criteria.k
+        with engine.scratch():
+            for step in (theirs.step, persons := queries.persons_of_cells([theirs, own])):
+                engine.run(step)
+            engine.run(queries.shown_groups(persons.makes, [theirs.name], 1, is_by_person=False))
+            if differing := differing_classes(engine, theirs):
+                return f"{OTHER_SOURCE}: {differing:,} of its classes have another number of rows now"
+            called = (other.name, self._written.description)
+            return joint_classes(engine, persons.makes, names, called, required_k=min(other.k, k))
 
-def written_release(engine: Compute, node: PublishedNode, written: ResolvedSource) -> WrittenRelease:
-    """Make the table of the classes of a written release."""
-    classes = NodeClasses.of(AtNode(node.table.encoding, node.summary.levels), written.relation, 1)
-    engine.run(classes.step)
-    return WrittenRelease(written, classes, node.table.bound.policy.criteria.k)
+    @cached_property
+    def _classes(self) -> NodeClasses:
+        return self._made(self._node.table.encoding, self._node.summary.levels, 1)
 
+    @cached_property
+    def _of_both(self) -> NodeClasses | str:
+        """The classes with cells by the columns of both, or why their sources differ."""
+        engine, both, own = self._engine, self._both, self._classes.recoding.levels
+        assert both is not None
+        engine.drop(UNKNOWN)
+        find_unknown_rows(engine, both.cells)
+        encoding = encoding_for(both.cells, both.policy.criteria, label_losses=())
+        encoding = encode_taxonomies(engine, replace(encoding, labels=LABELS, cells=CELLS))
+        make_cells(engine, encoding)
+        unmapped = engine.fetch(cell_counts(encoding), "cells")[0]["unmapped"]
+        if unmapped:
+            return f"{OTHER_SOURCE}: {unmapped:,} rows have values now that its taxonomies lack"
+        return self._made(encoding, (*own, *both.heights[len(own) :]), 2)
 
-def with_more_columns(engine: Compute, release: WrittenRelease, bound: BoundPolicy) -> WrittenRelease | str:
-    """Return a release with cells by more columns, the policy's last ones, or why its source differs."""
-    spec = bound.cells
-    engine.drop(UNKNOWN)
-    find_unknown_rows(engine, spec)
-    encoding = encoding_for(spec, bound.policy.criteria, label_losses=())
-    encoding = replace(encoding, labels=LABELS, cells=CELLS)
-    encoding = encode_taxonomies(engine, encoding)
-    make_cells(engine, encoding)
-    unmapped = engine.fetch(cell_counts(encoding), "cells")[0]["unmapped"]
-    if unmapped:
-        return f"{OTHER_SOURCE}: {unmapped:,} rows have values now that its taxonomies lack"
-    levels = (*release.levels, *bound.heights[len(release.levels) :])
-    classes = NodeClasses.of(AtNode(encoding, levels), release.written.relation, 2)
-    engine.run(classes.step)
-    return replace(release, classes=classes)
-
-
-def joint_classes_with(engine: Compute, release: WrittenRelease, other: ReleaseAtNode) -> JointClasses | str:
-    """Return the joint classes of another release and the written one, or why the rows of their sources differ.
-
-    Each release shows either all rows of a class of the meet of their nodes or none, since it suppresses whole classes.
-    """
-    recoding = AtNode(release.classes.recoding.encoding, other.levels)
-    theirs = NodeClasses(select([exp.Star()], other.labels.table), 0, recoding)
-    names = [theirs.name, release.classes.name]
-    with engine.scratch():
-        for step in (theirs.step, persons := queries.persons_of_cells([theirs, release.classes])):
-            engine.run(step)
-        engine.run(queries.shown_groups(persons.makes, [theirs.name], 1, is_by_person=False))
-        if differing := differing_classes(engine, theirs):
-            return f"{OTHER_SOURCE}: {differing:,} of its classes have another number of rows now"
-        called = (other.name, release.written.description)
-        return joint_classes(engine, persons.makes, names, called, required_k=min(other.k, release.k))
+    def _made(self, encoding: Encoding, levels: Levels, number: int) -> NodeClasses:
+        classes = NodeClasses.of(AtNode(encoding, levels), self._written.relation, number)
+        self._engine.run(classes.step)
+        return classes

@@ -10,14 +10,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
-from sqlanon.joint.beside import ReleaseAtNode, WrittenRelease, joint_classes_with, with_more_columns, written_release
+from sqlanon.joint.beside import ReleaseAtNode, WrittenRelease
 from sqlanon.model.destination import Destination, destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
@@ -55,7 +54,7 @@ OF_SEVERAL_LEVELS: Mapping[type, str] = {
 class Others:
     found: Sequence[ReleaseAtNode | OtherRelease] = ()  # the latest, to be compared, or with the reason why not
     left: int = 0  # targets of older ones on the list
-    with_more_columns: BoundPolicy | None = None  # the run's policy, with quasi-identifiers that only others have
+    both: BoundPolicy | None = None  # the run's policy, with quasi-identifiers that only others have
 
 
 @contextmanager
@@ -86,26 +85,18 @@ def examined_beside(
 ) -> Examined:
     """Add to the findings on a publication at a node what it shows together with other releases."""
 
-    @cache
-    def own_cells() -> WrittenRelease:
-        assert node is not None
-        return written_release(engine, node, written)
-
-    @cache
-    def more_cells() -> WrittenRelease | str:
-        assert others.with_more_columns is not None
-        return with_more_columns(engine, own_cells(), others.with_more_columns)
+    release = None if node is None else WrittenRelease(engine, node, written, others.both)
 
     def compared(other: ReleaseAtNode) -> OtherRelease:
         assert node is not None
+        assert release is not None
         policy, rows = node.table.bound.policy, node.table.context.row_count + node.table.unknown.suppressed
         if policy.suppression == "mask" and node.summary.suppressed_rows:
             return OtherRelease(release=other.name, reason=f"of the release of this run, {MASKED}")
         if other.source_rows not in (None, rows):
             reason = f"its source had {other.source_rows:,} rows, and this one has {rows:,}"
             return OtherRelease(release=other.name, reason=f"{reason}; {WITH_ITS_SOURCE}")
-        release = more_cells() if len(other.levels) > len(node.summary.levels) else own_cells()
-        joint = release if isinstance(release, str) else joint_classes_with(engine, release, other)
+        joint = release.joint_classes_with(other)
         if isinstance(joint, str):
             return OtherRelease(release=other.name, reason=f"{joint}; {WITH_ITS_SOURCE}")
         return _judged(policy, other.name, joint, policy.privacy)

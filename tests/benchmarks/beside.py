@@ -38,7 +38,7 @@ from sqlanon.methods.synthetic.choosing import (
 from sqlanon.methods.synthetic.fitting import Measurement, fitted
 from sqlanon.papers import adult
 from sqlanon.papers import diffgen_experiment as releases
-from tests.benchmarks.synthetic import CLASS, common, figures_of, make_adult
+from tests.benchmarks.synthetic import CLASS, QUERIES, common, figures_of, make_adult
 from tests.conftest import DATA
 
 BUDGET = sa.Budget(1, "1e-6")
@@ -47,8 +47,6 @@ LABELLED = ("age", "education", "marital_status", "sex")
 
 BY_OCCUPATION = {"sex": None, "age": 10, "education": None}
 """What is counted by occupation, and the width of its groups."""
-
-CELLS = {"sex": 30, "age": 135, "education": 240}
 
 Choose = Callable[[Problem, Fraction, RhoPortions, RandomSource], Chosen]
 
@@ -140,7 +138,7 @@ def by_occupation(session: sa.Session) -> dict[str, float]:
                 sa.evaluation.CountQuery(column=name, width=width, where={"occupation": occupation}),
             ).to_pylist()
         )
-        / CELLS[name]
+        / QUERIES[name, "occupation"]
         for name, width in BY_OCCUPATION.items()
     }
 

@@ -13,16 +13,13 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import numpy as np
-from numpy.typing import NDArray
-
 import sqlanon as sa
+from sqlanon.papers.adult import test_rows
 from tests.benchmarks.processes import run_python
 from tests.benchmarks.speed import report
 from tests.conftest import DATA, UCI_COLUMNS
@@ -36,7 +33,15 @@ NUMERIC: Mapping[str, Any] = {
     "hours_per_week": [1, 10, 20, 30, 35, 40, 41, 45, 50, 55, 60, 70, 80, 100],
 }
 CLASS = UCI_COLUMNS[-1]
-QUERIES = (("sex", "occupation"), ("age", "occupation"), ("education", "occupation"), ("marital_status", CLASS))
+QUERIES = {
+    ("sex", "occupation"): 30,
+    ("age", "occupation"): 135,
+    ("education", "occupation"): 240,
+    ("marital_status", CLASS): 14,
+}
+"""The columns of queries, and how many combinations they have, also such as nobody has; ages count by decades."""
+AGES = range(20, 91, 10)
+"""The decades after the first one."""
 COPIES = """
 import sys, duckdb
 source, target, rows, *names = sys.argv[1:]
@@ -47,10 +52,21 @@ copies.write_parquet(target)
 """
 """Makes the table in a process of its own, whose memory is not that of a release."""
 
-AGES = (20, 30, 40, 50, 60, 70, 80, 90)
-"""The decades of the second query."""
 
-Codes = dict[str, NDArray[np.int64]]
+def place_in(edges: Iterable[int], name: str) -> str:
+    """The expression of the place of a number among edges."""
+    return f"list_count(list_filter({[*edges]}, lambda edge: edge <= {name}))"
+
+
+def code_of(name: str) -> str:
+    """The expression of the number of a value's bin, or of its text among those of the table."""
+    if name not in NUMERIC:
+        return f"list_position((SELECT list_sort(list(DISTINCT {name})) FROM adult), {name}) AS {name}"
+    given = NUMERIC[name]
+    return f"{place_in(range(*given) if isinstance(given, tuple) else given, name)} AS {name}"
+
+
+CODES = ", ".join(map(code_of, UCI_COLUMNS))
 
 
 def main() -> None:
@@ -68,7 +84,7 @@ def main() -> None:
             return
         options: dict[str, Any] = {"budget": sa.Budget(arguments.epsilon, "1e-6")}
         options |= {"target": CLASS} if arguments.target else {}
-        options |= {"workload": QUERIES} if arguments.queries else {}
+        options |= {"workload": [*QUERIES]} if arguments.queries else {}
         found = [figures_of(session, sa.Synthetic(**common(), **options), seed) for seed in range(arguments.seeds)]
         for name in found[0]:
             values = [each[name] for each in found]
@@ -97,83 +113,48 @@ def figures_of(session: sa.Session, method: sa.Synthetic, seed: int) -> dict[str
     """What a release of a seed costs, and how far it is from the table."""
     before = time.process_time()
     session.anonymize("adult", policy(method), into="released", replace=True, random_source=sa.SeededSource(seed))
-    seconds = time.process_time() - before
-    domains = {name: values_of(session, name) for name in UCI_COLUMNS}
-    true, drawn = (coded(session, table, domains) for table in ("adult", "released"))
-    sizes = {name: len(NUMERIC[name]) if name in NUMERIC else len(domains[name]) for name in UCI_COLUMNS}
-    found = {"CPU seconds": seconds}
-    for size, name in ((2, "pairs"), (3, "triples")):
-        distances = [total_variation(true, drawn, columns) for columns in combinations(UCI_COLUMNS, size)]
-        found[f"mean total variation of {name}"] = statistics.fmean(distances)
-    for columns in QUERIES:
-        found[f"mean absolute error, {' x '.join(columns)}"] = query_error(session, columns, sizes)
-    found |= classified(session, domains, drawn)
-    return found
-
-
-def edges_of(name: str) -> list[float]:
-    given = NUMERIC[name]
-    return list(np.arange(given[0], given[1] + 1, given[2])) if isinstance(given, tuple) else given
-
-
-def values_of(session: sa.Session, name: str) -> list[str]:
-    rows = session.connection.table("adult").project(duckdb.ColumnExpression(name)).distinct().fetchall()
-    return sorted(value for (value,) in rows) if name not in NUMERIC else []
-
-
-def coded(session: sa.Session, table: str, domains: Mapping[str, Sequence[str]]) -> Codes:
-    """The columns of a table as the numbers of their bins and texts."""
-    rows = session.connection.table(table).fetchnumpy()
-    return {name: codes_of(name, np.asarray(rows[name]), domains[name]) for name in UCI_COLUMNS}
-
-
-def codes_of(name: str, values: NDArray[Any], domain: Sequence[str]) -> NDArray[np.int64]:
-    if name in NUMERIC:
-        return np.searchsorted(edges_of(name), values, side="right").astype(np.int64) - 1
-    return np.searchsorted(domain, values.astype(str)).astype(np.int64)
-
-
-def shares(codes: Sequence[NDArray[np.int64]]) -> dict[tuple[int, ...], float]:
-    combined, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
-    return dict(zip(map(tuple, combined.T.tolist()), (counts / counts.sum()).tolist(), strict=True))
-
-
-def total_variation(true: Codes, drawn: Codes, columns: Sequence[str]) -> float:
-    one, other = (shares([codes[name] for name in columns]) for codes in (true, drawn))
-    return sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in one | other) / 2
-
-
-def query_error(session: sa.Session, columns: Sequence[str], sizes: Mapping[str, int]) -> float:
-    """The mean difference of all counts of a query, of combinations that nobody has, too; ages count by decades."""
-    keys = [
-        f"list_count(list_filter({[*AGES]}, lambda each: each <= age))" if name == "age" else name for name in columns
+    found = {"CPU seconds": time.process_time() - before}
+    columns = f"{CODES}, {place_in(AGES, 'age')} AS decade"
+    rows = [
+        f"SELECT {columns}, {sign} AS sign, {sign} / count(*) OVER () AS share FROM {table}"
+        for table, sign in (("adult", 1), ("released", -1))
     ]
-    query = f"SELECT {', '.join(keys)}, count(*) FROM {{}} GROUP BY ALL"
-    one, other = (
-        {row[:-1]: row[-1] for row in session.connection.execute(query.format(table)).fetchall()}
-        for table in ("adult", "released")
-    )
-    cells = np.prod([len(AGES) + 1 if name == "age" else sizes[name] for name in columns])
-    return float(sum(abs(one.get(key, 0) - other.get(key, 0)) for key in one | other) / cells)
+    session.connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE both_tables AS {' UNION ALL '.join(rows)}")
+    for size, name in ((2, "pairs"), (3, "triples")):
+        distances = [difference(session, "share", names) / 2 for names in combinations(UCI_COLUMNS, size)]
+        found[f"mean total variation of {name}"] = statistics.fmean(distances)
+    for names, cells in QUERIES.items():
+        groups = ["decade" if name == "age" else name for name in names]
+        found[f"mean absolute error, {' x '.join(names)}"] = difference(session, "sign", groups) / cells
+    return found | classified(session)
 
 
-def classified(session: sa.Session, domains: Mapping[str, Sequence[str]], drawn: Codes) -> dict[str, float]:
+def difference(session: sa.Session, weight: str, columns: Sequence[str]) -> float:
+    """How far the table and the release differ in the weights of combinations, in sum over all."""
+    by_combination = f"SELECT sum({weight}) AS difference FROM both_tables GROUP BY {', '.join(columns)}"
+    ((total,),) = session.connection.execute(f"SELECT sum(abs(difference)) FROM ({by_combination})").fetchall()
+    return float(total)
+
+
+def classified(session: sa.Session) -> dict[str, float]:
     """How well a classifier that learns from the released rows does on the test rows of Adult."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
         from sklearn.metrics import roc_auc_score
     except ImportError:
         return {}
-    source = str(DATA / "adult_uci" / "adult.test")
-    test = session.connection.read_csv(source, header=False, sep=", ", skiprows=1, names=UCI_COLUMNS).fetchnumpy()
-    truth = np.char.startswith(np.asarray(test[CLASS]).astype(str), ">50K")
-    predictors = UCI_COLUMNS[:-1]
-    rows = np.stack([codes_of(name, np.asarray(test[name]), domains[name]) for name in predictors], axis=1)
-    learnt = np.stack([drawn[name] for name in predictors], axis=1)
-    model = HistGradientBoostingClassifier(random_state=0).fit(learnt, drawn[CLASS] == domains[CLASS].index(">50K"))
+    session.connection.register("test_rows", test_rows(DATA / "adult_uci", UCI_COLUMNS))
+    (learnt, classes), (tested, truth) = (
+        (codes[:, :-1], codes[:, -1] > 1)
+        for codes in (
+            session.connection.sql(f"SELECT {CODES} FROM {table}").df().to_numpy()
+            for table in ("released", "test_rows")
+        )
+    )
+    model = HistGradientBoostingClassifier(random_state=0).fit(learnt, classes)
     return {
-        "accuracy on the test rows": float((model.predict(rows) == truth).mean()),
-        "AUC on the test rows": float(roc_auc_score(truth, model.predict_proba(rows)[:, 1])),
+        "accuracy on the test rows": float((model.predict(tested) == truth).mean()),
+        "AUC on the test rows": float(roc_auc_score(truth, model.predict_proba(tested)[:, 1])),
     }
 
 

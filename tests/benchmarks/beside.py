@@ -12,7 +12,7 @@ import argparse
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -68,8 +68,10 @@ def main() -> None:
         for name, labelled in labelling().items():
             show(name, [labelled_figures(session, labelled, seed) for seed in seeds])
     with tempfile.TemporaryDirectory() as folder, sa.connect(Path(folder) / "adult.duckdb") as session:
-        make_split(session)
-        show("DiffGen", [{"accuracy of a tree": accuracy} for accuracy in diffgen_accuracies(session, seeds)])
+        releases.prepare(session, DATA / "adult_uci")
+        contender = releases.diffgen("DiffGen", "max", "1", 10)
+        rows = [row for seed in seeds for row in releases.measured(session, contender, [seed])]
+        show("DiffGen", [{"accuracy of a tree": row["tree"]} for row in rows])
 
 
 def show(name: str, found: list[dict[str, float]]) -> None:
@@ -170,21 +172,6 @@ def labelled_figures(session: sa.Session, labelled: sa.IPA | sa.Histogram, seed:
     few = sa.Policy(quasi_identifiers=LABELLED, sensitive=["occupation"], identifiers=others, method=labelled)
     session.anonymize("adult", few, into="released", replace=True, random_source=sa.SeededSource(seed))
     return by_occupation(session)
-
-
-def make_split(session: sa.Session) -> None:
-    """The rows without unknown values, for training and for tests, as the experiments with DiffGen take them."""
-    session.taxonomies.load_all(releases.taxonomies())
-    for name, rows in zip(
-        (adult.RAW_TRAINING, adult.RAW_TEST), adult.known_rows(DATA / "adult_uci", adult.COLUMNS), strict=True
-    ):
-        session.connection.from_arrow(rows).create(name)
-
-
-def diffgen_accuracies(session: sa.Session, seeds: range) -> Iterator[float]:
-    contender = releases.diffgen("DiffGen", "max", "1", 10)
-    for outcome in releases.outcomes(session, contender, seeds):
-        yield outcome.accuracies["tree"]
 
 
 if __name__ == "__main__":

@@ -39,11 +39,12 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling.ceiling_queries import catalog_error
 from sqlanon.methods.h_ceiling.ceiling_search import DIGITS
+from sqlanon.methods.h_ceiling.ceilings import ChosenCeiling
 from sqlanon.methods.h_ceiling.conditions import Condition, ConditionF, Counts, FilledClasses, Lemma, Positions
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again
 from sqlanon.methods.h_ceiling.links import Link, Links
 from sqlanon.methods.stages import Stopped
-from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.nodes.table import EncodedTable
 from sqlanon.queries.encoding import ROW_COUNT
@@ -235,26 +236,54 @@ class Candidate:
         return f"the effective k of a group {known} {found:.4g}, less than {least:.4g}; others may have less still"
 
 
-def best_with_catalog(
-    engine: Compute, table: EncodedTable, nodes: Sequence[NodeSummary], source: RandomSource, stopped: Stopped
-) -> Candidate:
-    """Fill the nodes with the fewest counterfeits; return the one with the least reconstruction error, and its catalog.
+def first_with_catalog(
+    engine: Compute,
+    table: EncodedTable,
+    ceilings: Sequence[ChosenCeiling],
+    source: RandomSource,
+    stopped: Stopped,
+) -> tuple[ChosenCeiling, Candidate]:
+    """Return the first ceiling below which a node has a catalog, and the best such node.
 
     ``stopped`` is asked before every node but the first; a stop makes do with the nodes so far, if one has a catalog.
 
     Raises:
         UnsatisfiableError: no tried node has a catalog.
     """
-    untried, problems = deque(nodes[:TRIED_NODES]), list[str]()
+    problems: dict[Levels, str] = {}
+    for chosen in ceilings:
+        found = _best_with_catalog(engine, table, chosen.nodes[:TRIED_NODES], source, stopped, problems)
+        if found is not None:
+            return chosen, found
+    settings = HCeiling.of(table.bound.policy)
+    other = "another k" if settings.h is None else "without h, for a search among all ceilings"
+    raise UnsatisfiableError(
+        f"no {settings.catalog} catalog was found for the {len(problems)} nodes that need the fewest counterfeits, "
+        f'by the values that were drawn; try again, or {other}, with a smaller effective_k, or with catalog "none":',
+        [*problems.values()],
+    )
+
+
+# More than six parameters: those of first_with_catalog, and the problems of nodes that were tried below other ceilings.
+def _best_with_catalog(
+    engine: Compute,
+    table: EncodedTable,
+    nodes: Sequence[NodeSummary],
+    source: RandomSource,
+    stopped: Stopped,
+    problems: dict[Levels, str],
+) -> Candidate | None:
+    """Fill nodes, and return the one of least reconstruction error with its catalog; None if none has a catalog."""
+    untried = deque(node.levels for node in nodes if node.levels not in problems)
     while untried:
         candidates: list[Candidate] = []
         while untried and not (candidates and stopped()):
-            levels = untried.popleft().levels
+            levels = untried.popleft()
             with engine.scratch():
                 try:
                     candidates.append(judged(engine, fill(engine, table, levels, source)))
                 except UnsatisfiableError as error:  # caught inside, since a failing scope leaves its tables
-                    problems += error.problems
+                    problems[levels] = "; ".join(error.problems)
         # Best first: checking a catalog can be slow.
         for candidate in sorted(candidates, key=lambda each: each.order):
             if candidate.problem is None:
@@ -264,14 +293,9 @@ def best_with_catalog(
                 _number_classes(engine, candidate.filled)
                 _put_groups(engine, candidate.catalog)
                 return candidate
-            count = candidate.filled.added.count
-            problems.append(f"{count:,} counterfeits at {tuple(candidate.filled.levels)}: {candidate.problem}")
-    kind = HCeiling.of(table.bound.policy).catalog
-    raise UnsatisfiableError(
-        f"no {kind} catalog was found for the {len(problems)} nodes that need the fewest counterfeits, "
-        'by the values that were drawn; try again, or with another h, a smaller effective_k, or catalog "none":',
-        problems,
-    )
+            levels, count = candidate.filled.levels, candidate.filled.added.count
+            problems[levels] = f"{count:,} counterfeits at {tuple(levels)}: {candidate.problem}"
+    return None
 
 
 def judged(engine: Compute, filled: Filled) -> Candidate:

@@ -45,10 +45,10 @@ class ChosenCeiling:
     curve: tuple[CeilingPoint, ...]  # all ceilings that were tried, ascending
 
 
-def choose_ceiling(
+def ranked_ceilings(
     engine: Compute, table: EncodedTable, degrees: Bounds, errors: Errors, observer: Observer, stopped: Stopped
-) -> ChosenCeiling:
-    """Choose a ceiling of the grid; of several with the same error, the lowest.
+) -> list[ChosenCeiling]:
+    """Order the ceilings of the grid by the error of their nodes, the best first; equal ones from the lowest.
 
     A ceiling above the first that needs no counterfeits is not tried: the same node would be taken there.
 
@@ -98,5 +98,5 @@ def choose_ceiling(
     if not curve:
         assert failure is not None
         raise failure
-    best = min(range(len(curve)), key=lambda place: round(curve[place].reconstruction_error, DIGITS))
-    return ChosenCeiling(curve[best].ceiling, *found[best], tuple(curve))
+    order = sorted(range(len(curve)), key=lambda place: round(curve[place].reconstruction_error, DIGITS))
+    return [ChosenCeiling(curve[place].ceiling, *found[place], tuple(curve)) for place in order]

@@ -27,7 +27,7 @@ from sqlanon.methods.h_ceiling import ceiling_queries as queries
 from sqlanon.methods.h_ceiling.ceiling_queries import invented_rows
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport, guarantee
 from sqlanon.methods.h_ceiling.ceiling_search import choose_node, in_place_of
-from sqlanon.methods.h_ceiling.ceilings import WITHIN, ChosenCeiling, choose_ceiling
+from sqlanon.methods.h_ceiling.ceilings import WITHIN, ChosenCeiling, ranked_ceilings
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, columns_at_the_top, report_at_node
@@ -117,7 +117,7 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
     def search(self, table: EncodedTable, stages: Stages) -> FilledNode:
         with stages.stage("search"):
             degrees, errors = largest_degrees(self.engine, table), level_errors(table)
-            node = self._filled(table, degrees, errors, self._chosen(table, degrees, errors, stages))
+            node = self._filled(table, degrees, errors, self._ceilings(table, degrees, errors, stages))
             stages.concluded(node.outcome)
         return node
 
@@ -126,17 +126,19 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         bottom, h = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0), self.settings.h
         node_summaries(self.engine, table, [bottom.levels], asked="counts")
         chosen = ChosenCeiling(1 if h is None else h, only_checked(bottom, 0), [bottom], ())
-        return self._filled(table, degrees, errors, chosen)
+        return self._filled(table, degrees, errors, [chosen])
 
-    def _filled(self, table: EncodedTable, degrees: Bounds, errors: Bounds, chosen: ChosenCeiling) -> FilledNode:
-        engine, source, nodes = self.engine, self.request.random_source or SystemSource(), chosen.nodes
-        allowed_nodes = int((degrees <= chosen.ceiling + WITHIN).sum())
-        candidate = None
+    def _filled(
+        self, table: EncodedTable, degrees: Bounds, errors: Bounds, ceilings: Sequence[ChosenCeiling]
+    ) -> FilledNode:
+        """Fill the node of the first ceiling, or of the first one with a catalog."""
+        engine, source, chosen, candidate = self.engine, self.request.random_source or SystemSource(), ceilings[0], None
         if self.settings.has_catalog_of_values:
-            candidate = catalogs.best_with_catalog(engine, table, nodes, source, self.stopped)
+            chosen, candidate = catalogs.first_with_catalog(engine, table, ceilings, source, self.stopped)
             filled = candidate.filled
         else:
-            filled = counterfeits.fill(engine, table, nodes[0].levels, source)
+            filled = counterfeits.fill(engine, table, chosen.nodes[0].levels, source)
+        nodes, allowed_nodes = chosen.nodes, int((degrees <= chosen.ceiling + WITHIN).sum())
         (node,) = (node for node in nodes if node.levels == filled.levels)
         outcome = in_place_of(chosen.outcome, node, filled.added.count)
         if filled.added.suppressed:
@@ -148,19 +150,21 @@ class HCeilingRun(SyntacticRun[EncodedTable, FilledNode, FilledPublication]):
         groups, (effective_k, _) = len(candidate.catalog.groups), candidate.effective_k
         return FilledNode(filled, outcome, groups, effective_k, degree, candidate.error, allowed_nodes, chosen)
 
-    def _chosen(self, table: EncodedTable, degrees: Bounds, errors: Bounds, stages: Stages) -> ChosenCeiling:
-        """Search below the ceiling of the policy, or for a ceiling."""
+    def _ceilings(
+        self, table: EncodedTable, degrees: Bounds, errors: Bounds, stages: Stages
+    ) -> Sequence[ChosenCeiling]:
+        """Search below the ceiling of the policy, or below all of the grid; the best ceiling comes first."""
         engine, h, cells = self.engine, self.settings.h, table.without_values()
         if h is None:
             errors_by_truth = partial(level_errors, table)
-            return choose_ceiling(engine, cells, degrees, errors_by_truth, stages.checked, self.stopped)
+            return ranked_ceilings(engine, cells, degrees, errors_by_truth, stages.checked, self.stopped)
         allowed = degrees <= h + WITHIN
         if not allowed.any():
             raise UnsatisfiableError(
                 f"no node keeps to the ceiling h = {h:g}:",
                 [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
             )
-        return ChosenCeiling(h, *choose_node(engine, cells, allowed, errors, stages.checked, self.stopped), ())
+        return [ChosenCeiling(h, *choose_node(engine, cells, allowed, errors, stages.checked, self.stopped), ())]
 
     def make(self, table: EncodedTable, choice: FilledNode) -> FilledPublication:
         engine, filled, added, unknown = self.engine, choice.filled, choice.filled.added, table.unknown

@@ -153,7 +153,11 @@ class HCeiling(MethodSettings):
 
     def misfits(self, policy: Requirements) -> Iterable[str]:
         yield from self._columns_that_misfit(policy)
-        yield from self._other_models(policy)
+        if policy.privacy != self.implied_models:
+            yield (
+                f"{self} takes no privacy model but k-anonymity with its own k: give k only there; values beside "
+                "counterfeits keep no other promise (`sqlanon guide h-ceiling` has the counterexamples)"
+            )
         if self.fewest_true_rows > 1 and not self.suppression_limit:
             needs = f"fewest_true_rows = {self.fewest_true_rows} needs a suppression_limit"
             yield f"{needs}: classes of fewer true rows are suppressed"

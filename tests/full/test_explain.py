@@ -21,25 +21,27 @@ POLICIES = {
     "ipa": clinic_policy(method=sa.IPA(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
     "histogram": clinic_policy(method=sa.Histogram(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
     "as published": clinic_policy(method=IPAAsPublished()),
+    "relocation": clinic_policy(method=sa.Relocation(2, limit=0.5)),
+    "h-ceiling": clinic_policy(method=sa.HCeiling(2, h=0.5)),
 }
 
 
 @pytest.mark.repeated
-@pytest.mark.parametrize("name", some(POLICIES, "masked", "ipa"))
+@pytest.mark.parametrize("name", some(POLICIES, "masked", "ipa", "relocation", "h-ceiling"))
 def test_every_table_of_a_run_is_explained(clinic: sa.Session, name: str) -> None:
     """But for nodes of a search and for findings, a run makes the tables that are explained, in their order.
 
     Explaining leaves none of them, nor any type.
     """
-    policy = POLICIES[name]
+    policy, source = POLICIES[name], "FROM visits WHERE diagnosis IS NOT NULL"
     left = "SELECT table_name FROM duckdb_tables() UNION ALL SELECT type_name FROM duckdb_types() ORDER BY ALL"
     before = clinic.connection.execute(left).fetchall()
-    explained = [step.makes for step in clinic.explain("visits", policy) if step.makes]
+    explained = [step.makes for step in clinic.explain(source, policy) if step.makes]
     assert clinic.connection.execute(left).fetchall() == before
     recorder = Recorder(clinic.connection)
     with sa.connect(recorder) as session:  # type: ignore[arg-type]
-        source = sa.SeededSource(1) if policy.has_private_method else None
-        session.anonymize("visits", policy, "released", random_source=source)
+        seeded = sa.SeededSource(1) if policy.has_private_method else None
+        session.anonymize(source, policy, "released", random_source=seeded)
     made = [name for name in (_made(statement) for statement in recorder.statements) if name]
     assert explained[-1] == "the_release"
     assert [name for name in made if name in explained] == explained[:-1]

@@ -12,7 +12,7 @@ import pytest
 import sqlanon as sa
 from tests import oracle
 from tests.commands import sqlanon
-from tests.conftest import ROOT, clinic_policy, open_clinic
+from tests.conftest import ROOT, open_clinic
 
 SEED = sa.SeededSource(20)
 TAXONOMIES: oracle.Taxonomies = {
@@ -134,13 +134,6 @@ def test_a_search_that_is_stopped(session: sa.Session) -> None:
     report = run(session, people_policy(), stop=lambda: True).report
     assert report.lower_bound is not None
     assert report.lower_bound <= report.counterfeits
-
-
-def test_it_is_explained(clinic: sa.Session) -> None:
-    steps = clinic.explain("visits", clinic_policy(method=sa.HCeiling(2, h=0.5)))
-    purposes = dict.fromkeys(step.purpose for step in steps)
-    wanted = ["cells", "classes that lack rows", "counterfeits", "cells with counterfeits", "the release"]
-    assert [purpose for purpose in purposes if purpose in wanted] == wanted
 
 
 def test_one_class_of_all_rows() -> None:

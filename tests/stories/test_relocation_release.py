@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from tests.commands import sqlanon
-from tests.conftest import clinic_policy, open_clinic
+from tests.conftest import open_clinic
 
 
 def session_of_people() -> sa.Session:
@@ -110,13 +110,6 @@ def test_a_heuristic_search_and_its_lattice(session: sa.Session) -> None:
     found = session.connection.sql("SELECT count(*) FROM nodes WHERE satisfies").fetchall()
     assert nodes.num_rows == 6
     assert found == [(6,)]
-
-
-def test_it_is_explained(clinic: sa.Session) -> None:
-    steps = clinic.explain("visits", clinic_policy(method=sa.Relocation(2)))
-    purposes = dict.fromkeys(step.purpose for step in steps)
-    wanted = ["cells", "classes by size", "where they go", "cells where they go", "the release"]
-    assert [purpose for purpose in purposes if purpose in wanted] == wanted
 
 
 def test_a_run_of_the_command(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What reports say of columns whose labels say nothing any more, and of those whose values say too much."""
 
 from collections.abc import Iterable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.release import kept_columns
+from sqlanon.report import html
 from tests.conftest import open_clinic
 
 ROWS = 40
@@ -24,7 +26,11 @@ def people() -> Iterator[sa.Session]:
 
 
 def notes(session: sa.Session, wanted: sa.Policy, source: str = "people", into: str = "released") -> tuple[str, ...]:
-    return tuple(session.anonymize(source, wanted, into=into, replace=True).report.notes)
+    """What a release notes, and shows where it is printed."""
+    release = session.anonymize(source, wanted, into=into, replace=True)
+    shown = unescape(html.page(release.document()))
+    assert all(note in shown for note in release.report.notes)
+    return release.report.notes
 
 
 def add_people(session: sa.Session) -> None:

@@ -210,6 +210,10 @@ class TestProvenance:
             found = session.verify(release, POLICY, without_provenance=True)
             assert any(NO_PROVENANCE in note for note in found.notes)
 
+    def test_one_that_is_malformed(self, session: sa.Session) -> None:
+        session.connection.execute("""COMMENT ON TABLE published IS '{"sqlanon": {"node": {"age": "x"}}}'""")
+        assert "its provenance is not what a run writes" in shortfalls(session, "published")
+
     def test_taxonomies_that_are_not_those_of_the_release_are_told(self, session: sa.Session, tmp_path: Path) -> None:
         release = f"{tmp_path}/one.parquet"
         with sa.connect() as elsewhere:

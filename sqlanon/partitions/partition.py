@@ -16,13 +16,12 @@ from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.paths import folder_columns
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError
-from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
-from sqlanon.methods.local.class_labels import SQL as LOCAL
+from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass, listed_classes
 from sqlanon.methods.local.local_table import CLASS
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fitted import Fit
-from sqlanon.model.labels import ClassesRecord, LabelsRecord, NodeRecord
+from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.names import folded
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.fit import refuse_other_types
@@ -157,21 +156,9 @@ def labels_of(engine: Compute, fit: Fit, increment: Increment) -> LabelsRecord:
 
     All partitions of a fit record the same labels, so that their counts by class can be added.
     """
-    names = fit.policy.quasi_identifiers
     if fit.class_count is None:
         return NodeRecord(levels=fit.node)
-    labels: list[dict[tuple[int | None, str | None], int]] = [{} for _ in names]
-    for row in engine.fetch(LOCAL.query("distinct_labels", listed=LISTED), "labels of listed classes", "node"):
-        of_column = labels[row["position"]]
-        of_column[row["depth"], row["label"]] = len(of_column)
-    query = LOCAL.query("released_classes", listed=LISTED, cells=kept_cells(increment))
-    classes = []
-    for row in engine.fetch(query, "classes of the partition", "class"):
-        combination = zip(row["depths"], row["labels"], strict=True)
-        places = (known[label] for known, label in zip(labels, combination, strict=True))
-        classes.append((int(row["rows"]), *places))
-    recorded = {name: tuple(known) for name, known in zip(names, labels, strict=True)}
-    return ClassesRecord(labels=recorded, classes=tuple(classes))
+    return listed_classes(engine, fit.policy.quasi_identifiers, LISTED, kept_cells(increment))
 
 
 def uncovered_notes(rows: int) -> Iterator[str]:

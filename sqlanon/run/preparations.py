@@ -14,8 +14,7 @@ from sqlanon.binding.unknown_values import refuse_unlabelled
 from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.methods.local.class_labels import CLASS_LABELS, PerClass
-from sqlanon.methods.local.class_labels import SQL as LOCAL
+from sqlanon.methods.local.class_labels import PerClass
 from sqlanon.methods.points import no_list, no_number
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.labels import ClassesRecord, CutRecord
@@ -44,7 +43,6 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.published_rows import KEPT_CLASSES
 from sqlanon.queries.released_classes import (
     CUT_LABELS,
     CUT_PARTS,
@@ -251,7 +249,7 @@ def _generalize_in_classes(
     recoding = PerClass(table.encoding)
     engine.put(RECORDED, _listed(classes))
     recoding.find_classes(engine, bound.policy, RECORDED)
-    engine.run(LOCAL.step(KEPT_CLASSES, "all_classes", labels=CLASS_LABELS))
+    recoding.keep_all(engine)
     publishing.group_rows(engine, table, recoding, masked=False, is_examined=False)
     rows, _ = publishing.released_sizes(engine)
     target.write(publishing.released_rows(engine, table.encoding, target.takes_enums), streamed=True)

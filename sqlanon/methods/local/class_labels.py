@@ -79,6 +79,10 @@ class PerClass(Recoding):
         labels = sql.query("listed_labels", labels=with_words(encoding, encoding.labels))
         engine.run(Step(CLASS_KEYS, covering_classes(encoding, keys, labels), "classes of keys"))
 
+    def keep_all(self, engine: Compute) -> None:
+        """Keep each class of :data:`CLASS_LABELS`, whatever rows it has."""
+        engine.run(SQL.step(KEPT_CLASSES, "all_classes", labels=CLASS_LABELS))
+
     def labels_of(self, listed: Relation | exp.Expr) -> exp.Query:
         names = self.encoding.label_columns
         return SQL.query("labels_of_listed", listed=listed, positions=[*map(number, range(len(names)))], texts=names)
@@ -200,6 +204,22 @@ def recorded_classes(engine: Compute, recoding: PerClass, masked_rows: int) -> C
         for of_name in labels.values():
             of_name.append((None, MASK))
     return ClassesRecord(labels={name: tuple(found) for name, found in labels.items()}, classes=tuple(classes))
+
+
+def listed_classes(engine: Compute, names: Sequence[str], listed: exp.Expr, cells: exp.Expr) -> ClassesRecord:
+    """Record all labels of listed classes, and the classes that cells are in, with their rows."""
+    labels: list[dict[tuple[int | None, str | None], int]] = [{} for _ in names]
+    for row in engine.fetch(SQL.query("distinct_labels", listed=listed), "labels of listed classes", "node"):
+        of_column = labels[row["position"]]
+        of_column[row["depth"], row["label"]] = len(of_column)
+    query = SQL.query("released_classes", listed=listed, cells=cells)
+    classes = []
+    for row in engine.fetch(query, "classes of the partition", "class"):
+        combination = zip(row["depths"], row["labels"], strict=True)
+        places = (known[label] for known, label in zip(labels, combination, strict=True))
+        classes.append((int(row["rows"]), *places))
+    recorded = {name: tuple(known) for name, known in zip(names, labels, strict=True)}
+    return ClassesRecord(labels=recorded, classes=tuple(classes))
 
 
 def make_aggregates(engine: Compute, recoding: PerClass, settings: LocalRecoding) -> None:

@@ -43,11 +43,14 @@ SELECT 0 AS position, '' AS anon_text, :zeros AS :keys, 0 AS anon_rank, CAST(0 A
 -- :masks (position INTEGER, depth INTEGER, anon_mask_0 BIGINT)
 -- :keys anon_key_0
 -- :bits anon_mask_0
-SELECT anon_weighed.anon_key, anon_in_order.position, anon_in_order.anon_text, anon_in_order.anon_rank, anon_in_order.anon_place
-FROM :weighed AS anon_weighed
-INNER JOIN :masks AS anon_masks ON anon_masks.depth = 0
+SELECT anon_of_keys.anon_key, anon_in_order.position, anon_in_order.anon_text, anon_in_order.anon_rank, anon_in_order.anon_place
+FROM (
+    SELECT anon_weighed.anon_key, anon_masks.position, anon_weighed.:keys & anon_masks.:bits AS :keys
+    FROM :weighed AS anon_weighed
+    INNER JOIN :masks AS anon_masks ON anon_masks.depth = 0
+) AS anon_of_keys
 INNER JOIN :in_order AS anon_in_order
-    ON anon_in_order.position = anon_masks.position AND anon_weighed.:keys & anon_masks.:bits = anon_in_order.:keys;
+    ON anon_in_order.position = anon_of_keys.position AND anon_in_order.:keys = anon_of_keys.:keys;
 
 -- name: one_class
 -- one class of all keys

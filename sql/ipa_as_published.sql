@@ -165,9 +165,10 @@ WINDOW anon_in_order AS (PARTITION BY anon_class ORDER BY anon_place_of_value AS
 
 -- name: utilities
 -- ipa paper utilities
--- The utility of each node in each run: 3 minus NCP of all rows, the total variation distance of their values from those
--- of the source, and the mean share of counterfeit rows in the classes; the masked rows are a class. Values without
--- counterfeit rows have no larger share than in the source, so that they do not add to the distance.
+-- The utility of each node in each run, and what is subtracted from 3 for it: NCP of all rows, the total variation
+-- distance of their values from those of the source, and the mean share of counterfeit rows in the classes; the masked
+-- rows are a class. Values without counterfeit rows have no larger share than in the source, so that they do not add to
+-- the distance.
 WITH anon_grown AS (
     SELECT anon_run, anon_class, sum(anon_row_count) AS anon_counterfeits
     FROM :counterfeits
@@ -211,14 +212,15 @@ anon_distances AS (
         ON anon_totals.anon_run = anon_added.anon_run AND anon_totals.anon_node = anon_added.anon_node
     GROUP BY anon_added.anon_run, anon_added.anon_node
 )
-SELECT
-    anon_totals.anon_run AS run,
-    anon_totals.anon_node AS node,
-    3 - (
-        anon_totals.anon_lost_rows / anon_totals.anon_released_rows
-        + coalesce(anon_distances.anon_distance, 0.0)
-        + anon_totals.anon_rate
-    ) AS utility
-FROM anon_totals
-LEFT JOIN anon_distances
-    ON anon_distances.anon_run = anon_totals.anon_run AND anon_distances.anon_node = anon_totals.anon_node;
+SELECT *, 3 - (ncp + total_variation + rate) AS utility
+FROM (
+    SELECT
+        anon_totals.anon_run AS run,
+        anon_totals.anon_node AS node,
+        anon_totals.anon_lost_rows / anon_totals.anon_released_rows AS ncp,
+        coalesce(anon_distances.anon_distance, 0.0) AS total_variation,
+        anon_totals.anon_rate AS rate
+    FROM anon_totals
+    LEFT JOIN anon_distances
+        ON anon_distances.anon_run = anon_totals.anon_run AND anon_distances.anon_node = anon_totals.anon_node
+);

@@ -34,7 +34,7 @@ class Reproduced:
     shown: Mapping[str, str]  # columns of the summary, with headings
     findings: Sequence[str]  # sentences
     notes: Sequence[str]  # sentences on how to read the rows
-    chart: Any  # of altair
+    chart: Any  # of altair; None if the printed numbers are all that is drawn
     parts: str | None = None  # the column that separates several tables of the summary
     printed: Sequence[Row] = ()  # numbers of a paper and here, a row each: item, what, paper, here
 

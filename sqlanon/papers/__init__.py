@@ -2,7 +2,7 @@
 
 >>> from sqlanon import papers
 >>> papers.NAMES
-('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe', 'ola', 'ipa')
+('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe', 'ola', 'ipa', 'uniqueness', 'run-times')
 """
 
 from __future__ import annotations
@@ -25,12 +25,23 @@ _HOMES = {  # modules with a ``REPRODUCTION``
     "epsilon-safe": "epsilon_safe_runs",
     "ola": "ola_runs",
     "ipa": "ipa_experiment",
+    "uniqueness": "uniqueness",
+    "run-times": "run_times",
 }
 
 NAMES = tuple(_HOMES)
 
 # About as long as each takes with its default seeds, on two cores without other work.
-MINUTES = {"h-ceiling": 4, "diffgen": 9, "thesis-accuracy": 1, "epsilon-safe": 2, "ola": 2, "ipa": 3}
+MINUTES = {
+    "h-ceiling": 4,
+    "diffgen": 9,
+    "thesis-accuracy": 1,
+    "epsilon-safe": 2,
+    "ola": 2,
+    "ipa": 5,
+    "uniqueness": 1,
+    "run-times": 2,
+}
 
 OFFERS = {
     "commands": {"Research/reproduce": "sqlanon.papers.reproduce_command:reproduce"},

@@ -26,7 +26,8 @@ from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
-from sqlanon.papers.charts import colours
+from sqlanon.papers.charts import colours, lines_of
+from sqlanon.papers.combination_errors import errors_by_count
 from sqlanon.papers.experiments import Reproduction, averaged, parts_of
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
@@ -43,6 +44,9 @@ CLASS_SIZES = (3, 5, 10)
 CEILINGS = (0.25, 0.3, 0.35)
 CATALOGS: tuple[CatalogKind, ...] = ("none", "paper")
 LIMIT = 0.05  # most rows that may be suppressed, or moved, as a share
+
+SHOWN_K, SHOWN_H = 5, 0.3  # of figures 9 and 10
+BY_COUNT = "combination_error_"
 
 PLAIN = "k-anonymity"
 SOURCE = "adult"
@@ -137,6 +141,9 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         for name in QUASI_IDENTIFIERS
     }
     assert report.rows is not None
+    by_count: Mapping[int, float] = {}
+    if contender.k == SHOWN_K and contender.catalog is None and contender.h in (None, SHOWN_H):
+        by_count = errors_by_count(session, SOURCE, RELEASED, QUASI_IDENTIFIERS, SENSITIVE)
     yield {
         "method": contender.method,
         "catalog": contender.catalog,
@@ -152,6 +159,7 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         "query_error": fmean(relative.values()),
         "total_query_error": fmean(row["total_relative_error"] for row in errors),
         **{f"query_error_{name}": error for name, error in relative.items()},
+        **{f"{BY_COUNT}{count + 1}": by_count.get(count + 1) for count in range(len(QUASI_IDENTIFIERS))},
     }
 
 
@@ -172,6 +180,12 @@ def findings(rows: Sequence[Row]) -> list[str]:
     measure = "total_query_error"
     below = sum(row[measure] < without[key][measure] for key, row in with_catalog.items())
     found.append(f"{SHOWN[measure]} is lower with a catalog than without in {below} of {len(with_catalog)} releases")
+    methods = {row["method"]: row for row in rows if row[f"{BY_COUNT}1"] is not None}
+    for method, row in methods.items():
+        if method != PLAIN and PLAIN in methods:
+            counts = [f"{BY_COUNT}{count + 1}" for count in range(len(QUASI_IDENTIFIERS))]
+            wins = [str(at + 1) for at, name in enumerate(counts) if row[name] < methods[PLAIN][name]]
+            found.append(f"Query error of {method} is below that of {PLAIN} for {', '.join(wins)} attributes")
     return found
 
 
@@ -210,6 +224,8 @@ NOTES = [
     "Query errors are means over queries, the counts of the values of each attribute for each "
     f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
     "the truth.",
+    "Query errors by number of attributes are means over groups that occur, over occupations and over runs of "
+    "neighbouring attributes; the paper does not say which attributes it takes.",
     "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
     "be another node, of more of them, than without one.",
     "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
@@ -269,7 +285,6 @@ COLOURS = {  # shades of a colour per method, in the order of its releases
 CATALOG_NAMES = {False: "without a catalog", True: "with the paper's catalog"}
 LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"}
 BY_ATTRIBUTE = "query_error_"
-SHOWN_K = 5  # the k of the paper's chart by attribute, figure 9
 
 
 def drawn(rows: Sequence[Row]) -> Any:
@@ -300,9 +315,21 @@ def drawn(rows: Sequence[Row]) -> Any:
             title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
         )
     )
-    return altair.vconcat(panels, by_attribute).properties(
+    return altair.vconcat(panels, altair.hconcat(by_attribute, _by_count(altair, rows, colour))).properties(
         title=altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
     )
+
+
+def _by_count(altair: Any, rows: Sequence[Row], colour: Any) -> Any:
+    points = [
+        {"method": row["method"], "attributes": count, "error": row[f"{BY_COUNT}{count}"]}
+        for row in rows
+        for count in range(1, len(QUASI_IDENTIFIERS) + 1)
+        if row[f"{BY_COUNT}{count}"] is not None
+    ]
+    x = altair.X("attributes:O", axis=altair.Axis(labelAngle=0))
+    line, dots = lines_of(points, x=x, y=altair.Y("error:Q", title=None), color=colour)
+    return (line + dots).properties(title="query error by number of attributes", width=300, height=200)
 
 
 def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:

@@ -66,7 +66,7 @@ PANELS = 3  # of printed numbers in a line
 
 
 def with_printed(chart: Any, printed: Sequence[Row]) -> Any:
-    """Add a panel below the chart per table or figure of ``printed``, with its numbers in the paper and here."""
+    """Add a panel below the chart, if any, per table or figure of ``printed``: its numbers in the paper and here."""
     if not printed:
         return chart
     altair = required_altair()
@@ -93,6 +93,8 @@ def with_printed(chart: Any, printed: Sequence[Row]) -> Any:
         )
         panels.append(base.mark_point(filled=True, size=60, opacity=0.8).properties(title=item, width=200))
     below = altair.concat(*panels, columns=PANELS, title="Printed numbers, and those found here")
+    if chart is None:
+        return below
     return altair.vconcat(chart, below).resolve_scale(
         color="independent", shape="independent", strokeDash="independent"
     )

@@ -217,10 +217,12 @@ def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
     )
 
 
-# In the text on figures 6.3 and 6.4: by penalty, percentage that costs none, factor and ε', the probability.
+# In the text: by penalty, percentage that costs none, factor and ε', the figure, and a probability or mean suppression.
 PUBLISHED = {
-    ("suppression", 0, 0.04, 0.1): ("Figure 6.3", 1.0),
-    ("k-anonymity", 5, 0.5, 2.0): ("Figure 6.4", 0.4),
+    ("suppression", 0, 0.04, 0.1): ("Figure 6.3", "good", 1.0),
+    ("k-anonymity", 5, 0.5, 2.0): ("Figure 6.4", "good", 0.4),
+    ("k-anonymity", 5, 0.9, 2.0): ("Figure C.1", "suppressed", 0.063),
+    (None, None, None, None): ("Figure C.1", "suppressed", 0.1),
 }
 
 
@@ -228,10 +230,10 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
     """Pair the numbers in the text with those here; the figures themselves print none."""
     for row in rows:
         key = (row["penalty"], row["tolerated"], row["penalty_factor"], row["epsilon_node"])
-        if row["method"] == AS_PUBLISHED and key in PUBLISHED:
-            item, number = PUBLISHED[key]
-            what = f"good node, p = {row['penalty_factor']:g}, ε' = {row['epsilon_node']:g}"
-            yield {"item": item, "what": what, "paper": number, "here": row["good"]}
+        if row["method"] in (AS_PUBLISHED, UNIFORM) and key in PUBLISHED:
+            item, figure, number = PUBLISHED[key]
+            chosen = "a node at random" if row["penalty"] is None else f"p = {key[2]:g}, ε' = {key[3]:g}"
+            yield {"item": item, "what": f"{figure}, {chosen}", "paper": number, "here": row[figure]}
 
 
 def notes(seeds: int) -> list[str]:
@@ -288,17 +290,25 @@ def drawn(rows: Sequence[Row]) -> Any:
         ).resolve_scale(color="independent")
         for line in range(len(penalties))
     ]
+    # Figures C.1 and C.2, each with the percentage that costs none where its good nodes come out as in the thesis.
+    suppressed = (("k-anonymity", 5), ("suppression", 0))
+    panels = (_by_factor(altair, thesis, *each, baseline, "suppressed") for each in suppressed)
+    lines.append(altair.hconcat(*panels).resolve_scale(color="independent"))
     title = altair.TitleParams(
-        "UCI Adult: the probability of a good node, as published (not private) and private, and what releases keep",
+        "UCI Adult: the probability of a good node, as published (not private) and private, and what releases keep; "
+        "mean suppression",
         anchor="start",
         offset=12,
     )
     return altair.vconcat(*lines).resolve_scale(color="independent").properties(title=title)
 
 
-def _by_factor(altair: Any, rows: Sequence[Row], penalty: str, tolerated: float, baseline: Row) -> Any:
+# More than six parameters: the rows, and what is drawn of some of them.
+def _by_factor(
+    altair: Any, rows: Sequence[Row], penalty: str, tolerated: float, baseline: Row, figure: str = "good"
+) -> Any:
     points = [
-        {"at": f"{row['penalty_factor']:g}", "line": f"{row['epsilon_node']:g}", "good": row["good"]}
+        {"at": f"{row['penalty_factor']:g}", "line": f"{row['epsilon_node']:g}", "share": row[figure]}
         for row in rows
         if row["penalty"] == penalty and row["tolerated"] == tolerated
     ]
@@ -306,9 +316,10 @@ def _by_factor(altair: Any, rows: Sequence[Row], penalty: str, tolerated: float,
     from_when = "from the first row on" if tolerated == 0 else f"above {tolerated:g} %"
     names = list(dict.fromkeys(point["line"] for point in points))
     color = colours("line", names, SHADES, "ε'", columns=len(names))
-    return _lines(altair, points, x, color, baseline).properties(
-        title=f"as published: penalty for {penalty} {from_when}", width=WIDTH, height=HEIGHT
-    )
+    title = f"{'' if figure == 'good' else 'mean suppression, '}as published: penalty for {penalty} {from_when}"
+    most = 1 if figure == "good" else max([baseline[figure], *(point["share"] for point in points)])
+    drawing = _lines(altair, points, x, color, baseline[figure], most)
+    return drawing.properties(title=title, width=WIDTH, height=HEIGHT)
 
 
 def _by_epsilon(altair: Any, rows: Sequence[Row], baseline: Row) -> Any:
@@ -318,24 +329,23 @@ def _by_epsilon(altair: Any, rows: Sequence[Row], baseline: Row) -> Any:
             "line": f"weight {SAMPLE_WEIGHT}, on the sample"
             if row["method"] == ON_SAMPLE
             else f"weight {row['weight']}",
-            "good": row["good"],
+            "share": row["good"],
         }
         for row in rows
         if row["method"] in (ON_TABLE, ON_SAMPLE)
     ]
     x = altair.X("at:O", title="ε'", sort=None, axis=altair.Axis(labelAngle=0))
     color = colours("line", (point["line"] for point in points), COLOURS, columns=2)
-    return _lines(altair, points, x, color, baseline).properties(
+    return _lines(altair, points, x, color, baseline["good"]).properties(
         title="private: EpsilonSafe", width=WIDTH, height=HEIGHT
     )
 
 
-def _lines(altair: Any, points: Sequence[Row], x: Any, color: Any, baseline: Row) -> Any:
-    y = altair.Y("good:Q", title=None, scale=altair.Scale(domain=[0, 1]))
-    last = [point["good"] for point in points if point["at"] == points[-1]["at"]]
-    below = any(baseline["good"] < good < baseline["good"] + LETTERS for good in last)
-    across = {"of": baseline["method"], "good": baseline["good"]}
-    rule, name = line_across(across, y, WIDTH, 9 if below else -7)
+def _lines(altair: Any, points: Sequence[Row], x: Any, color: Any, baseline: float, most: float = 1) -> Any:
+    y = altair.Y("share:Q", title=None, scale=altair.Scale(domain=[0, most]))
+    last = [point["share"] for point in points if point["at"] == points[-1]["at"]]
+    below = any(baseline < share < baseline + LETTERS * most for share in last)
+    rule, name = line_across({"of": UNIFORM, "share": baseline}, y, WIDTH, 9 if below else -7)
     return altair.layer(rule, *lines_of(points, x=x, y=y, color=color), name)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.accuracy import Accuracy, classification
-from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
 from sqlanon.model.class_losses import DMStar
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
@@ -246,10 +246,26 @@ def drawn(rows: Sequence[Row]) -> Any:
             for k in dict.fromkeys(row["k"] for row in released)
         ]
         lines.append(altair.hconcat(*panels))
+    lines.append(altair.hconcat(*(_by_loss(altair, released, loss) for loss in LOSSES)))
     title = altair.TitleParams(
         "Logistic regression on UCI Adult, classification accuracy: the higher, the better", anchor="start", offset=12
     )
     return altair.vconcat(*lines).properties(title=title)
+
+
+def _by_loss(altair: Any, released: Sequence[Row], loss: str) -> Any:
+    """Draw the accuracy by the loss of the node, as in figure 6.2."""
+    points = [
+        {"value": row["value"], "k": str(row["k"]), "accuracy": row["logistic"]}
+        for row in released
+        if row["loss"] == loss
+    ]
+    encoded = altair.Chart(altair.InlineData(points)).encode(
+        x=altair.X("value:Q", title=f"{loss} of the node", scale=altair.Scale(zero=False)),
+        y=altair.Y("accuracy:Q", title=None, scale=altair.Scale(domain=list(AXIS), clamp=True)),
+        shape=altair.Shape("k:N", title="k", sort=None, legend=altair.Legend(orient="bottom")),
+    )
+    return encoded.mark_point(size=60, color=BLACK).properties(title=f"accuracy by {loss}", width=WIDTH, height=200)
 
 
 def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Sequence[Row]) -> Any:

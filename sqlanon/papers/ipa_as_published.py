@@ -12,7 +12,7 @@ Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -278,8 +278,16 @@ def class_steps(
     ]
 
 
+def losses_of_nodes(engine: Compute, table: EncodedTable, draws: Draws) -> Iterator[tuple[Levels, Mapping[str, float]]]:
+    """Perturb all nodes, and yield each with its NCP, the distance of its values, and its rate of counterfeit rows."""
+    engine.run(values(table.encoding))
+    for nodes, _, _ in _all_perturbed(engine, table, draws, 1):
+        for row in engine.fetch(utilities(), "utilities of nodes", "node"):
+            yield nodes[row["node"]], row
+
+
 def utilities() -> exp.Query:
-    """Select ``run``, ``node`` and ``utility``, 3 - IL, for nodes with classes."""
+    """Select ``run``, ``node``, the parts of its loss and ``utility``, 3 - IL, for nodes with classes."""
     return SQL.query("utilities")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -13,13 +15,25 @@ from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.answers import query_errors, stroke_queries
 from sqlanon.evaluation.results import Reproduced, Row, required_altair, spelled
 from sqlanon.model.budget import Budget
+from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.methods.noisy import IPA, Histogram
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers.experiments import Reproduction, averaged, parts_of
+from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
+from sqlanon.papers.ipa_series import (
+    LEVELS,
+    QUERIES,
+    TRUTH,
+    answers,
+    in_paper,
+    losses_by_level,
+    mean_losses,
+    series,
+)
+from sqlanon.papers.ipa_series import drawn as drawn_series
 from sqlanon.papers.methods import IPAAsPublished
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
@@ -34,6 +48,7 @@ ROW_COUNT = 1_361_000  # as in the paper's table, the National Patients Sample o
 
 DATA_SEED = 1
 SOURCE = "patients"
+TENTH = "some_patients"  # whose nodes are all perturbed, which takes 20 GB of memory for all patients and ε = 0.1
 RELEASED = "released"
 QUASI_IDENTIFIERS = ("age", "sex", "length_of_stay", "location", "surgery")
 DISEASE = "disease"
@@ -57,6 +72,8 @@ EPSILONS = ("0.1", "0.5", "1", "2")
 AS_PUBLISHED = "IPA as published"
 PRIVATE = "IPA"
 ANONYMOUS = f"k-anonymity, k = {K}"
+H = 0.2  # of figure 11 of Lee et al. 2017, with the same k
+CEILED = f"h-ceiling, h = {H:g}, k = {K}"
 HISTOGRAM = "noisy histogram"
 
 # Figure 6, with ε = 1: a third of the information loss.
@@ -68,8 +85,9 @@ PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
     ANONYMOUS: (1.6560, 1.0462, 3.8305, 3.3267),
 }
 
-QUERIES = ("q1", "q2", "q3", "q4")
-SETTINGS = ("method", "epsilon")
+SERIES = (AS_PUBLISHED, PRIVATE, ANONYMOUS, CEILED)  # methods whose answers by age are shown
+
+RELEASES = "IPA on invented patients, after Lee and Chung 2020"
 
 SHOWN = {
     "method": "method",
@@ -85,7 +103,13 @@ SHOWN = {
     "q2": "Q2 error",
     "q3": "Q3 error",
     "q4": "Q4 error",
+    "age": "age, from",
+    "level": "level",
+    "chance": "drawn with",
+    **{name: name for name in (TRUTH, *SERIES, in_paper(AS_PUBLISHED), in_paper(ANONYMOUS))},
 }
+
+EMPTY: Row = dict.fromkeys(("part", *SHOWN))  # the columns in order
 
 
 @dataclass(frozen=True)
@@ -100,15 +124,29 @@ class Contender:
         return self.method if self.epsilon is None else f"{self.method}, ε = {self.epsilon}"
 
 
-def contenders() -> Iterator[Contender]:
-    yield Contender(AS_PUBLISHED, _policy(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
+def prepare(session: Session, _folder: Path) -> None:
+    invent(session, ROW_COUNT)
+    invent(session, ROW_COUNT // 10, TENTH)
+
+
+def parts(seeds: Sequence[int]) -> Iterator[Part]:
+    yield from parts_of(contenders(), measured, seeds)
     for epsilon in EPSILONS:
-        yield Contender(PRIVATE, _policy(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
-    yield Contender(ANONYMOUS, _policy(privacy=[KAnonymity(K)], quality=NCP()))
-    yield Contender(HISTOGRAM, _policy(method=Histogram(budget=Budget(EPSILON))), EPSILON)
+        policy = policy_of(method=IPAAsPublished(budget=Budget(epsilon)))
+        losses = partial(losses_by_level, source=TENTH, policy=policy, epsilon=epsilon, seed=seeds[0])
+        yield Part(f"losses of all nodes, {AS_PUBLISHED}, ε = {epsilon}", losses)
 
 
-def invent(session: Session, row_count: int) -> None:
+def contenders() -> Iterator[Contender]:
+    yield Contender(AS_PUBLISHED, policy_of(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
+    for epsilon in EPSILONS:
+        yield Contender(PRIVATE, policy_of(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
+    yield Contender(ANONYMOUS, policy_of(privacy=[KAnonymity(K)], quality=NCP()))
+    yield Contender(CEILED, policy_of(method=HCeiling(K, h=H)))
+    yield Contender(HISTOGRAM, policy_of(method=Histogram(budget=Budget(EPSILON))), EPSILON)
+
+
+def invent(session: Session, row_count: int, name: str = SOURCE) -> None:
     """Make the table, and its public taxonomies."""
     engine = session._engine
     settings = exp.values([(DATA_SEED, row_count, DISEASE_COUNT)], "settings", ["seed", "row_count", "disease_count"])
@@ -121,7 +159,7 @@ def invent(session: Session, row_count: int) -> None:
     query = Queries("ipa_stand_in").query(
         "patients", settings=select([exp.Star()], settings), strokes=select([exp.Star()], strokes), width=YEARS
     )
-    engine.execute(exp.Create(this=exp.Table(this=identifier(SOURCE)), kind="TABLE", expression=query), "patients")
+    engine.execute(exp.Create(this=exp.Table(this=identifier(name)), kind="TABLE", expression=query), "patients")
     # Three levels above the values; one for sex, surgery and disease.
     provinces = [f"province {number:02d}" for number in range(16)]
     regions = [
@@ -153,6 +191,7 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         assert report.rows is not None
         released_rows = report.rows.released
     yield {
+        "part": RELEASES,
         "method": contender.method,
         "epsilon": contender.epsilon,
         "node": " ".join(map(str, release.node.values())),
@@ -164,9 +203,12 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         "paper_loss": PUBLISHED_LOSS.get(contender.method) if contender.epsilon in (None, EPSILON) else None,
         **{name: row["mean_relative_error"] for name, row in zip(QUERIES, errors, strict=True)},
     }
+    if contender.method in SERIES and contender.epsilon in (None, EPSILON):
+        for row in answers(session, SOURCE, RELEASED, QUASI_IDENTIFIERS):
+            yield {"method": contender.method, **row}
 
 
-def _policy(**settings: Any) -> Policy:
+def policy_of(**settings: Any) -> Policy:
     return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[DISEASE], **settings)
 
 
@@ -206,6 +248,8 @@ def notes(seeds: int) -> list[str]:
         "added rows. The code of the authors adds up losses over nodes: figure 6 is context, not a target.",
         f"{AS_PUBLISHED} is not differentially private for any ε. {PRIVATE} is, with δ = 1e-6; the {HISTOGRAM} with "
         "δ = 0, at the values as they are.",
+        "Figure 8 is of a tenth as many rows, and of one perturbation of every node; the level of a node is the sum of "
+        "its levels.",
         f"{ANONYMOUS} takes the node of least NCP, without suppression; the paper does not say how it chooses.",
         "Q1 and Q2 count stroke patients without surgery by age, men and women; Q3 and Q4 average their stays. The "
         "error is the mean relative one over groups of five years with a true answer above 0. Masked rows are left "
@@ -276,14 +320,20 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=SETTINGS)
+    of_part = {part: [row for row in measures if row["part"] == part] for part in (RELEASES, LEVELS)}
+    rows = averaged(of_part[RELEASES], by=("method", "epsilon"))
+    asked = [row for row in measures if row["part"] in QUERIES.values()]
+    by_age = series(averaged(asked, by=("part", "method", "age")), AS_PUBLISHED, ANONYMOUS)
+    by_level = averaged(of_part[LEVELS], by=("epsilon", "level"))
+    mean = ", ".join(f"{loss:.4f} for ε = {epsilon}" for epsilon, loss in mean_losses(by_level).items())
     return Reproduced(
-        title="IPA on invented patients, after Lee and Chung 2020",
-        rows=rows,
+        title=RELEASES,
+        rows=[{**EMPTY, **row} for row in (*rows, *by_age, *by_level)],
         shown=SHOWN,
-        findings=[*findings(rows)],
+        findings=[*findings(rows), f"{AS_PUBLISHED}: the expected IL of the drawn node is {mean}"],
         notes=notes(len(seeds)),
-        chart=drawn(rows),
+        chart=required_altair().vconcat(drawn(rows), drawn_series(by_age, by_level)),
+        parts="part",
         printed=[*printed(rows)],
     )
 
@@ -292,7 +342,7 @@ REPRODUCTION = Reproduction(
     name="ipa",
     source="Lee and Chung 2020",
     seeds=range(3),
-    prepare=lambda session, _folder: invent(session, ROW_COUNT),
-    parts=lambda seeds: parts_of(contenders(), measured, seeds),
+    prepare=prepare,
+    parts=parts,
     results=results,
 )

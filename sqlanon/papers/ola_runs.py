@@ -28,6 +28,7 @@ RELEASED = "released"
 
 OLA = "OLA, nine quasi-identifiers"
 INVERSE = "Inverse OLA with Prec, nine quasi-identifiers"
+REDUCED = "Inverse OLA with Prec, age, sex and three secrets"
 CONCEALING = "Inverse OLA with Prec, demographics, and 1/m by what an attacker knows"
 
 # Table 6.9: by k and the percentage of rows that may be suppressed, the number of nodes that OLA checks.
@@ -63,6 +64,11 @@ DEMOGRAPHICS = ("age", "marital_status", "relationship", "race", "sex", "native_
 # Substitutes for the procedures of an admission, in order.
 SECRETS = ("occupation", "education", "workclass", "hours_per_week", "capital_gain")
 
+# Table 6.3: the largest k of sex, date of birth and three procedures, where these are not suppressed completely.
+PUBLISHED_REDUCED = {(0.5, 10): 12, (0.5, 50): 104}
+REDUCED_COLUMNS = ("age", "sex", *SECRETS[:3])
+WEIGHTS = (1, 10)  # of a secret, where age and sex weigh 1; the thesis has "very heavy" ones, and prints none
+
 # The probability that an attacker knows each secret: section 6.1.4.
 MODELS: Mapping[str, Sequence[float]] = {
     "A": (0.01, 0.01, 0.01),
@@ -82,9 +88,9 @@ PUBLISHED: Mapping[tuple[float, int], tuple[float, float, float, float]] = {
 }
 
 # The columns of the table, in order.
-SETTINGS = ("part", "loss", "model", "k", "max_loss", "suppression_limit")
+SETTINGS = ("part", "loss", "model", "weight", "k", "max_loss", "suppression_limit")
 CHECKS = ("checked", "thesis_checked", "minimal_nodes", "value", "tied_nodes")
-ATTAINED = ("attained_k", "suppressed_rows", "one_over_m", "worst_case", "thesis", "node")
+ATTAINED = ("attained_k", "kept_secrets", "suppressed_rows", "one_over_m", "worst_case", "thesis", "node")
 EMPTY: Row = dict.fromkeys((*SETTINGS, *CHECKS, *ATTAINED))
 
 SHOWN = {
@@ -93,12 +99,14 @@ SHOWN = {
     "k": "k",
     "suppression_limit": "suppressed, at most",
     "model": "model",
+    "weight": "weight",
     "checked": "checked nodes",
     "thesis_checked": "thesis",
     "minimal_nodes": "minimal nodes",
     "value": "loss of the node",
     "tied_nodes": "tied nodes",
     "attained_k": "largest k",
+    "kept_secrets": "secrets below their top",
     "suppressed_rows": "suppressed rows",
     "one_over_m": "1/m",
     "worst_case": "1/m, at least",
@@ -120,7 +128,8 @@ def parts(_seeds: Sequence[int]) -> Iterator[Part]:
         )
     for max_loss, percent in BOUNDS:
         setting = f"Prec up to {max_loss}, up to {percent} % suppressed"
-        for what, measure in (("nine quasi-identifiers", largest_k), ("demographics", concealing)):
+        kinds = (("nine quasi-identifiers", largest_k), ("three secrets", reduced), ("demographics", concealing))
+        for what, measure in kinds:
             yield Part(f"Inverse OLA, {what}, {setting}", partial(measure, max_loss=max_loss, percent=percent))
 
 
@@ -155,13 +164,29 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Iterator[Row]:
 
 
 def largest_k(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
-    release = _inverse(session, THESIS.quasi_identifiers, (), max_loss, percent)
+    release = _inverse(session, max_loss, percent, quasi_identifiers=THESIS.quasi_identifiers)
     yield {**_of_inverse(INVERSE, release, max_loss, percent), "thesis": PUBLISHED_K[max_loss, percent]}
+
+
+def reduced(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
+    """Run Inverse OLA on age, sex and three secrets, with each weight of the secrets."""
+    for weight in WEIGHTS:
+        quality = Prec(weights=dict.fromkeys(SECRETS[:3], weight))
+        release = _inverse(session, max_loss, percent, quasi_identifiers=REDUCED_COLUMNS, quality=quality)
+        below = 0
+        if release is not None:
+            below = sum(release.node[name] < release.report.heights[name] for name in SECRETS[:3])
+        yield {
+            **_of_inverse(REDUCED, release, max_loss, percent),
+            "weight": weight,
+            "kept_secrets": below,
+            "thesis": PUBLISHED_REDUCED.get((max_loss, percent)) if weight == WEIGHTS[0] else None,
+        }
 
 
 def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
     """Run Inverse OLA on demographics, with 1/m by each model of the attacker."""
-    release = _inverse(session, DEMOGRAPHICS, SECRETS, max_loss, percent)
+    release = _inverse(session, max_loss, percent, quasi_identifiers=DEMOGRAPHICS, sensitive=SECRETS)
     found = _of_inverse(CONCEALING, release, max_loss, percent)
     if release is None:
         yield found
@@ -197,15 +222,10 @@ def worst_case(probabilities: Sequence[float], k: float) -> float:
     return 1 / (1 - knows_nothing + knows_nothing / k)
 
 
-def _inverse(
-    session: Session, quasi_identifiers: Sequence[str], secrets: Sequence[str], max_loss: float, percent: int
-) -> Release | None:
+def _inverse(session: Session, max_loss: float, percent: int, **settings: Any) -> Release | None:
     """Release by Inverse OLA; None if k = 1, which protects nobody."""
     policy = Policy(
-        quasi_identifiers=quasi_identifiers,
-        sensitive=secrets,
-        rest="identifier",
-        quality=Prec(),
+        **{"rest": "identifier", "quality": Prec(), **settings},
         suppression_limit=percent / 100,
         objective="privacy",
         max_loss=max_loss,
@@ -252,6 +272,15 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         yield (
             f"k = {k}: Prec falls from {losses[first]:.4f} with up to {100 * first:g} % suppressed to "
             f"{losses[last]:.4f} with up to {100 * last:g} %"
+        )
+    for weight in WEIGHTS:
+        of_weight = [row for row in rows if row["part"] == REDUCED and row["weight"] == weight]
+        safe = [row for row in of_weight if row["attained_k"] > 1]
+        kept = [row for row in safe if row["kept_secrets"]]
+        most = max((row["attained_k"] for row in kept), default=1)
+        yield (
+            f"Secrets that weigh {weight}: k is above 1 in {len(safe)} of {len(of_weight)} settings; {len(kept)} of "
+            f"these keep something of a secret, with k up to {most:,}"
         )
     for name, probabilities in MODELS.items():
         of_model = [row for row in rows if row["model"] == name]
@@ -329,8 +358,8 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
             item, what, numbers = "Table 6.9", f"k = {row['k']}, {suppressed}", (row["thesis_checked"], row["checked"])
         elif row["thesis"] is None:
             continue
-        elif row["part"] == INVERSE:
-            item, what = "Table 6.2: k", f"Prec ≤ {row['max_loss']:g}, {suppressed}"
+        elif row["part"] in (INVERSE, REDUCED):
+            item, what = f"Table 6.{2 if row['part'] == INVERSE else 3}: k", f"Prec ≤ {row['max_loss']:g}, {suppressed}"
             numbers = (row["thesis"], row["attained_k"])
         else:
             item = "Tables 6.4 to 6.7: 1/m"

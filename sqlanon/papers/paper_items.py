@@ -17,6 +17,7 @@ FOUND = "found again"
 IN_SHAPE = "found again in shape"
 NOT_FOUND = "not found again"
 NOT_REPRODUCED = "not reproduced"
+NOT_PUBLIC = "no public data"
 NO_DATA = "nothing to reproduce"
 
 MEANINGS = {  # of verdicts
@@ -24,6 +25,7 @@ MEANINGS = {  # of verdicts
     IN_SHAPE: "the numbers differ, since data or hierarchies do, and what the paper concludes from them holds",
     NOT_FOUND: "the paper's conclusion does not hold here",
     NOT_REPRODUCED: "there are data, and nothing here computes them again",
+    NOT_PUBLIC: "the data are not public, and nothing public stands in for them",
     NO_DATA: "an illustration or an example",
 }
 

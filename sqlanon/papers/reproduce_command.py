@@ -50,9 +50,9 @@ def reproduce(
 
     Finished parts are kept in DIR: after an interruption, the same command goes on from there.
 
-    All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen also
-    hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test. NAME and --out are required unless
-    --list is given, which prints the tables of the guide papers.
+    All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen and uniqueness
+    also hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test. NAME and --out are required
+    unless --list is given, which prints the tables of the guide papers.
 
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """

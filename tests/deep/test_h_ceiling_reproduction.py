@@ -39,8 +39,15 @@ class TestAdult:
         assert round(lm("k-anonymity", 5), 4) == 0.5629
 
     def test_all_that_the_paper_finds_to_be_lower_is_lower(self, reproduced: h_ceiling.Reproduced) -> None:
-        assert len(reproduced.findings) == 5
+        assert len(reproduced.findings) == 8
         assert all(finding.endswith("in 1 of 1 releases") for finding in reproduced.findings[:4])
+
+    def test_errors_by_several_attributes(self, reproduced: h_ceiling.Reproduced) -> None:
+        """Figure 10, which has them below those of k-anonymity for any number."""
+        assert reproduced.findings[5].endswith("is below that of k-anonymity for 1, 2, 6, 7 attributes")
+        error, mean = (self.by_method(reproduced, name) for name in (f"{h_ceiling.BY_COUNT}1", "query_error"))
+        for method in ("h-ceiling, h = 0.3", "k-anonymity"):
+            assert error(method, 5) == pytest.approx(mean(method, 5))
 
     def test_a_catalog_has_the_reconstruction_error_decide(self, reproduced: h_ceiling.Reproduced) -> None:
         """Without one the fewest counterfeits do, which are free then: no other node has fewer."""

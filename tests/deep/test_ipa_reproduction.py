@@ -1,14 +1,19 @@
 """``sqlanon reproduce ipa``: the invented patients, the measures of their releases, and the files of the command."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+from unittest import mock
 
 import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation import query_answers, stroke_queries
+from sqlanon.model.budget import Budget
+from sqlanon.papers import IPAAsPublished, ipa_series
 from sqlanon.papers import ipa_experiment as ipa
 from tests.reproductions import reproduced_twice, run
 
@@ -79,8 +84,66 @@ class TestMeasures:
 @cache
 def measured(session: sa.Session, method: str) -> Any:
     (contender,) = (each for each in ipa.contenders() if each.method == method and each.epsilon in (None, "1"))
-    [row] = ipa.measured(session, contender, [1])
-    return row
+    return next(iter(ipa.measured(session, contender, [1])))
+
+
+class TestSeries:
+    """Tables 9 to 12, and figure 11 of Lee et al. 2017."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def by_age(cls) -> list[Any]:
+        """All stroke patients of the paper, among fewer others."""
+        (contender,) = (each for each in ipa.contenders() if each.method == ipa.CEILED)
+        with mock.patch.object(ipa, "ROW_COUNT", ROW_COUNT), sa.connect(":memory:") as session:
+            ipa.invent(session, ROW_COUNT)
+            rows = [row for row in ipa.measured(session, contender, [1]) if row["part"] != ipa.RELEASES]
+        return ipa_series.series(rows, ipa.AS_PUBLISHED, ipa.ANONYMOUS)
+
+    def test_h_ceiling_makes_ages_as_coarse_as_k_anonymity_of_the_paper(self, by_age: list[Any]) -> None:
+        """Table 9 has 6.3, 186.2 and 329.8, the means of the true counts over thirty years each."""
+        men = [row for row in by_age if row["part"] == ipa_series.QUERIES["q1"]]
+        assert len(men) == len(ipa.MEN)
+        for row in men:
+            [*_, printed] = row.values()
+            assert row[ipa.CEILED] == pytest.approx(printed, rel=0.01)
+
+    def test_each_group_has_the_answers_of_the_paper(self, by_age: list[Any]) -> None:
+        """Mean relative errors of the printed answers are those of ``PUBLISHED_ERRORS``, by ten years for stays."""
+        for place, (true, steps) in enumerate(((ipa.MEN, 2), (ipa.WOMEN, 2))):
+            by_ten, by_thirty = ipa_series.PRINTED[f"q{place + 1}"]
+            for printed, width, method in ((by_ten, steps, ipa.AS_PUBLISHED), (by_thirty, 6, ipa.ANONYMOUS)):
+                errors = [abs(printed[at // width] - truth) / truth for at, truth in enumerate(true) if truth]
+                assert fmean(errors) == pytest.approx(ipa.PUBLISHED_ERRORS[method][place], abs=5e-4)
+
+
+class TestLevels:
+    """Figure 8."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def levels(cls, session: sa.Session) -> dict[str, list[Any]]:
+        found = {}
+        for epsilon in ("0.5", "2"):
+            policy = ipa.policy_of(method=IPAAsPublished(budget=Budget(epsilon)))
+            found[epsilon] = [*ipa_series.losses_by_level(session, ipa.SOURCE, policy, epsilon, 0)]
+        return found
+
+    def test_labels_lose_all_at_the_top_and_counterfeits_are_most_at_the_bottom(self, levels: Any) -> None:
+        for rows in levels.values():
+            assert [row["level"] for row in rows] == [*range(12)]
+            assert rows[-1]["ncp"] == pytest.approx(1, abs=1e-3)
+            rates = [row["rate"] for row in rows]
+            assert rates == sorted(rates, reverse=True)
+            assert sum(row["chance"] for row in rows) == pytest.approx(1)
+
+    def test_with_less_budget_distances_and_rates_are_larger(self, levels: Any) -> None:
+        less, more = levels["0.5"], levels["2"]
+        for low, high in zip(less[:8], more[:8], strict=True):
+            assert low["total_variation"] > high["total_variation"]
+            assert low["rate"] > high["rate"]
+        means = ipa_series.mean_losses([*less, *more])
+        assert means["0.5"] > means["2"]
 
 
 class TestCommand:
@@ -92,6 +155,9 @@ class TestCommand:
     def test_files_repeat_themselves(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ipa, "ROW_COUNT", 2_000)
         found = reproduced_twice("ipa", tmp_path / "out", "--seeds", "1")
-        methods = [ipa.AS_PUBLISHED, *[ipa.PRIVATE] * len(ipa.EPSILONS), ipa.ANONYMOUS, ipa.HISTOGRAM]
-        assert [row["method"] for row in found.rows] == methods
+        methods = [ipa.AS_PUBLISHED, *[ipa.PRIVATE] * len(ipa.EPSILONS), ipa.ANONYMOUS, ipa.CEILED, ipa.HISTOGRAM]
+        assert [row["method"] for row in found.rows if row["part"] == ipa.RELEASES] == methods
+        parts = Counter(row["part"] for row in found.rows)
+        assert parts.keys() == {ipa.RELEASES, *ipa_series.QUERIES.values(), ipa_series.LEVELS}
+        assert parts[ipa_series.LEVELS] == len(ipa.EPSILONS) * 12
         assert (found.document["source"], found.document["seeds"]) == ("Lee and Chung 2020", 1)

@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation.results import Reproduced
-from sqlanon.papers import adult
+from sqlanon.papers import adult, uniqueness
 from sqlanon.papers import income_accuracy as thesis_accuracy
 from sqlanon.papers import ola_runs as ola
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
@@ -67,11 +67,43 @@ class TestOla:
         for setting, k in {(0.2, 0): 1, (0.2, 50): 72, (0.8, 10): 1873}.items():
             assert [row["attained_k"] for row in ola.largest_k(session, *setting)] == [k]
 
+    def test_largest_k_of_few_columns_keeps_something_of_the_secrets(self, session: sa.Session) -> None:
+        """Where the thesis has it for two settings, table 6.3."""
+        rows = {setting: [*ola.reduced(session, *setting)] for setting in ((0.2, 10), (0.5, 10), (0.8, 10))}
+        found = {setting: [(row["attained_k"], row["kept_secrets"]) for row in each] for setting, each in rows.items()}
+        assert found == {
+            (0.2, 10): [(16, 3), (49, 3)],
+            (0.5, 10): [(536, 2), (536, 2)],
+            (0.8, 10): [(10771, 0), (1665, 2)],
+        }
+        assert [row["thesis"] for row in rows[0.5, 10]] == [12, None]
+
     def test_m_is_between_its_worst_case_and_k(self, session: sa.Session) -> None:
         rows: list[Mapping[str, Any]] = [*ola.concealing(session, 0.5, 50)]
         assert [row["model"] for row in rows] == [*ola.MODELS]
         for row in rows:
             assert row["worst_case"] - 1e-9 <= row["one_over_m"] <= row["attained_k"] + 1e-9
+
+
+@pytest.mark.adult
+class TestUniqueness:
+    """Sections 3.1 and 3.2, on Adult."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shares(cls) -> dict[str, float]:
+        with sa.connect(":memory:") as session:
+            found = uniqueness.REPRODUCTION.run(session, data_folder("adult_uci"), range(2))
+        return {row["known"]: row["unique_share"] for row in found.rows}
+
+    def test_age_singles_out_twelve_times_as_many_as_in_the_thesis(self, shares: dict[str, float]) -> None:
+        aged, _, _, ageless, *_ = shares.values()
+        assert (round(aged, 2), round(ageless, 4)) == (0.17, 0.0144)
+        assert aged / ageless == pytest.approx(8254 / 23236 / 0.0303, rel=0.05)
+
+    def test_events_of_adult_single_out_few(self, shares: dict[str, float]) -> None:
+        three, two, far = [*shares.values()][-3:]
+        assert two < three < far < 0.01
 
 
 @pytest.mark.adult

@@ -153,6 +153,7 @@ class TestFiles:
     def stubbed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is released: that takes a minute, and is in tests/deep."""
         errors = {f"query_error_{name}": 0.5 for name in h_ceiling.QUASI_IDENTIFIERS}
+        errors |= {f"{h_ceiling.BY_COUNT}{count}": 0.5 for count in range(1, 8)}
 
         def measured(_: sa.Session, contender: h_ceiling.Contender, _seeds: Sequence[int]) -> list[dict[str, Any]]:
             of = {"method": contender.method, "catalog": contender.catalog, "k": contender.k, "h": contender.h}

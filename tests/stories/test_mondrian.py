@@ -53,6 +53,7 @@ def test_classes_have_intervals_of_their_own(session: sa.Session, release: Any) 
 def test_report_and_guarantee(session: sa.Session, release: Any) -> None:
     report, guarantee = release.report, release.guarantee
     assert (report.rows.released, report.suppressed_rows, report.quality) == (200, 0, "ncp")
+    assert report.ordered == (HOSTILE, "seen")
     assert report.loss == pytest.approx(sum(report.column_losses.values()) / 3)
     assert "every row stands for one row of the source, whose values are under its labels" in guarantee.claims
     assert any("values of single rows" in each for each in guarantee.not_covered)

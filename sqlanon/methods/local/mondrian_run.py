@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pydantic import Field
-
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
@@ -18,6 +16,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes, row_counts
 from sqlanon.model.labels import ClassesRecord
 from sqlanon.model.methods.mondrian import Mondrian
+from sqlanon.model.names import in_quotes
 from sqlanon.model.release import Guarantee, Report
 from sqlanon.model.release.measurement import models_table
 from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
@@ -36,9 +35,11 @@ class MondrianReport(Report):
     Attributes:
         column_losses: by quasi-identifier, the mean over rows of the normalized certainty penalty, in [0, 1]. For an
             ordered one it is the share of the range of all values that the interval of a row spans.
+        ordered: the quasi-identifiers that were split at medians; others were split into the children of labels.
     """
 
-    column_losses: dict[str, float] = Field(title="losses of quasi-identifiers")
+    column_losses: dict[str, float]
+    ordered: tuple[str, ...]
 
     @property
     def search_in_words(self) -> str:
@@ -48,8 +49,9 @@ class MondrianReport(Report):
     def summary(self) -> Iterator[Part]:
         """Show how many classes there are, the losses of columns, and the privacy models."""
         yield paragraph(self.search_in_words)
-        rows = [(name, f"{loss:.4g}") for name, loss in self.column_losses.items()]
-        yield Table(("quasi-identifier", "loss"), rows, numbers=(1,))
+        splits = {name: "at medians" if name in self.ordered else "by labels" for name in self.column_losses}
+        rows = [(name, splits[name], f"{loss:.4g}") for name, loss in self.column_losses.items()]
+        yield Table(("quasi-identifier", "split", "loss"), rows, numbers=(2,))
         yield models_table(self.models)
         yield from self.of_method()
 
@@ -145,6 +147,7 @@ class MondrianRun(SyntacticRun[EncodedTable, Partition, MondrianPublication]):
             proven_optimal=False,
             notes=made.notes,
             after=measured.measurement.exposure,
+            ordered=self.ordered,
             column_losses=dict(zip(bound.policy.quasi_identifiers, partition.losses, strict=True)),
         )
 
@@ -153,7 +156,7 @@ class MondrianRun(SyntacticRun[EncodedTable, Partition, MondrianPublication]):
 
     def guarantee(self, made: MondrianPublication, report: Report) -> Guarantee:
         plain = super().guarantee(made, report)
-        columns = ", ".join(f'"{name}"' for name in made.class_list.ordered)
+        columns = ", ".join(map(in_quotes, made.class_list.ordered))
         ends = [f"the ends of the intervals of {columns} are values of single rows"] if columns else []
         return Guarantee(
             conditions=plain.conditions,

@@ -192,6 +192,13 @@ def _measuring(
     return lambda session: measured(session, contender, seeds)
 
 
+def printed_beside(rows: Iterable[Row], item: str, paper: str, here: str, what: Callable[[Row], str]) -> Iterator[Row]:
+    """Pair the numbers of two columns, those of a paper and those here, of the rows that have the former."""
+    for row in rows:
+        if row[paper] is not None:
+            yield {"item": item, "what": what(row), "paper": row[paper], "here": row[here]}
+
+
 def averaged(rows: Iterable[Row], by: Collection[str], spread: Collection[str] = ()) -> list[Row]:
     """Average figures over rows of equal settings, in the order of the first of these rows.
 

@@ -20,7 +20,7 @@ from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
 from sqlanon.papers.charts import between_limits, colours, dashes_of_sources
-from sqlanon.papers.experiments import Part, Reproduction, parts_of
+from sqlanon.papers.experiments import Part, Reproduction, parts_of, printed_beside
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -292,16 +292,11 @@ def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Seq
 
 
 def results(rows: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    printed = [
-        {
-            "item": "Table 6.1" if row["loss"] in LOSSES else "Section 6.1.2",
-            "what": f"{row['loss']}, k = {row['k']}, {row['suppression_limit']:.0%}" if row["k"] else row["loss"],
-            "paper": row["thesis"],
-            "here": row["logistic"],
-        }
-        for row in rows
-        if row["columns"] == THESIS.name and row["thesis"] is not None
-    ]
+    thesis = [row for row in rows if row["columns"] == THESIS.name]
+
+    def setting(row: Row) -> str:
+        return f"{row['loss']}, k = {row['k']}, {row['suppression_limit']:.0%}" if row["k"] else row["loss"]
+
     return Reproduced(
         title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",
         rows=rows,
@@ -309,7 +304,7 @@ def results(rows: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
         findings=[*findings(rows)],
         notes=notes(len(seeds)),
         chart=drawn(rows),
-        printed=printed,
+        printed=[*printed_beside(thesis, "Table 6.1", "thesis", "logistic", setting)],
     )
 
 

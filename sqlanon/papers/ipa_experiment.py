@@ -22,7 +22,7 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
+from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of, printed_beside
 from sqlanon.papers.ipa_series import (
     LEVELS,
     QUERIES,
@@ -303,14 +303,7 @@ def _named(row: Row) -> str:
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    for row in rows:
-        if row["paper_loss"] is not None:
-            yield {
-                "item": "Figure 6: IL",
-                "what": row["method"],
-                "paper": row["paper_loss"],
-                "here": row["information_loss"],
-            }
+    yield from printed_beside(rows, "Figure 6: IL", "paper_loss", "information_loss", lambda row: row["method"])
     for place, name in enumerate(QUERIES):
         for row in rows:
             if row["method"] in PUBLISHED_ERRORS:

@@ -16,7 +16,7 @@ from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
 from sqlanon.papers.charts import dashes_of_sources
-from sqlanon.papers.experiments import Part, Reproduction
+from sqlanon.papers.experiments import Part, Reproduction, printed_beside
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
@@ -352,20 +352,21 @@ def _percent(row: Row) -> str:
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    for row in rows:
-        suppressed = _percent(row)
-        if row["thesis_checked"] is not None:
-            item, what, numbers = "Table 6.9", f"k = {row['k']}, {suppressed}", (row["thesis_checked"], row["checked"])
-        elif row["thesis"] is None:
-            continue
-        elif row["part"] in (INVERSE, REDUCED):
-            item, what = f"Table 6.{2 if row['part'] == INVERSE else 3}: k", f"Prec ≤ {row['max_loss']:g}, {suppressed}"
-            numbers = (row["thesis"], row["attained_k"])
-        else:
-            item = "Tables 6.4 to 6.7: 1/m"
-            what = f"{row['model']}, Prec ≤ {row['max_loss']:g}, {suppressed}"
-            numbers = (row["thesis"], row["one_over_m"])
-        yield {"item": item, "what": what, "paper": numbers[0], "here": numbers[1]}
+    def of_part(part: str) -> list[Row]:
+        return [row for row in rows if row["part"] == part]
+
+    def bounds(row: Row) -> str:
+        return f"Prec ≤ {row['max_loss']:g}, {_percent(row)}"
+
+    yield from printed_beside(
+        rows, "Table 6.9", "thesis_checked", "checked", lambda row: f"k = {row['k']}, {_percent(row)}"
+    )
+    yield from printed_beside(of_part(INVERSE), "Table 6.2: k", "thesis", "attained_k", bounds)
+    yield from printed_beside(of_part(REDUCED), "Table 6.3: k", "thesis", "attained_k", bounds)
+    risks = of_part(CONCEALING)
+    yield from printed_beside(
+        risks, "Tables 6.4 to 6.7: 1/m", "thesis", "one_over_m", lambda row: f"{row['model']}, {bounds(row)}"
+    )
 
 
 def results(rows: Sequence[Row], _seeds: Sequence[int]) -> Reproduced:

@@ -16,7 +16,7 @@ from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult, ola_runs
 from sqlanon.papers.epsilon_safe_probabilities import QUASI_IDENTIFIERS, K
-from sqlanon.papers.experiments import Part, Reproduction
+from sqlanon.papers.experiments import Part, Reproduction, printed_beside
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, MODELS, RELEASED, SECRETS, SOURCE
@@ -139,11 +139,7 @@ def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
             "The thesis states the most seconds by node; its ratios are those over its 2 seconds for OLA with Prec.",
         ],
         chart=None,
-        printed=[
-            {"item": "Section 6.3: ratios", "what": row["what"], "paper": row["thesis"], "here": row["ratio"]}
-            for row in rows
-            if row["thesis"] is not None
-        ],
+        printed=[*printed_beside(rows, "Section 6.3: ratios", "thesis", "ratio", lambda row: row["what"])],
     )
 
 

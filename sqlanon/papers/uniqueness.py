@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.evaluation.results import Reproduced, Row
 from sqlanon.papers import adult
-from sqlanon.papers.experiments import Part, Reproduction, averaged
+from sqlanon.papers.experiments import Part, Reproduction, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
@@ -106,16 +106,11 @@ def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
         f"without age; in the thesis {KNOWN[0].unique_share:.1%} and {KNOWN[3].unique_share:.1%}",
         f"Of persons with three known events, {three} are alone, with two {two}, with the first and the fifth {far}",
     ]
+    figures = {"unique_share": "unique rows", "mean_class_size": "mean class"}
     printed = [
-        {
-            "item": f"Section {row['section']}: {words}",
-            "what": row["known"],
-            "paper": row[f"thesis_{figure}"],
-            "here": row[figure],
-        }
-        for figure, words in (("unique_share", "unique rows"), ("mean_class_size", "mean class"))
-        for row in rows
-        if row[f"thesis_{figure}"] is not None
+        pair
+        for figure, words in figures.items()
+        for pair in printed_beside(rows, words, f"thesis_{figure}", figure, lambda row: row["known"])
     ]
     return Reproduced(
         title="Persons that are alone in UCI Adult, after Mazzone 2019, chapter 3",

@@ -199,6 +199,11 @@ def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
     return found
 
 
+def categories() -> dict[str, Taxonomy]:
+    """Return the taxonomies of categorical predictors, which know no unknown values."""
+    return {name: each for name, each in predictors().items() if isinstance(each, Taxonomy)}
+
+
 def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for label, under in tree.items():
         path = (label, *above)

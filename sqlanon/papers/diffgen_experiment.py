@@ -1,4 +1,4 @@
-"""Mohammed et al. 2013 on UCI Adult: accuracy of classifiers trained on DiffGen and its competitors."""
+"""Mohammed et al. 2013 on UCI Adult: accuracy of classifiers trained on DiffGen, by ε and h."""
 
 from __future__ import annotations
 
@@ -16,37 +16,26 @@ from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Reproduced, Row, required_altair
 from sqlanon.methods.diffgen.diffgen_run import DiffGenReport
 from sqlanon.model.budget import Budget
-from sqlanon.model.methods.cut_methods import COUNT, DiffGen, TopDownSpecialization, Utility
+from sqlanon.model.methods.cut_methods import COUNT, DiffGen, Utility
 from sqlanon.model.methods.noisy import Histogram
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
-from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node, predictors
+from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node
 from sqlanon.papers.charts import between_limits, colours
 from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
+    from sqlanon.model.release import Release
 
 CLASSES = ("<=50K", ">50K")
 
 UTILITIES: Mapping[str, Utility] = {"DiffGen, Max": "max", "DiffGen, InfoGain": "infogain"}
 EPSILONS = ("0.1", "0.25", "0.5", "1")
 SPECIALIZATIONS = (4, 7, 10, 13, 16)  # of figure 4
-
-COMPARED_EPSILONS = (*EPSILONS, "2", "4")
-COMPARED_SPECIALIZATIONS = 15  # of figure 5A; the text mentions unspecified budgets of 2 and more
-
-FEWER = "DiffGen, Max, counts up to 25 / ε left out"
-FEWER_THRESHOLD = 25  # rarely shows an empty one of the 300,000 to 600,000 combinations of 15 specializations
-
-CLASS_SIZE = 5
-TOP_DOWN = f"top-down specialization, k = {CLASS_SIZE}"
-
-HISTOGRAM = "histogram"
-LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"  # a poor predictor, a survey weight, with 1.5 million values for a taxonomy to list
 
 RELEASED = "released"
 TESTED = "tested"  # the test rows at the release's cut
@@ -97,22 +86,8 @@ class Contender:
 
 
 def contenders() -> Iterator[Contender]:
-    """List the contenders: the settings of figure 4, then those of figure 5A."""
     for (name, utility), epsilon, count in itertools.product(UTILITIES.items(), EPSILONS, SPECIALIZATIONS):
         yield diffgen(name, utility, epsilon, count)
-    name, utility = next(iter(UTILITIES.items()))
-    for epsilon in COMPARED_EPSILONS:
-        yield diffgen(name, utility, epsilon, COMPARED_SPECIALIZATIONS)
-        yield diffgen(FEWER, utility, epsilon, COMPARED_SPECIALIZATIONS, threshold=FEWER_THRESHOLD / float(epsilon))
-    node = {}
-    for name, taxonomy in taxonomies().items():
-        if name != adult.TARGET:
-            # The highest level with several labels.
-            node[name] = 1 if taxonomy.rows is None else len(next(iter(taxonomy.rows))) - 2
-    for epsilon in COMPARED_EPSILONS:
-        method = Histogram(budget=Budget(epsilon), node=node)
-        yield Contender(HISTOGRAM, method, epsilon, left_out=(LEFT_OUT_OF_HISTOGRAMS,))
-    yield Contender(TOP_DOWN, TopDownSpecialization(CLASS_SIZE, numeric=BOUNDS))
 
 
 def diffgen(
@@ -129,15 +104,8 @@ def diffgen(
 
 
 def taxonomies() -> dict[str, Taxonomy]:
-    """Return the taxonomies of the classes, of categorical predictors, and of numbers in halves of their range."""
-    known = {adult.TARGET: Taxonomy.flat(CLASSES)}
-    for name, each in predictors().items():
-        if isinstance(each, Taxonomy):
-            known[name] = each
-        elif name != LEFT_OUT_OF_HISTOGRAMS:
-            low, high = each
-            known[name] = Taxonomy.intervals([-(-(high - low) // 2)], origin=low, minimum=low, maximum=high - 1)
-    return known
+    """Return the taxonomies of the classes and of categorical predictors."""
+    return {adult.TARGET: Taxonomy.flat(CLASSES), **adult.categories()}
 
 
 def prepare(session: Session, folder: Path) -> None:
@@ -158,7 +126,9 @@ def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
     yield row_of(Contender(LOWER_BOUND), dict.fromkeys(MODELS, found.la))
 
 
-def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
+def measured(
+    session: Session, contender: Contender, seeds: Sequence[int], models: Sequence[str] = MODELS
+) -> Iterator[Row]:
     """Release once, by the first seed, and yield the accuracies of classifiers of each seed."""
     method, tested = contender.policy.method, TESTED
     source = SeededSource(seeds[0]) if method.draws else None
@@ -167,7 +137,6 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         tested = at_node(contender.predictors, release.node)
     else:
         session.generalize(RAW_TEST, RELEASED, TESTED, replace=True)
-    combinations = release.report.combinations if isinstance(release.report, DiffGenReport) else None
     weight = COUNT if isinstance(method, DiffGen) else None
     for seed in seeds:
         found = classification(
@@ -175,17 +144,21 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
             with_income(RELEASED),
             tested,
             target=adult.TARGET,
-            models=MODELS,
+            models=models,
             weight=weight,
             seeds=[seed],
         )
-        yield row_of(contender, {name: each.mean for name, each in found.ca.items()}, combinations)
+        yield row_of(contender, {name: each.mean for name, each in found.ca.items()}, combinations_of(release))
 
 
 def with_income(table: str) -> str:
     """Return the query for rows with an income: a histogram counts NULL as a class."""
     rows = select([exp.Star()], exp.Table(this=identifier(table)))
     return rows.where(column(adult.TARGET).is_(exp.null()).not_(), copy=False).sql(DIALECT)
+
+
+def combinations_of(release: Release) -> int | None:
+    return release.report.combinations if isinstance(release.report, DiffGenReport) else None
 
 
 def row_of(contender: Contender, accuracies: Mapping[str, float], combinations: int | None = None) -> Row:
@@ -233,17 +206,7 @@ def findings(rows: Sequence[Row]) -> list[str]:
         for lower, higher in itertools.pairwise(map(float, EPSILONS))
     ]
     found.append(f"CA of {best} rises with ε, or falls by {SLACK} at most, in {sum(steps)} of {len(steps)} steps")
-    return [*found, *_compared(tree, best)]
-
-
-def _compared(tree: Mapping[tuple[Any, Any, Any], float], best: str) -> Iterator[str]:
-    count, epsilons = COMPARED_SPECIALIZATIONS, [*map(float, COMPARED_EPSILONS)]
-    for method, other in itertools.product((best, FEWER), (HISTOGRAM, TOP_DOWN)):
-        wins = sum(
-            tree[method, epsilon, count] > tree[other, None if other == TOP_DOWN else epsilon, None]
-            for epsilon in epsilons
-        )
-        yield f"CA of {method}, h = {count}, is above that of {other} for {wins} of {len(epsilons)} ε"
+    return found
 
 
 # Figure 4A, as the text has it: accuracy of the score Max by ε, at h, or the highest or lowest over h.
@@ -277,17 +240,12 @@ def notes(seeds: int) -> list[str]:
         "Rows for tests are generalized as the release is. The tree is CART, where the paper has C4.5.",
         "Taxonomies are those of this package, and not the paper's. Ranges of numbers are the paper's.",
         "combinations are those of labels and class that a release could show, a mean.",
-        f"{TOP_DOWN.capitalize()}, promises k-anonymity alone, and splits numbers where they occur.",
-        f"The {HISTOGRAM} is that of combinations at a fixed node: of every taxonomy the level below the top, of every "
-        f"number the halves of its range; without {LEFT_OUT_OF_HISTOGRAMS}, which it could not list.",
-        "The paper reports ten-fold cross-validation for figure 5A; here all figures are of the one split.",
         "Trying several ε or h on the same data, as this does, spends the budget of all of them: it shows how DiffGen "
         "behaves; do not choose h that way.",
     ]
 
 
 SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")  # by ε, ascending
-COLOURS = ("#08306b", "#d62728", "#2ca02c", "#ff9f43")  # by method
 
 AXIS = (0.74, 0.87)  # of accuracies, from below LA to above BA; others are drawn at its ends
 
@@ -309,22 +267,6 @@ def drawn(rows: Sequence[Row]) -> Any:
         color = colours("epsilon", (each["epsilon"] for each in points), SHADES, "ε", columns=4, labelLimit=300)
         by_specializations = between_limits(points, limits, AXIS, WIDTH, x=x, color=color)
         panels.append(by_specializations.properties(title=method, width=WIDTH, height=HEIGHT))
-    compared = [
-        row
-        for row in rows
-        if row["specializations"] in (None, COMPARED_SPECIALIZATIONS) and row["method"] not in limits
-    ]
-    epsilons = sorted({row["epsilon"] for row in compared if row["epsilon"] is not None})
-    points = []
-    for row in compared:
-        name = row["method"] if row["specializations"] is None else f"{row['method']}, h = {row['specializations']}"
-        # Methods without ε are constant over it.
-        for epsilon in epsilons if row["epsilon"] is None else [row["epsilon"]]:
-            points.append({"epsilon": f"{epsilon:g}", "method": name, "accuracy": row["tree"]})
-    x = altair.X("epsilon:O", title="ε", sort=None, axis=altair.Axis(labelAngle=0))
-    color = colours("method", (each["method"] for each in points), COLOURS, columns=1, labelLimit=300)
-    beside = between_limits(points, limits, AXIS, WIDTH, x=x, color=color)
-    panels.append(beside.properties(title="beside other methods", width=WIDTH, height=HEIGHT))
     title = altair.TitleParams("Trees on UCI Adult, classification accuracy: the higher, the better", anchor="start")
     return altair.hconcat(*panels).resolve_scale(color="independent").properties(title=title)
 

@@ -29,7 +29,7 @@ def reproduce(
         ),
     ] = False,
     data: Annotated[
-        Path | None, Option(metavar="DIR", help="The folder with the paper's data; ipa needs none.")
+        Path | None, Option(metavar="DIR", help="The folder with the paper's data; ipa and diffgen-sets need none.")
     ] = None,
     first: Annotated[
         int | None, Option("--seed", metavar="N", min=0, help="The first seed; the same one makes the same table.")
@@ -50,9 +50,9 @@ def reproduce(
 
     Finished parts are kept in DIR: after an interruption, the same command goes on from there.
 
-    All but ipa, whose table is invented, need a folder with adult.data of UCI Adult: all but diffgen and uniqueness
-    also hierarchies/<column>.csv beside it, diffgen and thesis-accuracy also adult.test. NAME and --out are required
-    unless --list is given, which prints the tables of the guide papers.
+    ipa and diffgen-sets invent their tables. All others need a folder with adult.data of UCI Adult, and most of them
+    adult.test or hierarchies/<column>.csv beside it: the message of a refusal names the files. NAME and --out are
+    required unless --list is given, which prints the tables of the guide papers.
 
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """

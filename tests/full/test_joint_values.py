@@ -77,6 +77,15 @@ class TestOneSource:
         session.anonymize("summer", held(SPRING), "third", **at(1))
         assert ages(session, "third") == {"20-24": 4, "25-29": 4, "30-34": 4}
 
+    def test_persons_whom_no_earlier_release_shows_may_be_hidden(self, session: sa.Session) -> None:
+        has_a_cold(session, "spring", "age IN (27, 28)")
+        load(session, "spring", [22, 51, 52, 53], first=13)
+        by_five = held(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)])
+        session.anonymize("spring", by_five, "first", replace=True, **at(1))
+        assert ages(session, "first") == {"20-24": 5}
+        session.anonymize("spring", held("first"), "second", **at(1))
+        assert ages(session, "second") == {"20-24": 5, "25-29": 4, "30-34": 4}
+
 
 class TestChangedValues:
     """Of persons who come, go and change."""

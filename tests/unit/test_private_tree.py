@@ -2,16 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sqlanon as sa
 from sqlanon.chance.accountant import Portions
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.model.budget import Budget
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.papers import private_tree
@@ -35,8 +37,8 @@ def rows_of(first: int, count: int) -> list[Row]:
 def accuracy(training: Sequence[Row], test: Sequence[Row], epsilon: str, seed: int = 0) -> float:
     with sa.connect(":memory:") as session:
         for name, rows in (("training", training), ("test", test)):
-            session.connection.execute(f"CREATE TABLE {name} (age INT, colour VARCHAR, weight INT, class VARCHAR)")
-            session.connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", rows)
+            columns = zip(("age", "colour", "weight", "class"), zip(*rows, strict=True), strict=True)
+            session.connection.from_arrow(pa.table(dict(columns))).create(name)
         return tree_accuracy(session, "training", "test", PREDICTORS, ("class", "sick"), Budget(epsilon), seed)
 
 
@@ -57,6 +59,46 @@ def parts(rows: Sequence[Row], column: int, at: int | None) -> dict[Any, list[Ro
     return found
 
 
+def grown(training: Sequence[Row], epsilon: str, seed: int = 0) -> tuple[Node, list[dict[str, Any]]]:
+    """The tree, and what its draws were given; rows for tests would change it if they counted."""
+    roots, given = list[Node](), list[dict[str, Any]]()
+    grow = private_tree.grow
+
+    def kept(*arguments: Any) -> Node:
+        roots.append(grow(*arguments))
+        return roots[0]
+
+    class Watched(SeededSource):
+        def grouped_exponential_mechanism(self, *arguments: Any, **named: Any) -> Any:
+            given.append(named)
+            return super().grouped_exponential_mechanism(*arguments, **named)
+
+    test = [(age, colour, weight, "sick" if weight >= 50 else "well") for age, colour, weight, _ in training * 3]
+    with mock.patch.multiple(private_tree, grow=kept, SeededSource=Watched):
+        accuracy(training, test, epsilon, seed)
+    return roots[0], given
+
+
+def inner(node: Node, rows: Sequence[Row]) -> Iterator[tuple[Node, list[Row]]]:
+    """Each node below with its rows, by the attribute that splits its parent, which only the pieces show."""
+    yield node, [*rows]
+    if len(node.children) == len(COLOURS):
+        for child, colour in zip(node.children, COLOURS, strict=True):
+            assert child.pieces == {position: each for position, each in node.pieces.items() if position != 1}
+            yield from inner(child, [row for row in rows if row[1] == colour])
+    elif node.children:
+        left, right = (child.pieces for child in node.children)
+        [column] = (each for each in (0, 2) if left[each] != right[each])
+        at = left[column].end
+        assert (left[column].first, at, right[column].end) == (
+            node.pieces[column].first,
+            right[column].first,
+            node.pieces[column].end,
+        )
+        yield from inner(node.children[0], [row for row in rows if row[column] < at])
+        yield from inner(node.children[1], [row for row in rows if row[column] >= at])
+
+
 def test_a_plain_tree_without_noise() -> None:
     training, test = rows_of(0, 600), rows_of(600, 200)
     column, at = best_split(training)
@@ -71,10 +113,32 @@ def test_a_plain_tree_without_noise() -> None:
     assert accuracy(training, test, "100000") == pytest.approx(right / len(test), abs=0.01)
 
 
+def test_counts_without_noise_are_those_of_training_rows() -> None:
+    training = rows_of(0, 600)
+    root, given = grown(training, "100000")
+    assert len(root.children) == len(COLOURS)
+    found = [*inner(root, training)]
+    assert len(found) > 10
+    for node, rows in found:
+        sick = sum(row[3] == "sick" for row in rows)
+        assert node.counts.tolist() == pytest.approx([len(rows) - sick, sick], abs=0.01)
+    assert given and all(each["sensitivity"] == 1 and not each.get("monotonic") for each in given)
+
+
+def test_small_nodes_are_leaves() -> None:
+    """A node needs 248 noisy rows or more, at a standard deviation of 62."""
+    training = rows_of(0, 2000)
+    sizes = {
+        seed: [len(rows) for node, rows in inner(grown(training, "0.5", seed)[0], training) if node.children]
+        for seed in range(3)
+    }
+    assert all(found and min(found) > 50 for found in sizes.values())
+
+
 def test_nothing_is_learnt_without_budget() -> None:
     training, test = rows_of(0, 600), rows_of(600, 200)
-    found = {accuracy(training, test, "0.001", seed) for seed in range(4)}
-    assert found <= {sum(row[3] == label for row in test) / len(test) for label in ("sick", "well")}
+    found = {accuracy(training, test, "0.001", seed) for seed in range(8)}
+    assert found == {sum(row[3] == label for row in test) / len(test) for label in ("sick", "well")}
 
 
 def test_steps_add_up_to_the_budget() -> None:
@@ -90,10 +154,9 @@ def test_steps_add_up_to_the_budget() -> None:
     [portions] = taken
     step = Fraction(400, 5 * (2 + 2) + 2)
     assert {charge.budget.epsilon for charge in portions.given} == {step}
-    assert Counter(charge.purpose for charge in portions.given)["leaves"] == 1
-    assert portions.left >= 0
-    levels = Counter(charge.purpose for charge in portions.given)["attributes"]
-    assert portions.left == 400 - step * (levels * (2 + 2) + 2)
+    purposes = Counter(charge.purpose for charge in portions.given)
+    assert purposes == {"nodes": 6, "splits": 10, "attributes": 5, "leaves": 1}
+    assert portions.left == 0
 
 
 class TestPruning:
@@ -120,6 +183,11 @@ class TestPruning:
         settle(root)
         assert root.is_leaf
         assert [*root.labels()] == [(1, 0), (2, 0)]
+
+    def test_a_leaf_that_is_as_good_replaces_a_tree(self) -> None:
+        root = self.tree((30, 2), (0, 0))
+        settle(root)
+        assert root.is_leaf
 
     def test_leaves_that_differ_stay(self) -> None:
         root = self.tree((30, 2), (1, 40))

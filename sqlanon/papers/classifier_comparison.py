@@ -28,12 +28,12 @@ from sqlanon.papers.diffgen_experiment import (
     UTILITIES,
     Contender,
     diffgen,
+    put_fold,
     row_of,
     taxonomies,
 )
 from sqlanon.papers.diffgen_experiment import measured as measured_release
 from sqlanon.papers.experiments import Part, Reproduction, averaged
-from sqlanon.papers.folds import put_fold
 from sqlanon.papers.private_tree import tree_accuracy
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node
 from sqlanon.papers.charts import between_limits, colours
 from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ CLASSES = ("<=50K", ">50K")
 UTILITIES: Mapping[str, Utility] = {"DiffGen, Max": "max", "DiffGen, InfoGain": "infogain"}
 EPSILONS = ("0.1", "0.25", "0.5", "1")
 SPECIALIZATIONS = (4, 7, 10, 13, 16)  # of figure 4
+
+SQL = Queries("diffgen_rows")
 
 RELEASED = "released"
 TESTED = "tested"  # the test rows at the release's cut
@@ -112,6 +115,27 @@ def prepare(session: Session, folder: Path) -> None:
     for name, rows in zip((RAW_TRAINING, RAW_TEST), adult.known_rows(folder, adult.COLUMNS), strict=True):
         session.connection.from_arrow(rows).create(name)
     session.taxonomies.load_all(taxonomies())
+
+
+def put(session: Session, name: str, query: exp.Query) -> None:
+    """Make a table by a query, in place of any of its name."""
+    table = exp.Table(this=identifier(name))
+    session._engine.execute(exp.Create(this=table, kind="TABLE", replace=True, expression=query), name)
+
+
+def put_fold(session: Session, source: str, columns: Sequence[str], seed: int, folds: int) -> None:
+    """Put the rows of a seed's fold into :data:`RAW_TEST`, and all others into :data:`RAW_TRAINING`.
+
+    Seeds from 0 to ``folds - 1`` have the folds of one partition, the next ones those of another. The source has the
+    number of each row, ``row``.
+    """
+    run, number = divmod(seed, folds)
+    for name, is_inside in ((RAW_TRAINING, exp.false()), (RAW_TEST, exp.true())):
+        people = exp.Table(this=identifier(source))
+        part = SQL.query(
+            "fold", people=people, columns=columns, run=run, folds=folds, number=number, is_inside=is_inside
+        )
+        put(session, name, part)
 
 
 def parts(seeds: Sequence[int]) -> Iterator[Part]:

@@ -15,9 +15,8 @@ from sqlanon.evaluation.results import Reproduced, Row, required_altair
 from sqlanon.papers import adult
 from sqlanon.papers.charts import lines_of
 from sqlanon.papers.classifier_comparison import BEST, PEOPLE, SPECIALIZATIONS, prepare
-from sqlanon.papers.diffgen_experiment import NEEDED, RELEASED, UTILITIES, combinations_of, diffgen
+from sqlanon.papers.diffgen_experiment import NEEDED, RELEASED, SQL, UTILITIES, combinations_of, diffgen, put
 from sqlanon.papers.experiments import Part, Reproduction, averaged
-from sqlanon.papers.folds import SQL, put
 from sqlanon.queries.kit.nodes import identifier, string
 
 if TYPE_CHECKING:

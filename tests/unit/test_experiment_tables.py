@@ -7,7 +7,7 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.papers.adult import RAW_TEST, RAW_TRAINING
-from sqlanon.papers.folds import SQL, put, put_fold
+from sqlanon.papers.diffgen_experiment import SQL, put, put_fold
 from sqlanon.queries.kit.nodes import identifier, string
 
 

@@ -20,6 +20,8 @@ from tests.case_tables import store
 from tests.effort import examples
 from tests.strategies import Case, cases
 
+SHARES = {"lm": oracle.lm_share, "ncp": oracle.ncp_share, "rce": oracle.rce_share}
+
 
 @cache
 def engine() -> Engine:
@@ -62,10 +64,11 @@ def one_level(case: Case, name: str, depth: int) -> dict[str, float]:
     node = {name: depth}
     return {
         "entropy": oracle.entropy_loss(case.rows, case.taxonomies, node),
-        "lm": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.lm_share) or 0.0,
-        "ncp": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.ncp_share) or 0.0,
-        "largest_lm": oracle.largest_loss(case.rows, case.taxonomies, name, depth, oracle.lm_share),
-        "largest_ncp": oracle.largest_loss(case.rows, case.taxonomies, name, depth, oracle.ncp_share),
+        **{loss: oracle.mean_loss(case.rows, case.taxonomies, node, 1, share) or 0.0 for loss, share in SHARES.items()},
+        **{
+            f"largest_{loss}": oracle.largest_loss(case.rows, case.taxonomies, name, depth, share)
+            for loss, share in SHARES.items()
+        },
         "least_information": oracle.least_information(case.rows, case.taxonomies, name, depth),
         "distinct_labels": len({row[name] for row in oracle.generalize(case.rows, case.taxonomies, node)}),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.papers.experiments import table_rows
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, subquery
 from sqlanon.queries.measures import level_map
@@ -100,8 +101,6 @@ def _without_unknown(rows: pa.Table) -> pa.Table:
 
 Bounds = tuple[int, int]  # the least number, and the first one above all
 
-Tree = Mapping[str, "Tree | Sequence[str] | None"]  # by label, labels or values under it; None for a value
-
 # Ranges fixed by the program of Mohammed et al. (DiffGen).
 BOUNDS: Mapping[str, Bounds] = {
     "age": (15, 95),
@@ -110,70 +109,6 @@ BOUNDS: Mapping[str, Bounds] = {
     "capital_gain": (0, 100_000),
     "capital_loss": (0, 5_000),
     "hours_per_week": (1, 100),
-}
-
-# Trees without their tops.
-TREES: Mapping[str, Tree] = {
-    "workclass": {
-        "Employee": {"Private": None, "Government": ("Federal-gov", "State-gov", "Local-gov")},
-        "Self-employed": ("Self-emp-inc", "Self-emp-not-inc"),
-        "Unpaid": ("Without-pay", "Never-worked"),
-    },
-    "education": {
-        "School": {
-            "Primary or middle school": ("Preschool", "1st-4th", "5th-6th", "7th-8th"),
-            "High school without a diploma": ("9th", "10th", "11th", "12th"),
-            "HS-grad": None,
-        },
-        "College": {"Below a bachelor": ("Some-college", "Assoc-voc", "Assoc-acdm"), "Bachelors": None},
-        "Graduate school": ("Masters", "Prof-school", "Doctorate"),
-    },
-    "marital_status": {
-        "Married": {
-            "With the spouse": ("Married-civ-spouse", "Married-AF-spouse"),
-            "Apart from the spouse": ("Married-spouse-absent", "Separated"),
-        },
-        "Not married": {"No longer married": ("Divorced", "Widowed"), "Never-married": None},
-    },
-    "occupation": {
-        "Office": {
-            "Professions": ("Exec-managerial", "Prof-specialty", "Tech-support"),
-            "Clerks and sellers": ("Adm-clerical", "Sales"),
-        },
-        "Hands": {
-            "Trades": ("Craft-repair", "Farming-fishing"),
-            "Machines and loads": ("Machine-op-inspct", "Transport-moving", "Handlers-cleaners"),
-        },
-        "Services": {
-            "For persons": ("Other-service", "Priv-house-serv"),
-            "For safety": ("Protective-serv", "Armed-Forces"),
-        },
-    },
-    "relationship": {
-        "In a family": {"Spouse": ("Husband", "Wife"), "Relative": ("Own-child", "Other-relative")},
-        "On their own": ("Not-in-family", "Unmarried"),
-    },
-    "race": dict.fromkeys(("White", "Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")),
-    "sex": dict.fromkeys(("Female", "Male")),
-    "native_country": {
-        "America": {
-            "United States and Canada": ("United-States", "Outlying-US(Guam-USVI-etc)", "Canada"),
-            "Central America": ("Mexico", "Guatemala", "Honduras", "El-Salvador", "Nicaragua"),
-            "Caribbean": ("Cuba", "Jamaica", "Haiti", "Dominican-Republic", "Puerto-Rico", "Trinadad&Tobago"),
-            "South America": ("Columbia", "Ecuador", "Peru"),
-        },
-        "Europe": {
-            "Northwest Europe": ("England", "Scotland", "Ireland", "France", "Germany", "Holand-Netherlands"),
-            "South Europe": ("Greece", "Italy", "Portugal"),
-            "East Europe": ("Hungary", "Poland", "Yugoslavia"),
-        },
-        "Asia": {
-            # "South" is assumed to be South Korea, and "Hong" to be Hong Kong.
-            "East Asia": ("China", "Hong", "Japan", "South", "Taiwan"),
-            "Southeast Asia": ("Cambodia", "Laos", "Philippines", "Thailand", "Vietnam"),
-            "South and West Asia": ("India", "Iran"),
-        },
-    },
 }
 
 WITH_UNKNOWN = ("workclass", "occupation", "native_country")  # columns of Adult with unknown values
@@ -186,33 +121,19 @@ def predictors(*, unknown: bool = False) -> dict[str, Bounds | Taxonomy]:
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "Adult", for the choice of predictors.
     """
-    found: dict[str, Bounds | Taxonomy] = {}
-    for name in COLUMNS:
-        if name in BOUNDS:
-            found[name] = BOUNDS[name]
-        elif name in TREES:
-            tree = TREES[name]
-            paths = list(_paths({**tree, UNKNOWN: None} if unknown and name in WITH_UNKNOWN else tree, (TOP,)))
-            height = max(map(len, paths))
-            # A value nearer to the top than others is its own label on the levels below.
-            found[name] = Taxonomy.from_rows([(path[0],) * (height - len(path)) + path for path in paths])
-    return found
+    # Values with their labels, without the top; "South" is assumed to be South Korea, and "Hong" to be Hong Kong.
+    trees: dict[str, list[tuple[str, ...]]] = {}
+    for row in table_rows("adult_trees"):
+        trees.setdefault(row.pop("column"), []).append(tuple(filter(None, row.values())))
+    for name in WITH_UNKNOWN if unknown else ():
+        trees[name].append((UNKNOWN,) * len(trees[name][0]))
+    taxonomies = {name: Taxonomy.from_rows([(*labels, TOP) for labels in tree]) for name, tree in trees.items()}
+    return {name: BOUNDS.get(name) or taxonomies[name] for name in COLUMNS if name != TARGET}
 
 
 def categories() -> dict[str, Taxonomy]:
     """Return the taxonomies of categorical predictors, which know no unknown values."""
     return {name: each for name, each in predictors().items() if isinstance(each, Taxonomy)}
-
-
-def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    for label, under in tree.items():
-        path = (label, *above)
-        if under is None:
-            yield path
-        elif isinstance(under, Mapping):
-            yield from _paths(under, path)
-        else:
-            yield from ((value, *path) for value in under)
 
 
 MODELS = ("tree", "logistic")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import SeededSource
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import Source
 from sqlanon.evaluation.answers import TRUTH, query_errors, weighted
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.methods.h_ceiling.ceiling_report import CeilingReport
 from sqlanon.model.methods.counterfeiting import CATALOG, CatalogKind, HCeiling
 from sqlanon.model.methods.full_domain import Relocation
@@ -28,7 +28,7 @@ from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
 from sqlanon.papers.charts import colours, lines_of
 from sqlanon.papers.combination_errors import errors_by_count
-from sqlanon.papers.experiments import Reproduction, averaged, parts_of
+from sqlanon.papers.experiments import RELEASED, Contender, Reproduction, averaged, parts_of, spelled_node
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
@@ -50,7 +50,6 @@ BY_COUNT = "combination_error_"
 
 PLAIN = "k-anonymity"
 SOURCE = "adult"
-RELEASED = "released"
 LISTED = "listed"  # the catalog's table
 
 SETTINGS = ("method", "catalog", "k", "h")
@@ -68,24 +67,6 @@ SHOWN = {
 }
 
 
-@dataclass(frozen=True)
-class Contender:
-    """A release to make."""
-
-    method: str  # in words
-    k: int
-    h: float | None = None  # the ceiling
-    catalog: str | None = None  # the kind of catalog
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of its policy
-
-    def __str__(self) -> str:
-        return f"{self.method}, k = {self.k}{'' if self.catalog is None else ', with a catalog'}"
-
-    @property
-    def policy(self) -> Policy:
-        return Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **self.settings)
-
-
 def contenders() -> Iterator[Contender]:
     """Yield all releases, grouped by method.
 
@@ -93,16 +74,24 @@ def contenders() -> Iterator[Contender]:
     error of moving them.
     """
     for h, kind, k in itertools.product(CEILINGS, CATALOGS, CLASS_SIZES):
-        settings = {"method": HCeiling(k, h=h, catalog=kind)}
-        yield Contender(f"h-ceiling, h = {h:g}", k, h, None if kind == "none" else kind, settings)
+        catalog = None if kind == "none" else kind
+        yield _contender(f"h-ceiling, h = {h:g}", k, h, catalog, method=HCeiling(k, h=h, catalog=kind))
     share = f"{100 * LIMIT:g} %"
-    for method, more in ((PLAIN, {}), (f"{PLAIN}, {share} suppressed", {"suppression_limit": LIMIT})):
+    for method, limit in ((PLAIN, 0), (f"{PLAIN}, {share} suppressed", LIMIT)):
         for k in CLASS_SIZES:
-            yield Contender(method, k, settings={"privacy": [KAnonymity(k)], "quality": LM(), **more})
+            yield _contender(method, k, privacy=[KAnonymity(k)], quality=LM(), suppression_limit=limit)
     for k in CLASS_SIZES:
-        yield Contender(
-            f"relocation, {share} moved", k, settings={"method": Relocation(k, limit=LIMIT), "quality": LM()}
-        )
+        yield _contender(f"relocation, {share} moved", k, method=Relocation(k, limit=LIMIT), quality=LM())
+
+
+def _contender(
+    name: str, k: int, h: float | None = None, catalog: CatalogKind | None = None, **settings: Any
+) -> Contender:
+    return Contender(
+        f"{name}, k = {k}{'' if catalog is None else ', with a catalog'}",
+        Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **settings),
+        {"method": name, "catalog": catalog, "k": k, "h": h},
+    )
 
 
 def prepare(session: Session, folder: Path) -> None:
@@ -119,19 +108,14 @@ def queries(session: Session) -> list[CountQuery]:
 
 
 def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
-    catalog = None if contender.catalog is None else LISTED
-    release = session.anonymize(
-        SOURCE,
-        contender.policy,
-        RELEASED,
-        replace=True,
-        random_source=SeededSource(seeds[0]) if contender.policy.method.draws else None,
-        tables=None if catalog is None else {CATALOG: catalog},
-    )
+    k, h = contender.setting["k"], contender.setting["h"]
+    catalog = None if contender.setting["catalog"] is None else LISTED
+    tables = None if catalog is None else {CATALOG: catalog}
+    release = contender.release(session, SOURCE, seeds[0], tables=tables)
     report = release.report
     assert isinstance(report, Report)
-    kept = contender.k if contender.h is None else 1
-    lost = losses(session, SOURCE, RELEASED, release.node, SENSITIVE, required=kept, catalog=catalog)
+    required = k if h is None else 1
+    lost = losses(session, SOURCE, RELEASED, release.node, SENSITIVE, required=required, catalog=catalog)
     workload = queries(session)
     errors = query_errors(session, SOURCE, RELEASED, workload, catalog=catalog).to_pylist()
     relative = {
@@ -142,14 +126,11 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
     }
     assert report.rows is not None
     by_count: Mapping[int, float] = {}
-    if contender.k == SHOWN_K and contender.catalog is None and contender.h in (None, SHOWN_H):
+    if k == SHOWN_K and catalog is None and h in (None, SHOWN_H):
         by_count = errors_by_count(session, SOURCE, RELEASED, QUASI_IDENTIFIERS, SENSITIVE)
     yield {
-        "method": contender.method,
-        "catalog": contender.catalog,
-        "k": contender.k,
-        "h": contender.h,
-        "node": " ".join(map(str, release.node.values())),
+        **contender.setting,
+        "node": spelled_node(release.node),
         "released_rows": report.rows.released,
         "lm": lost.lm,
         "rce": lost.rce,
@@ -363,25 +344,18 @@ def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour
     return (lines + points).properties(title=heading, width=200, height=200)
 
 
-def results(measures: Sequence[Row], _seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=SETTINGS)
-    return Reproduced(
-        title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",
-        rows=rows,
-        shown=SHOWN,
-        findings=findings(rows),
-        notes=NOTES,
-        chart=drawn(rows),
-        printed=[*printed(rows)],
-    )
-
-
 REPRODUCTION = Reproduction(
     name="h-ceiling",
     source="Lee, Kim, Kim and Chung 2017",
+    title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",
     seeds=range(20, 21),
     prepare=prepare,
     parts=lambda seeds: parts_of(contenders(), measured, seeds),
-    results=results,
+    rows=partial(averaged, by=SETTINGS),
+    shown=SHOWN,
+    findings=findings,
+    notes=lambda _: NOTES,
+    chart=drawn,
+    printed=printed,
     files=adult.needed(HIERARCHIES),
 )

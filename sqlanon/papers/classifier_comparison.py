@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.noisy import Histogram
@@ -24,16 +24,16 @@ from sqlanon.papers.diffgen_experiment import (
     CLASSES,
     NEEDED,
     PUBLISHED_BOUNDS,
+    RAW,
     SETTINGS,
     UTILITIES,
-    Contender,
+    contender,
     diffgen,
+    measured,
     put_fold,
-    row_of,
     taxonomies,
 )
-from sqlanon.papers.diffgen_experiment import measured as measured_release
-from sqlanon.papers.experiments import Part, Reproduction, averaged
+from sqlanon.papers.experiments import Contender, Part, Reproduction, averaged
 from sqlanon.papers.private_tree import tree_accuracy
 
 if TYPE_CHECKING:
@@ -76,64 +76,59 @@ def halves() -> dict[str, Taxonomy]:
     }
 
 
-def contenders() -> Iterator[Contender]:
-    yield Contender(BASELINE)
+def parts(seeds: Sequence[int]) -> Iterator[Part]:
+    for (name, measure), seed in itertools.product(measures(), seeds):
+        yield Part(f"{name}, seed {seed}", partial(measure, seed=seed))
+
+
+def measures() -> Iterator[tuple[str, Callable[..., Iterable[Row]]]]:
+    """Yield what learns from nine folds of a seed, and is tested on the tenth."""
+    yield BASELINE, raw
     # The highest level with several labels.
     levels = {name: len(next(iter(taxonomy.rows or ()))) - 2 for name, taxonomy in adult.categories().items()}
     node = {**levels, **dict.fromkeys(halves(), 1)}
     for epsilon in EPSILONS:
-        yield diffgen(BEST, UTILITIES[BEST], epsilon, SPECIALIZATIONS)
-        yield diffgen(FEWER, UTILITIES[BEST], epsilon, SPECIALIZATIONS, threshold=FEWER_THRESHOLD / float(epsilon))
-        yield Contender(TREE, epsilon=epsilon)
+        yield _released(diffgen(BEST, UTILITIES[BEST], epsilon, SPECIALIZATIONS))
+        threshold = FEWER_THRESHOLD / float(epsilon)
+        yield _released(diffgen(FEWER, UTILITIES[BEST], epsilon, SPECIALIZATIONS, threshold=threshold))
+        yield f"{TREE}, ε = {epsilon}", partial(grown, epsilon=epsilon)
         method = Histogram(budget=Budget(epsilon), node=node)
-        yield Contender(HISTOGRAM, method, epsilon, left_out=(LEFT_OUT_OF_HISTOGRAMS,))
+        yield _released(contender(HISTOGRAM, method, epsilon, left_out=(LEFT_OUT_OF_HISTOGRAMS,)))
     for k, name in TOP_DOWN.items():
-        yield Contender(name, TopDownSpecialization(k, numeric=BOUNDS))
+        yield _released(contender(name, TopDownSpecialization(k, numeric=BOUNDS)))
 
 
-def parts(seeds: Sequence[int]) -> Iterator[Part]:
-    for contender, seed in itertools.product(contenders(), seeds):
-        yield Part(f"{contender}, seed {seed}", partial(measured, contender=contender, seed=seed))
+def _released(contender: Contender) -> tuple[str, Callable[..., Iterable[Row]]]:
+    return contender.name, partial(released, contender=contender)
 
 
-def measured(session: Session, contender: Contender, seed: int) -> Iterator[Row]:
-    """Learn from nine folds, and test on the tenth."""
+def raw(session: Session, seed: int) -> Iterator[Row]:
+    _put_folds(session, seed)
+    found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODEL, seeds=[seed])
+    for method, accuracy in ((BASELINE, found.ca[MODEL].mean), (LOWER_BOUND, found.la)):
+        yield {**RAW, "method": method, MODEL: accuracy}
+
+
+def grown(session: Session, epsilon: str, seed: int) -> Iterator[Row]:
+    _put_folds(session, seed)
+    target, budget = (adult.TARGET, CLASSES[1]), Budget(epsilon)
+    found = tree_accuracy(session, RAW_TRAINING, RAW_TEST, adult.predictors(), target, budget, seed)
+    yield {**RAW, "method": TREE, "epsilon": float(epsilon), MODEL: found}
+
+
+def released(session: Session, contender: Contender, seed: int) -> Iterator[Row]:
+    _put_folds(session, seed)
+    return measured(session, contender, [seed], [MODEL])
+
+
+def _put_folds(session: Session, seed: int) -> None:
     put_fold(session, PEOPLE, adult.COLUMNS, seed, FOLDS)
-    if contender.method == TREE:
-        assert contender.epsilon is not None
-        found = tree_accuracy(
-            session,
-            RAW_TRAINING,
-            RAW_TEST,
-            adult.predictors(),
-            (adult.TARGET, CLASSES[1]),
-            Budget(contender.epsilon),
-            seed,
-        )
-        yield row_of(contender, {MODEL: found})
-    elif contender.method == BASELINE:
-        raw = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODEL, seeds=[seed])
-        yield row_of(contender, {MODEL: raw.ca[MODEL].mean})
-        yield row_of(Contender(LOWER_BOUND), {MODEL: raw.la})
-    else:
-        yield from measured_release(session, contender, [seed], [MODEL])
 
 
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=SETTINGS, spread=(MODEL,))
-    return Reproduced(
-        title="DiffGen beside other classifiers of UCI Adult, after Mohammed et al. 2013, figure 5A",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*findings(rows)],
-        notes=notes(len(seeds)),
-        chart=by_epsilon(rows, "Trees on UCI Adult", AXIS),
-        printed=[
-            {"item": "Figure 5A", "what": row["method"], "paper": PUBLISHED_BOUNDS[row["method"]], "here": row[MODEL]}
-            for row in rows
-            if row["method"] in PUBLISHED_BOUNDS
-        ],
-    )
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    for row in rows:
+        if (number := PUBLISHED_BOUNDS.get(row["method"])) is not None:
+            yield {"item": "Figure 5A", "what": row["method"], "paper": number, "here": row[MODEL]}
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
@@ -194,9 +189,15 @@ def by_epsilon(rows: Sequence[Row], title: str, axis: tuple[float, float]) -> An
 REPRODUCTION = Reproduction(
     name="diffgen-beside",
     source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
+    title="DiffGen beside other classifiers of UCI Adult, after Mohammed et al. 2013, figure 5A",
     seeds=range(5),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=partial(averaged, by=SETTINGS, spread=(MODEL,)),
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=partial(by_epsilon, title="Trees on UCI Adult", axis=AXIS),
+    printed=printed,
     files=NEEDED,
 )

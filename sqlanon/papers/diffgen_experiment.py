@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.methods.diffgen.diffgen_run import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import COUNT, DiffGen, Utility
@@ -24,7 +22,7 @@ from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node
 from sqlanon.papers.charts import between_limits, colours
-from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
+from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, parts_of
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
 
@@ -40,13 +38,13 @@ SPECIALIZATIONS = (4, 7, 10, 13, 16)  # of figure 4
 
 SQL = Queries("diffgen_rows")
 
-RELEASED = "released"
 TESTED = "tested"  # the test rows at the release's cut
 
 NEEDED = (adult.TRAINING, adult.TEST)
 SLACK = 0.01  # tolerated fall of accuracy from one ε to the next
 
 SETTINGS = ("method", "epsilon", "specializations")
+RAW: Row = dict.fromkeys((*SETTINGS, "combinations"))  # columns that rows without a release lack
 
 SHOWN = {
     "method": "method",
@@ -58,34 +56,6 @@ SHOWN = {
     "logistic_sd": "sd ",
     "combinations": "combinations",
 }
-
-
-@dataclass(frozen=True)
-class Contender:
-    """The method of some releases."""
-
-    method: str  # in words
-    settings: MethodSettings | None = None  # None for raw rows
-    epsilon: str | None = None  # of a private release
-    specializations: int | None = None
-    left_out: tuple[str, ...] = ()  # unused columns
-
-    def __str__(self) -> str:
-        given = {"ε": self.epsilon, "h": self.specializations}
-        return ", ".join([self.method, *(f"{name} = {value}" for name, value in given.items() if value is not None)])
-
-    @property
-    def predictors(self) -> list[str]:
-        return [name for name in adult.COLUMNS if name not in (adult.TARGET, *self.left_out)]
-
-    @property
-    def policy(self) -> Policy:
-        return Policy(
-            quasi_identifiers=self.predictors,
-            sensitive=[adult.TARGET],
-            identifiers=self.left_out,
-            method=self.settings,
-        )
 
 
 def contenders() -> Iterator[Contender]:
@@ -103,7 +73,23 @@ def diffgen(
         numeric=BOUNDS,
         threshold=threshold,
     )
-    return Contender(name, method, epsilon, specializations)
+    return contender(name, method, epsilon, specializations)
+
+
+def contender(
+    name: str,
+    method: MethodSettings,
+    epsilon: str | None = None,
+    specializations: int | None = None,
+    left_out: tuple[str, ...] = (),
+) -> Contender:
+    """Return releases of the income by a method, without some predictors."""
+    predictors = [each for each in adult.COLUMNS if each not in (adult.TARGET, *left_out)]
+    policy = Policy(quasi_identifiers=predictors, sensitive=[adult.TARGET], identifiers=left_out, method=method)
+    given = {"ε": epsilon, "h": specializations}
+    words = [name, *(f"{name} = {value}" for name, value in given.items() if value is not None)]
+    setting = {"epsilon": None if epsilon is None else float(epsilon), "specializations": specializations}
+    return Contender(", ".join(words), policy, {"method": name, **setting})
 
 
 def taxonomies() -> dict[str, Taxonomy]:
@@ -146,8 +132,8 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
 def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
     found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODELS, seeds=seeds)
     for each in zip(*(found.ca[name].each for name in MODELS), strict=True):
-        yield row_of(Contender(BASELINE), dict(zip(MODELS, each, strict=True)))
-    yield row_of(Contender(LOWER_BOUND), dict.fromkeys(MODELS, found.la))
+        yield {**RAW, "method": BASELINE, **dict(zip(MODELS, each, strict=True))}
+    yield {**RAW, "method": LOWER_BOUND, **dict.fromkeys(MODELS, found.la)}
 
 
 def measured(
@@ -155,10 +141,9 @@ def measured(
 ) -> Iterator[Row]:
     """Release once, by the first seed, and yield the accuracies of classifiers of each seed."""
     method, tested = contender.policy.method, TESTED
-    source = SeededSource(seeds[0]) if method.draws else None
-    release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True, random_source=source)
+    release = contender.release(session, RAW_TRAINING, seeds[0])
     if isinstance(method, Histogram):
-        tested = at_node(contender.predictors, release.node)
+        tested = at_node(contender.policy.quasi_identifiers, release.node)
     else:
         session.generalize(RAW_TEST, RELEASED, TESTED, replace=True)
     weight = COUNT if isinstance(method, DiffGen) else None
@@ -172,7 +157,8 @@ def measured(
             weight=weight,
             seeds=[seed],
         )
-        yield row_of(contender, {name: each.mean for name, each in found.ca.items()}, combinations_of(release))
+        accuracies = {name: each.mean for name, each in found.ca.items()}
+        yield {**contender.setting, **accuracies, "combinations": combinations_of(release)}
 
 
 def with_income(table: str) -> str:
@@ -183,29 +169,6 @@ def with_income(table: str) -> str:
 
 def combinations_of(release: Release) -> int | None:
     return release.report.combinations if isinstance(release.report, DiffGenReport) else None
-
-
-def row_of(contender: Contender, accuracies: Mapping[str, float], combinations: int | None = None) -> Row:
-    return {
-        "method": contender.method,
-        "epsilon": None if contender.epsilon is None else float(contender.epsilon),
-        "specializations": contender.specializations,
-        **accuracies,
-        "combinations": combinations,
-    }
-
-
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=SETTINGS, spread=MODELS)
-    return Reproduced(
-        title="DiffGen on UCI Adult, after Mohammed et al. 2013",
-        rows=rows,
-        shown=SHOWN,
-        findings=findings(rows),
-        notes=notes(len(seeds)),
-        chart=drawn(rows),
-        printed=[*printed(rows)],
-    )
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
@@ -298,9 +261,15 @@ def drawn(rows: Sequence[Row]) -> Any:
 REPRODUCTION = Reproduction(
     name="diffgen",
     source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
+    title="DiffGen on UCI Adult, after Mohammed et al. 2013",
     seeds=range(5),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=partial(averaged, by=SETTINGS, spread=MODELS),
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=drawn,
+    printed=printed,
     files=NEEDED,
 )

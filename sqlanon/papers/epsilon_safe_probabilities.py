@@ -30,7 +30,8 @@ from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample, minimum_k
 from sqlanon.nodes.table import EncodedTable, encode_table
-from sqlanon.papers import epsilon_safe_as_published as published
+from sqlanon.papers import epsilon_safe_as_published as as_published
+from sqlanon.papers.experiments import table_rows
 from sqlanon.papers.methods import Penalty
 from sqlanon.queries.noise import WHOLE
 
@@ -39,58 +40,6 @@ if TYPE_CHECKING:
 
 DELTA = "δ of classes of k sampled rows"
 MINIMUM_K = "Least k for a δ, with β = 1 - exp(-ε)"
-
-LEAST = (5, 10, 20, 50, 100)  # k of the tables' columns
-
-# δ of Li, Qardaji and Su 2012 by β and ε, for each of LEAST: spec/epsafe.md (b).
-DELTAS = {
-    (0.01, 0.1): "1.081284e-04 4.661594e-08 1.196024e-14 3.537088e-34 1.506516e-66",
-    (0.01, 0.5): "7.469708e-08 2.850509e-14 3.537133e-27 1.191860e-65 1.363111e-129",
-    (0.05, 0.1): "2.902628e-02 2.747097e-03 2.924498e-05 6.534981e-11 3.442507e-20",
-    (0.05, 1.0): "6.027344e-06 2.324454e-10 1.759510e-19 3.696909e-46 2.691425e-90",
-    (0.1, 0.5): "2.750964e-03 2.072312e-05 1.606253e-09 1.296328e-21 1.360443e-41",
-    (0.1, 1.0): "1.765000e-04 6.840415e-08 4.072506e-14 1.475145e-32 4.060691e-63",
-    (0.1, 2.0): "1.000000e-05 1.000000e-09 1.891000e-18 1.748304e-43 9.900424e-85",
-    (0.25, 0.5): "4.892731e-02 5.421779e-03 8.832514e-05 1.074194e-09 1.199130e-17",
-    (0.25, 1.0): "4.638672e-03 1.261234e-04 1.209607e-07 1.759085e-16 1.801578e-31",
-    (0.5, 0.75): "1.093750e-01 4.614258e-02 4.677653e-03 7.858515e-06 3.778550e-10",
-    (0.5, 1.0): "1.093750e-01 1.928711e-02 7.719398e-04 2.294416e-07 2.254430e-13",
-    (0.5, 2.0): "3.125000e-02 9.765625e-04 1.049042e-05 2.759792e-12 1.725318e-22",
-    (0.75, 1.5): "2.373047e-01 5.631351e-02 1.902727e-02 1.965092e-04 1.013986e-07",
-    (0.75, 2.0): "2.373047e-01 5.631351e-02 3.171212e-03 7.645342e-06 9.699983e-10",
-}
-
-# The exact δ, where the table has it.
-TIGHT_DELTAS = {
-    (0.01, 0.1): "1.235464e-06 2.568361e-10 - - -",
-    (0.01, 0.5): "4.092889e-09 - - - -",
-    (0.05, 0.1): "6.368904e-04 3.006330e-05 1.703258e-07 1.518921e-13 -",
-    (0.05, 1.0): "1.142931e-06 1.513010e-11 - - -",
-    (0.1, 0.5): "1.792495e-04 6.716234e-07 2.631783e-11 - -",
-    (0.1, 1.0): "2.781718e-05 9.980119e-09 2.760687e-15 - -",
-    (0.1, 2.0): "1.000000e-05 2.610944e-10 - - -",
-    (0.25, 0.5): "6.065052e-03 3.895141e-04 3.900563e-06 2.002044e-11 -",
-    (0.25, 1.0): "1.984100e-03 2.388741e-05 9.234224e-09 - -",
-    (0.5, 0.75): "4.321875e-02 6.882812e-03 4.044612e-04 3.754623e-07 9.769122e-12",
-    (0.5, 1.0): "3.125000e-02 3.359677e-03 1.082967e-04 9.752544e-09 -",
-    (0.5, 2.0): "3.125000e-02 9.765625e-04 3.443664e-06 4.972670e-13 -",
-    (0.75, 1.5): "2.373047e-01 5.631351e-02 4.814886e-03 1.851005e-05 6.140548e-09",
-    (0.75, 2.0): "- - 3.171212e-03 3.460760e-06 1.604086e-10",
-}
-
-LIMITS = (1e-5, 1e-6)
-
-# By ε, the least k for each of LIMITS, and with the exact δ.
-MINIMUM_K_OF_LIMITS = {
-    0.5: (51, 63, 35, 46),
-    math.log(2): (55, 67, 39, 50),
-    0.75: (57, 68, 40, 52),
-    1.0: (61, 74, 46, 58),
-    math.log(3): (65, 81, 48, 62),
-    1.25: (70, 84, 54, 67),
-    1.5: (80, 99, 64, 78),
-    2.0: (113, 131, 92, 114),
-}
 
 CHOICE = "probability of a good node"
 GOOD_NODES = "good_nodes"  # in the row of UNIFORM, for releases to be counted by
@@ -117,35 +66,37 @@ ON_SAMPLE = "drawn on the sample"
 MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05  # a good node is below both
 
 
+# The numbers beside which both are computed again were computed apart: spec/epsafe.md (b).
 def deltas() -> Iterator[Row]:
-    for (beta, epsilon), found in DELTAS.items():
-        for k, printed, exact in zip(LEAST, found.split(), TIGHT_DELTAS[beta, epsilon].split(), strict=True):
-            yield {
-                "part": DELTA,
-                "beta": beta,
-                "epsilon_sampling": epsilon,
-                "k": k,
-                "computed": f"{delta(k, beta, epsilon):.6e}",
-                "printed": printed,
-                "computed_tight": f"{delta(k, beta, epsilon, tight=True):.6e}",
-                "printed_tight": None if exact == "-" else exact,
-            }
+    """Compute δ of Li, Qardaji and Su 2012, and the exact one."""
+    for row in table_rows("sampled_class_deltas"):
+        k, beta, epsilon = row["k"], row["beta"], row["epsilon"]
+        yield {
+            "part": DELTA,
+            "beta": beta,
+            "epsilon_sampling": epsilon,
+            "k": k,
+            "computed": f"{delta(k, beta, epsilon):.6e}",
+            "printed": f"{row['delta']:.6e}",
+            "computed_tight": f"{delta(k, beta, epsilon, tight=True):.6e}",
+            "printed_tight": None if row["exact_delta"] is None else f"{row['exact_delta']:.6e}",
+        }
 
 
 def least_k() -> Iterator[Row]:
-    for epsilon, printed in MINIMUM_K_OF_LIMITS.items():
+    for row in table_rows("sampled_class_sizes"):
+        epsilon, limit = row["epsilon"], row["delta"]
         beta = 1 - math.exp(-epsilon)
-        for limit, wanted, wanted_tight in zip(LIMITS, printed[:2], printed[2:], strict=True):
-            yield {
-                "part": MINIMUM_K,
-                "beta": beta,
-                "epsilon_sampling": epsilon,
-                "delta": f"{limit:.0e}",
-                "computed": minimum_k(beta, epsilon, limit),
-                "printed": wanted,
-                "computed_tight": minimum_k(beta, epsilon, limit, tight=True),
-                "printed_tight": wanted_tight,
-            }
+        yield {
+            "part": MINIMUM_K,
+            "beta": beta,
+            "epsilon_sampling": epsilon,
+            "delta": f"{limit:.0e}",
+            "computed": minimum_k(beta, epsilon, limit),
+            "printed": row["k"],
+            "computed_tight": minimum_k(beta, epsilon, limit, tight=True),
+            "printed_tight": row["exact_k"],
+        }
 
 
 @dataclass(frozen=True)
@@ -193,10 +144,10 @@ class Nodes:
     def as_published(self, penalty: Penalty, factor: str, tolerated: float, epsilon: str) -> dict[str, float]:
         """Compute figures by the utilities and sensitivities of the thesis."""
         p = float(factor)
-        charged = published.penalties(self.suppressed, self.row_count, penalty, p, tolerated)
-        sensitivity = published.sensitivity(self.row_count, penalty, p)
-        worth = published.utilities(self.precision, charged)
-        return self.by_softmax(published.log_weights(worth, sensitivity, float(epsilon)))
+        charged = as_published.penalties(self.suppressed, self.row_count, penalty, p, tolerated)
+        sensitivity = as_published.sensitivity(self.row_count, penalty, p)
+        worth = as_published.utilities(self.precision, charged)
+        return self.by_softmax(as_published.log_weights(worth, sensitivity, float(epsilon)))
 
 
 def table_and_samples(session: Session, source: str, seeds: Sequence[int]) -> tuple[Nodes, list[Nodes]]:
@@ -223,8 +174,8 @@ def _nodes(engine: Compute, table: EncodedTable, least: int, weights: Sequence[i
     return Nodes(
         [*lattice.nodes()],
         row_count,
-        published.precision(lattice),
-        published.suppressed_rows(engine, table, least),
+        as_published.precision(lattice),
+        as_published.suppressed_rows(engine, table, least),
         {
             # With this reach, all scores are exact.
             weight: scores(engine, table, threshold=least, weight=weight, reach=weight * WHOLE * row_count) / WHOLE

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import SeededSource
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA
 from sqlanon.model.methods.sampled_methods import EpsilonSafe
@@ -39,7 +37,7 @@ from sqlanon.papers.epsilon_safe_probabilities import (
     K,
     table_and_samples,
 )
-from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of
+from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, parts_of, spelled_node
 from sqlanon.papers.income_accuracy import THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.queries import taxonomies
@@ -58,8 +56,6 @@ NINE_QUASI_IDENTIFIERS = THESIS.quasi_identifiers
 EPSILON_NODE = "0.1"
 DELTA_ON_SAMPLE = "0.0035"  # cost of drawing one of 108 nodes on the sample, rounded up
 LIMIT = 0.05  # most rows that k-anonymity may suppress, as a share
-
-RELEASED = "released"
 
 TABLES = {FOUR: "adult_of_four", NINE: "adult_of_nine"}
 
@@ -88,33 +84,17 @@ SHOWN = {
     "lm": "LM",
 }
 
-EMPTY: Row = dict.fromkeys(("part", *SHOWN))  # the columns in order
-SETTINGS = tuple(EMPTY)[: tuple(EMPTY).index("node")]  # of a row; figures follow
-
-
-@dataclass(frozen=True)
-class Contender:
-    """Releases to make, one per seed if the method draws."""
-
-    part: str  # their table of the summary
-    method: str  # in words
-    policy: Policy
-    budget: Budget | None = None  # None without differential privacy
-    weight: int | None = None  # of a suppressed row
-
-    def __str__(self) -> str:
-        return f"{self.part}: {self.method}{'' if self.weight is None else f', weight {self.weight}'}"
+SETTINGS = ("part", *itertools.takewhile(lambda name: name != "node", SHOWN))  # of a row; figures follow
 
 
 def contenders() -> Iterator[Contender]:
-    yield from (_safe(FOUR, QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
-    settings = {"delta": DELTA_ON_SAMPLE, "select_on": "sample", "suppressed_weight": SAMPLE_WEIGHT}
-    on_sample = _method(EpsilonSafe, **settings)
-    yield Contender(FOUR, ON_SAMPLE, _policy(QUASI_IDENTIFIERS, on_sample), on_sample.budget, SAMPLE_WEIGHT)
+    yield from (_safe(FOUR, ON_TABLE, QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
+    on_sample = {"delta": DELTA_ON_SAMPLE, "select_on": "sample"}
+    yield _safe(FOUR, ON_SAMPLE, QUASI_IDENTIFIERS, SAMPLE_WEIGHT, **on_sample)
     for penalty in FACTORS:
         as_published = _method(EpsilonSafeAsPublished, penalty=penalty)
-        yield Contender(FOUR, f"{AS_PUBLISHED}, penalty for {penalty}", _policy(QUASI_IDENTIFIERS, as_published))
-    yield from (_safe(NINE, NINE_QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
+        yield _contender(FOUR, f"{AS_PUBLISHED}, penalty for {penalty}", _policy(QUASI_IDENTIFIERS, as_published))
+    yield from (_safe(NINE, ON_TABLE, NINE_QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
     for limit in (0.0, LIMIT):
         anonymous = Policy(
             quasi_identifiers=NINE_QUASI_IDENTIFIERS,
@@ -123,10 +103,24 @@ def contenders() -> Iterator[Contender]:
             quality=Prec(),
             suppression_limit=limit,
         )
-        yield Contender(NINE, f"k-anonymity, {100 * limit:g} % suppressed" if limit else "k-anonymity", anonymous)
+        yield _contender(NINE, f"k-anonymity, {100 * limit:g} % suppressed" if limit else "k-anonymity", anonymous)
     for ipa in (IPA(), IPA(budget=_method().budget)):
         with_income = Policy(quasi_identifiers=NINE_QUASI_IDENTIFIERS, sensitive=[adult.TARGET], method=ipa)
-        yield Contender(NINE, f"IPA, with {adult.TARGET}", with_income, ipa.budget)
+        yield _contender(NINE, f"IPA, with {adult.TARGET}", with_income, ipa.budget)
+
+
+def _contender(
+    part: str, method: str, policy: Policy, budget: Budget | None = None, weight: int | None = None
+) -> Contender:
+    """Return releases of a table of the summary; the weight is of a suppressed row."""
+    setting = {
+        "part": part,
+        "method": method,
+        "weight": weight,
+        "epsilon": None if budget is None else float(budget.epsilon),
+        "delta": None if budget is None else f"{float(budget.delta):.4g}",
+    }
+    return Contender(f"{part}: {method}{'' if weight is None else f', weight {weight}'}", policy, setting)
 
 
 def named(row: Row) -> str:
@@ -136,9 +130,9 @@ def named(row: Row) -> str:
     return str(row["method"]) if row["epsilon"] is None else f"{row['method']}, ε = {row['epsilon']:g}"
 
 
-def _safe(part: str, quasi_identifiers: Sequence[str], weight: int) -> Contender:
-    method = _method(suppressed_weight=weight)
-    return Contender(part, ON_TABLE, _policy(quasi_identifiers, method), method.budget, weight)
+def _safe(part: str, name: str, quasi_identifiers: Sequence[str], weight: int, **settings: Any) -> Contender:
+    method = _method(suppressed_weight=weight, **settings)
+    return _contender(part, name, _policy(quasi_identifiers, method), method.budget, weight)
 
 
 def _method(kind: type[EpsilonSafe] = EpsilonSafe, **settings: object) -> EpsilonSafe:
@@ -153,12 +147,11 @@ def _policy(quasi_identifiers: Sequence[str], method: EpsilonSafe) -> Policy:
 
 def released(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
     """Release, and yield the node, the share of rows shown, and the losses of their labels."""
-    policy, table = contender.policy, TABLES[contender.part]
-    source = SeededSource(seeds[0]) if policy.method.draws else None
-    release = session.anonymize(table, policy, RELEASED, replace=True, random_source=source)
-    engine = session._engine
+    table, engine = TABLES[contender.setting["part"]], session._engine
+    release = contender.release(session, table, seeds[0])
     original, shown = (engine.resolve(name).relation for name in (table, RELEASED))
-    is_masked = all_of([exp.EQ(this=text(column(name)), expression=string(MASK)) for name in policy.quasi_identifiers])
+    names = contender.policy.quasi_identifiers
+    is_masked = all_of([exp.EQ(this=text(column(name)), expression=string(MASK)) for name in names])
     labelled = counted_rows(shown).where(exp.Not(this=exp.Paren(this=is_masked)))
     [kept] = engine.fetch(labelled, "rows that show a label")
     [rows] = engine.fetch(counted_rows(original), "rows")
@@ -166,12 +159,8 @@ def released(session: Session, contender: Contender, seeds: Sequence[int]) -> It
     [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
     heights = release.report.heights
     yield {
-        "part": contender.part,
-        "method": contender.method,
-        "weight": contender.weight,
-        "epsilon": None if contender.budget is None else float(contender.budget.epsilon),
-        "delta": None if contender.budget is None else f"{float(contender.budget.delta):.4g}",
-        "node": " ".join(map(str, release.node.values())),
+        **contender.setting,
+        "node": spelled_node(release.node),
         "shown": kept["rows"] / rows["rows"],
         "precision": fmean(level / heights[name] if heights[name] else 0 for name, level in release.node.items()),
         "lm": labels["lm"],
@@ -190,31 +179,21 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
     yield from parts_of(contenders(), released, seeds)
 
 
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
+def averaged_rows(measures: Sequence[Row]) -> list[Row]:
     """Average releases over seeds, and count those of four quasi-identifiers by the nodes that are good."""
     good = {node for row in measures for node in row.get(GOOD_NODES, ())}
-    counted = [
-        {**EMPTY, **row, **({"good": float(row["node"] in good)} if row["part"] == FOUR else {})} for row in measures
-    ]
+    counted = [{**row, "good": float(row["node"] in good)} if row["part"] == FOUR else {**row} for row in measures]
     for row in counted:
         row.pop(GOOD_NODES, None)
-    rows = averaged(counted, by=SETTINGS)
-    kept = [
-        f"Nine quasi-identifiers, {named(row)}: {100 * row['shown']:.1f} % of the rows, Prec {row['precision']:.3f}, "
-        f"LM {row['lm']:.3f}"
-        for row in rows
-        if row["part"] == NINE
-    ]
-    return Reproduced(
-        title="ε-safe anonymization of UCI Adult, after Mazzone 2019, section 6.2",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*probabilities.findings(rows), *kept],
-        notes=notes(len(seeds)),
-        chart=drawn(rows),
-        parts="part",
-        printed=[*printed(rows)],
-    )
+    return averaged(counted, by=SETTINGS)
+
+
+def findings(rows: Sequence[Row]) -> Iterator[str]:
+    yield from probabilities.findings(rows)
+    for row in rows:
+        if row["part"] == NINE:
+            shown = f"{100 * row['shown']:.1f} % of the rows, Prec {row['precision']:.3f}, LM {row['lm']:.3f}"
+            yield f"Nine quasi-identifiers, {named(row)}: {shown}"
 
 
 # In the text: by penalty, percentage that costs none, factor and ε', the figure, and a probability or mean suppression.
@@ -374,9 +353,16 @@ def _kept(altair: Any, rows: Sequence[Row]) -> Any:
 REPRODUCTION = Reproduction(
     name="epsilon-safe",
     source="Mazzone 2019",
+    title="ε-safe anonymization of UCI Adult, after Mazzone 2019, section 6.2",
     seeds=range(10),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=averaged_rows,
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=drawn,
+    printed=printed,
+    tables_by="part",
     files=adult.needed(NINE_QUASI_IDENTIFIERS),
 )

@@ -6,12 +6,16 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean, mode, stdev
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from pyarrow import csv
+
+from sqlanon.chance.random_source import SeededSource
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.results import Reproduced, Row, rounded
 from sqlanon.papers.charts import with_printed
@@ -21,6 +25,14 @@ from sqlanon.publish.provenance import code_sha256
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.policy.policy import Policy
+    from sqlanon.model.release import Release
+
+
+def table_rows(name: str) -> list[dict[str, Any]]:
+    """Read ``tables/<name>.csv``; missing numbers are None."""
+    with files("sqlanon.papers").joinpath("tables", f"{name}.csv").open("rb") as file:
+        rows: list[dict[str, Any]] = csv.read_csv(file).to_pylist()
+    return rows
 
 
 @dataclass(frozen=True)
@@ -44,10 +56,17 @@ class Reproduction:
 
     name: str
     source: str  # the paper
+    title: str  # of its results
     seeds: range  # by default; figures are means over seeds
     prepare: Callable[[Session, Path], None]  # makes the tables, from the data of a folder
     parts: Callable[[Sequence[int]], Iterable[Part]]  # by seeds
-    results: Callable[[Sequence[Row], Sequence[int]], Reproduced]  # of the rows of all parts, in order, and the seeds
+    shown: Mapping[str, str]  # columns of the summary, with headings
+    findings: Callable[[Sequence[Row]], Iterable[str]]
+    notes: Callable[[int], Sequence[str]]  # by the number of seeds
+    rows: Callable[[Sequence[Row]], Iterable[Row]] = iter  # of the results, from those of all parts in order
+    chart: Callable[[Sequence[Row]], Any] = lambda _: None
+    printed: Callable[[Sequence[Row]], Iterable[Row]] = lambda _: ()  # numbers of the paper and here
+    tables_by: str | None = None  # the column that separates several tables of the summary
     files: Sequence[str] = ()  # of a folder of data; empty if the experiment invents its table
     draws: bool = True  # whether its numbers depend on the seeds
 
@@ -106,8 +125,24 @@ class Reproduction:
                     kept.keep(part.name, part.measure(session))
         except KeyboardInterrupt:
             raise KeyboardInterrupt(kept.interrupted(len(parts))) from None
-        found = self.results([row for part in parts for row in kept.found[part.name]], seeds)
-        return replace(found, chart=with_printed(found.chart, found.printed))
+        return self.results([row for part in parts for row in kept.found[part.name]], len(seeds))
+
+    def results(self, measures: Sequence[Row], seeds: int) -> Reproduced:
+        """Return the results of the rows of all parts, each with all columns."""
+        found = [*self.rows(measures)]
+        columns = dict.fromkeys((*(name for row in found for name in row), *self.shown))
+        rows = [rounded({**columns, **row}) for row in found]
+        printed = [*self.printed(rows)]
+        return Reproduced(
+            title=self.title,
+            rows=rows,
+            shown=self.shown,
+            findings=[*self.findings(rows)],
+            notes=self.notes(seeds),
+            chart=with_printed(self.chart(rows), printed),
+            parts=self.tables_by,
+            printed=printed,
+        )
 
 
 class KeptParts:
@@ -162,14 +197,25 @@ class KeptParts:
         )
 
 
-Contender = TypeVar("Contender", bound="Releasing")
+RELEASED = "released"
 
 
-class Releasing(Protocol):
-    """Releases to make; its text names them."""
+@dataclass(frozen=True)
+class Contender:
+    """A release to make, or one per seed if its method draws."""
 
-    @property
-    def policy(self) -> Policy: ...
+    name: str  # in words, unique in the experiment
+    policy: Policy
+    setting: Row  # columns of its rows, which say what it is
+
+    def release(self, session: Session, source: str, seed: int, **more: Any) -> Release:
+        """Release a table as :data:`RELEASED`, in place of the release before."""
+        drawing = SeededSource(seed) if self.policy.method.draws else None
+        return session.anonymize(source, self.policy, RELEASED, replace=True, random_source=drawing, **more)
+
+
+def spelled_node(node: Mapping[str, int]) -> str:
+    return " ".join(map(str, node.values()))
 
 
 def parts_of(
@@ -181,13 +227,15 @@ def parts_of(
     for contender in contenders:
         if contender.policy.method.draws:
             for seed in seeds:
-                yield Part(f"{contender}, seed {seed}", _measuring(measured, contender, [seed]))
+                yield Part(f"{contender.name}, seed {seed}", _measuring(measured, contender, [seed]))
         else:
-            yield Part(str(contender), _measuring(measured, contender, seeds))
+            yield Part(contender.name, _measuring(measured, contender, seeds))
 
 
 def _measuring(
-    measured: Callable[[Session, Contender, Sequence[int]], Iterable[Row]], contender: Contender, seeds: Sequence[int]
+    measured: Callable[[Session, Contender, Sequence[int]], Iterable[Row]],
+    contender: Contender,
+    seeds: Sequence[int],
 ) -> Callable[[Session], Iterable[Row]]:
     return lambda session: measured(session, contender, seeds)
 
@@ -207,7 +255,7 @@ def averaged(rows: Iterable[Row], by: Collection[str], spread: Collection[str] =
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[name] for name in by), []).append(row)
+        groups.setdefault(tuple(row.get(name) for name in by), []).append(row)
     found = []
     for group in groups.values():
         mean: dict[str, Any] = {}

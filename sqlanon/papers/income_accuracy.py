@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.evaluation.accuracy import Accuracy, classification
-from sqlanon.evaluation.results import BLACK, Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import BLACK, Row, required_altair
 from sqlanon.model.class_losses import DMStar
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
@@ -20,25 +20,26 @@ from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
 from sqlanon.papers.charts import between_limits, colours, dashes_of_sources
-from sqlanon.papers.experiments import Part, Reproduction, parts_of, printed_beside
+from sqlanon.papers.experiments import (
+    RELEASED,
+    Contender,
+    Part,
+    Reproduction,
+    parts_of,
+    printed_beside,
+    spelled_node,
+    table_rows,
+)
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
 NEEDED = (adult.TRAINING, adult.TEST)
-RELEASED = "released"
 
 LOSSES: Mapping[str, QualityModel] = {"Prec": Prec(), "DM*": DMStar(), "Entropy": Entropy()}
 
 # Table 6.1: by k and the percentage of rows that may be suppressed, the accuracy with each loss.
-PUBLISHED: Mapping[tuple[int, int], tuple[float, float, float]] = {
-    (25, 0): (0.802, 0.8227, 0.8227),
-    (25, 10): (0.8057, 0.8155, 0.8426),
-    (25, 50): (0.8456, 0.8226, 0.8432),
-    (100, 0): (0.802, 0.8215, 0.8052),
-    (100, 10): (0.8058, 0.8136, 0.8136),
-    (100, 50): (0.8315, 0.8049, 0.8255),
-}
+PUBLISHED: Mapping[tuple[int, int], Row] = {(row["k"], row["percent"]): row for row in table_rows("thesis_accuracies")}
 PUBLISHED_BASELINE = 0.8519  # of raw rows: section 6.1.2
 
 
@@ -74,40 +75,21 @@ THESIS = Design(  # section 5.3
 DESIGNS = (SEVEN, THESIS)
 
 
-@dataclass(frozen=True)
-class Contender:
-    """A release to make: columns, k, the percentage of rows that may be suppressed, and the loss."""
+def contender(design: Design, k: int, percent: int, loss: str) -> Contender:
+    """Return a release: columns, k, the percentage of rows that may be suppressed, and the loss."""
+    setting = {"columns": design.name, "loss": loss, "k": k, "suppression_limit": percent / 100}
+    policy = Policy(
+        quasi_identifiers=design.quasi_identifiers,
+        sensitive=[adult.TARGET],
+        insensitive=design.kept,
+        rest="identifier",
+        privacy=[KAnonymity(k)],
+        quality=LOSSES[loss],
+        suppression_limit=percent / 100,
+    )
+    name = f'columns "{design.name}", k = {k}, up to {percent} % suppressed, {loss}'
+    return Contender(name, policy, {**setting, "thesis": PUBLISHED[k, percent][loss]})
 
-    design: Design
-    k: int
-    percent: int
-    loss: str
-
-    def __str__(self) -> str:
-        return f'columns "{self.design.name}", k = {self.k}, up to {self.percent} % suppressed, {self.loss}'
-
-    @property
-    def policy(self) -> Policy:
-        return Policy(
-            quasi_identifiers=self.design.quasi_identifiers,
-            sensitive=[adult.TARGET],
-            insensitive=self.design.kept,
-            rest="identifier",
-            privacy=[KAnonymity(self.k)],
-            quality=LOSSES[self.loss],
-            suppression_limit=self.percent / 100,
-        )
-
-    @property
-    def published(self) -> float:
-        """The thesis's accuracy."""
-        return PUBLISHED[self.k, self.percent][[*LOSSES].index(self.loss)]
-
-
-# The columns of the table, in order.
-SETTINGS = ("columns", "loss", "k", "suppression_limit")
-FIGURES = ("node", "value", "tied_nodes", "released_rows", "tree", "tree_sd", "logistic", "thesis")
-EMPTY: Row = dict.fromkeys((*SETTINGS, *FIGURES))
 
 SHOWN = {
     "columns": "columns",
@@ -133,7 +115,7 @@ def prepare(session: Session, folder: Path) -> None:
 def parts(seeds: Sequence[int]) -> Iterator[Part]:
     for design in DESIGNS:
         yield Part(f'columns "{design.name}", {BASELINE}', partial(bounds, design=design, seeds=seeds))
-        of_design = (Contender(design, *each, loss) for each, loss in itertools.product(PUBLISHED, LOSSES))
+        of_design = (contender(design, *each, loss) for each, loss in itertools.product(PUBLISHED, LOSSES))
         yield from parts_of(of_design, measured, seeds)
 
 
@@ -142,37 +124,30 @@ def bounds(session: Session, design: Design, seeds: Sequence[int]) -> Iterator[R
     found = classification(session, *raw, target=adult.TARGET, models=MODELS, seeds=seeds)
     # The thesis has a single figure, for its own columns.
     published = PUBLISHED_BASELINE if design is THESIS else None
-    yield _row(columns=design.name, loss=BASELINE, thesis=published, **_accuracies(found.ca))
-    yield _row(columns=design.name, loss=LOWER_BOUND, **dict.fromkeys(MODELS, found.la))
+    yield {"columns": design.name, "loss": BASELINE, **_accuracies(found.ca), "thesis": published}
+    yield {"columns": design.name, "loss": LOWER_BOUND, **dict.fromkeys(MODELS, found.la)}
 
 
 def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
-    release = session.anonymize(RAW_TRAINING, contender.policy, RELEASED, replace=True)
+    release = contender.release(session, RAW_TRAINING, seeds[0])
     report = release.report
     assert report.rows is not None
-    tested = at_node(contender.design.predictors, release.node)
+    policy = contender.policy
+    tested = at_node((*policy.quasi_identifiers, *policy.insensitive), release.node)
     found = classification(session, RELEASED, tested, target=adult.TARGET, models=MODELS, seeds=seeds)
-    yield _row(
-        columns=contender.design.name,
-        loss=contender.loss,
-        k=contender.k,
-        suppression_limit=contender.percent / 100,
-        node=" ".join(map(str, release.node.values())),
-        value=report.loss,
-        tied_nodes=report.tie_count,
-        released_rows=report.rows.released,
-        thesis=contender.published,
+    yield {
+        **contender.setting,
+        "node": spelled_node(release.node),
+        "value": report.loss,
+        "tied_nodes": report.tie_count,
+        "released_rows": report.rows.released,
         **_accuracies(found.ca),
-    )
+    }
 
 
 def _accuracies(found: Mapping[str, Accuracy]) -> dict[str, float | None]:
     """Return the accuracies of both models; logistic regression draws nothing, and has no deviation."""
     return {"tree": found["tree"].mean, "tree_sd": found["tree"].sd, "logistic": found["logistic"].mean}
-
-
-def _row(**figures: str | float | None) -> Row:
-    return rounded({**EMPTY, **figures})
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
@@ -291,29 +266,25 @@ def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Seq
     )
 
 
-def results(rows: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    thesis = [row for row in rows if row["columns"] == THESIS.name]
-
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
     def setting(row: Row) -> str:
         return f"{row['loss']}, k = {row['k']}, {row['suppression_limit']:.0%}" if row["k"] else row["loss"]
 
-    return Reproduced(
-        title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*findings(rows)],
-        notes=notes(len(seeds)),
-        chart=drawn(rows),
-        printed=[*printed_beside(thesis, "Table 6.1", "thesis", "logistic", setting)],
-    )
+    of_thesis = [row for row in rows if row["columns"] == THESIS.name]
+    yield from printed_beside(of_thesis, "Table 6.1", "thesis", "logistic", setting)
 
 
 REPRODUCTION = Reproduction(
     name="thesis-accuracy",
     source="Mazzone 2019",
+    title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",
     seeds=range(10),
     prepare=prepare,
     parts=parts,
-    results=results,
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=drawn,
+    printed=printed,
     files=adult.needed(THESIS.quasi_identifiers, NEEDED),
 )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.answers import query_errors, stroke_queries
-from sqlanon.evaluation.results import Reproduced, Row, required_altair, spelled
+from sqlanon.evaluation.results import Row, required_altair, spelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.methods.noisy import IPA, Histogram
@@ -22,11 +20,22 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers.experiments import Part, Reproduction, averaged, parts_of, printed_beside
+from sqlanon.papers.experiments import (
+    RELEASED,
+    Contender,
+    Part,
+    Reproduction,
+    averaged,
+    parts_of,
+    printed_beside,
+    spelled_node,
+)
 from sqlanon.papers.ipa_series import (
     LEVELS,
+    PRINTED,
     QUERIES,
     TRUTH,
+    YEARS,
     answers,
     in_paper,
     losses_by_level,
@@ -49,21 +58,10 @@ ROW_COUNT = 1_361_000  # as in the paper's table, the National Patients Sample o
 DATA_SEED = 1
 SOURCE = "patients"
 TENTH = "some_patients"  # whose nodes are all perturbed, which takes 20 GB of memory for all patients and ε = 0.1
-RELEASED = "released"
 QUASI_IDENTIFIERS = ("age", "sex", "length_of_stay", "location", "surgery")
 DISEASE = "disease"
 STROKE = "stroke"
 DISEASE_COUNT = 500
-
-# Tables 9 and 10: stroke patients without surgery by age, in steps of five years.
-MEN = (1, 2, 1, 9, 12, 13, 27, 44, 104, 205, 341, 396, 472, 442, 430, 360, 197, 78)
-WOMEN = (0, 2, 7, 8, 4, 6, 10, 26, 63, 102, 178, 231, 279, 326, 457, 525, 445, 243)
-
-# Tables 11 and 12: their mean lengths of stay by age, in steps of ten years.
-STAYS_OF_MEN = (1, 1.4, 2.1, 2.7, 3.4, 4, 3.6, 4.3, 5.8)
-STAYS_OF_WOMEN = (3, 3, 7.7, 1.7, 2.7, 3.5, 3.5, 5.6, 8)
-
-YEARS = 5
 
 K = 10
 EPSILON = "1"
@@ -109,20 +107,6 @@ SHOWN = {
     **{name: name for name in (TRUTH, *SERIES, in_paper(AS_PUBLISHED), in_paper(ANONYMOUS))},
 }
 
-EMPTY: Row = dict.fromkeys(("part", *SHOWN))  # the columns in order
-
-
-@dataclass(frozen=True)
-class Contender:
-    """Releases to make, one per seed if the method draws."""
-
-    method: str  # in words
-    policy: Policy
-    epsilon: str | None = None  # of a release that draws
-
-    def __str__(self) -> str:
-        return self.method if self.epsilon is None else f"{self.method}, ε = {self.epsilon}"
-
 
 def prepare(session: Session, _folder: Path) -> None:
     invent(session, ROW_COUNT)
@@ -138,22 +122,29 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
 
 
 def contenders() -> Iterator[Contender]:
-    yield Contender(AS_PUBLISHED, policy_of(method=IPAAsPublished(budget=Budget(EPSILON))), EPSILON)
+    yield _contender(AS_PUBLISHED, EPSILON, method=IPAAsPublished(budget=Budget(EPSILON)))
     for epsilon in EPSILONS:
-        yield Contender(PRIVATE, policy_of(method=IPA(budget=Budget(epsilon, "1e-6"))), epsilon)
-    yield Contender(ANONYMOUS, policy_of(privacy=[KAnonymity(K)], quality=NCP()))
-    yield Contender(CEILED, policy_of(method=HCeiling(K, h=H)))
-    yield Contender(HISTOGRAM, policy_of(method=Histogram(budget=Budget(EPSILON))), EPSILON)
+        yield _contender(PRIVATE, epsilon, method=IPA(budget=Budget(epsilon, "1e-6")))
+    yield _contender(ANONYMOUS, privacy=[KAnonymity(K)], quality=NCP())
+    yield _contender(CEILED, method=HCeiling(K, h=H))
+    yield _contender(HISTOGRAM, EPSILON, method=Histogram(budget=Budget(EPSILON)))
+
+
+def _contender(name: str, epsilon: str | None = None, **settings: Any) -> Contender:
+    setting = {"method": name, "epsilon": epsilon}
+    return Contender(_named(setting), policy_of(**settings), setting)
 
 
 def invent(session: Session, row_count: int, name: str = SOURCE) -> None:
     """Make the table, and its public taxonomies."""
     engine = session._engine
     settings = exp.values([(DATA_SEED, row_count, DISEASE_COUNT)], "settings", ["seed", "row_count", "disease_count"])
+    # Stroke patients without surgery by age, and their mean lengths of stay.
     printed = [
-        (sex, YEARS * place, patients / ROW_COUNT, stays[place // 2])
-        for sex, by_age, stays in (("M", MEN, STAYS_OF_MEN), ("F", WOMEN, STAYS_OF_WOMEN))
-        for place, patients in enumerate(by_age)
+        (sex, age, row["truth"] / ROW_COUNT, PRINTED[stays, age]["truth"])
+        for sex, patients, stays in (("M", "q1", "q3"), ("F", "q2", "q4"))
+        for (query, age), row in PRINTED.items()
+        if query == patients
     ]
     strokes = exp.values(printed, "strokes", ["sex", "youngest", "patients", "stay"])
     query = Queries("ipa_stand_in").query(
@@ -178,8 +169,8 @@ def invent(session: Session, row_count: int, name: str = SOURCE) -> None:
 
 
 def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> Iterator[Row]:
-    source = SeededSource(seeds[0]) if contender.policy.method.draws else None
-    release = session.anonymize(SOURCE, contender.policy, RELEASED, replace=True, random_source=source)
+    method, epsilon = contender.setting["method"], contender.setting["epsilon"]
+    release = contender.release(session, SOURCE, seeds[0])
     report, engine = release.report, session._engine
     original, shown = (session._opened.resolve(name).relation for name in (SOURCE, RELEASED))
     loss = table_call("information_loss", original, shown, level_map(release.node), string(DISEASE))
@@ -192,20 +183,19 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         released_rows = report.rows.released
     yield {
         "part": RELEASES,
-        "method": contender.method,
-        "epsilon": contender.epsilon,
-        "node": " ".join(map(str, release.node.values())),
+        **contender.setting,
+        "node": spelled_node(release.node),
         "released_rows": released_rows,
         "information_loss": found["normalized_information_loss"],
         "ncp": found["ncp"],
         "total_variation": found["total_variation"],
         "rate": found["rate"],
-        "paper_loss": PUBLISHED_LOSS.get(contender.method) if contender.epsilon in (None, EPSILON) else None,
+        "paper_loss": PUBLISHED_LOSS.get(method) if epsilon in (None, EPSILON) else None,
         **{name: row["mean_relative_error"] for name, row in zip(QUERIES, errors, strict=True)},
     }
-    if contender.method in SERIES and contender.epsilon in (None, EPSILON):
+    if method in SERIES and epsilon in (None, EPSILON):
         for row in answers(session, SOURCE, RELEASED, QUASI_IDENTIFIERS):
-            yield {"method": contender.method, **row}
+            yield {"method": method, **row}
 
 
 def policy_of(**settings: Any) -> Policy:
@@ -213,6 +203,8 @@ def policy_of(**settings: Any) -> Policy:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
+    mean = ", ".join(f"{loss:.4f} for ε = {epsilon}" for epsilon, loss in mean_losses(_of(rows, LEVELS)).items())
+    rows = _of(rows, RELEASES)
     at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
     for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
         mine, theirs = at_one[method], at_one[other]
@@ -226,6 +218,7 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
     falls = all(_is_less(less, more) for more, less in itertools.pairwise(by_epsilon))
     trend = "falls with every larger" if falls else "does not fall with every larger"
     yield f"{PRIVATE}: IL {trend} ε, from {spelled(by_epsilon[0])} to {spelled(by_epsilon[-1])}"
+    yield f"{AS_PUBLISHED}: the expected IL of the drawn node is {mean}"
 
 
 def _is_less(mine: float | None, theirs: float | None) -> bool:
@@ -260,6 +253,11 @@ def notes(seeds: int) -> list[str]:
 
 
 def drawn(rows: Sequence[Row]) -> Any:
+    by_age, by_level = _of(rows, *QUERIES.values()), _of(rows, LEVELS)
+    return required_altair().vconcat(drawn_releases(_of(rows, RELEASES)), drawn_series(by_age, by_level))
+
+
+def drawn_releases(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     order = [_named(row) for row in rows]
     parts = [
@@ -303,6 +301,7 @@ def _named(row: Row) -> str:
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    rows = _of(rows, RELEASES)
     yield from printed_beside(rows, "Figure 6: IL", "paper_loss", "information_loss", lambda row: row["method"])
     for place, name in enumerate(QUERIES):
         for row in rows:
@@ -312,30 +311,29 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
                 yield {"item": item, "what": row["method"], "paper": paper, "here": row[name]}
 
 
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    of_part = {part: [row for row in measures if row["part"] == part] for part in (RELEASES, LEVELS)}
-    rows = averaged(of_part[RELEASES], by=("method", "epsilon"))
-    asked = [row for row in measures if row["part"] in QUERIES.values()]
-    by_age = series(averaged(asked, by=("part", "method", "age")), AS_PUBLISHED, ANONYMOUS)
-    by_level = averaged(of_part[LEVELS], by=("epsilon", "level"))
-    mean = ", ".join(f"{loss:.4f} for ε = {epsilon}" for epsilon, loss in mean_losses(by_level).items())
-    return Reproduced(
-        title=RELEASES,
-        rows=[{**EMPTY, **row} for row in (*rows, *by_age, *by_level)],
-        shown=SHOWN,
-        findings=[*findings(rows), f"{AS_PUBLISHED}: the expected IL of the drawn node is {mean}"],
-        notes=notes(len(seeds)),
-        chart=required_altair().vconcat(drawn(rows), drawn_series(by_age, by_level)),
-        parts="part",
-        printed=[*printed(rows)],
-    )
+def _of(rows: Sequence[Row], *parts: str) -> list[Row]:
+    return [row for row in rows if row["part"] in parts]
+
+
+def averaged_rows(measures: Sequence[Row]) -> Iterator[Row]:
+    yield from averaged(_of(measures, RELEASES), by=("method", "epsilon"))
+    asked = averaged(_of(measures, *QUERIES.values()), by=("part", "method", "age"))
+    yield from series(asked, AS_PUBLISHED, ANONYMOUS)
+    yield from averaged(_of(measures, LEVELS), by=("epsilon", "level"))
 
 
 REPRODUCTION = Reproduction(
     name="ipa",
     source="Lee and Chung 2020",
+    title=RELEASES,
     seeds=range(3),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=averaged_rows,
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=drawn,
+    printed=printed,
+    tables_by="part",
 )

@@ -15,6 +15,7 @@ from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.table import encode_table
 from sqlanon.papers.charts import colours
+from sqlanon.papers.experiments import table_rows
 from sqlanon.papers.ipa_as_published import MAX_LOSS, losses_of_nodes
 from sqlanon.papers.methods import CANDIDATES, IPAAsPublished
 
@@ -31,13 +32,10 @@ LEVELS = "Figure 8: parts of the loss by level of the node, IPA as published"
 
 TRUTH = "rows as they are"
 
-# Answers in the tables: of IPA by ten years of age, and of k-anonymity by thirty.
-PRINTED = {
-    "q1": ((1, 4, 12, 34.5, 150.5, 367, 452.5, 386.5, 141.5), (6.3, 186.2, 329.8)),
-    "q2": ((1, 8, 4.5, 17.5, 79.5, 201, 298, 489.5, 363.5), (4.5, 101.7, 379.2)),
-    "q3": ((2.2, 1.4, 5.7, 5.5, 4.2, 4.1, 4.8, 4.5, 6.5), (8.9, 14.5, 15.7)),
-    "q4": ((1, 1.4, 2.8, 2.4, 3.6, 3.2, 4.7, 6.1, 8.5), (15, 11.7, 21.1)),
-}
+# By query and first year of age, the answers in the tables: those of IPA and true stays are by ten years, those of
+# k-anonymity by thirty.
+PRINTED = {(row["query"], row["age"]): row for row in table_rows("stroke_answers")}
+YEARS = 5
 
 PARTS = {"ncp": "NCP", "total_variation": "TVD", "rate": "rate"}
 
@@ -60,10 +58,10 @@ def series(rows: Sequence[Row], as_published: str, anonymous: str) -> list[Row]:
     for row in rows:
         at = found.setdefault((row["part"], row["age"]), {"part": row["part"], "age": row["age"]})
         at |= {TRUTH: row["truth"] if row["truth"] is not None else at.get(TRUTH), row["method"]: row["answer"]}
-    for name, (by_ten, by_thirty) in PRINTED.items():
-        for (part, age), at in found.items():
-            if part == QUERIES[name]:
-                at |= {in_paper(as_published): by_ten[age // 10], in_paper(anonymous): by_thirty[age // 30]}
+    for (name, age), printed in PRINTED.items():
+        answers = {in_paper(as_published): printed["ipa"], in_paper(anonymous): printed["k_anonymity"]}
+        if (QUERIES[name], age) in found:
+            found[QUERIES[name], age] |= answers
     return [found[key] for key in sorted(found)]
 
 
@@ -107,7 +105,8 @@ def mean_losses(rows: Sequence[Row]) -> dict[str, float]:
 def drawn(by_age: Sequence[Row], by_level: Sequence[Row]) -> Any:
     altair = required_altair()
     shades = ("#222222", "#d62728", "#2ca02c", "#7f7f7f", "#ff9f43", "#f4a6a6", "#c7c7c7")
-    names = list(dict.fromkeys(name for row in by_age for name in row if name not in ("part", "age")))
+    known = dict.fromkeys(name for row in by_age for name, value in row.items() if value is not None)
+    names = [name for name in known if name not in ("part", "age")]
     panels = []
     for part in QUERIES.values():
         points = [

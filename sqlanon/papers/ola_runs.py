@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.evaluation.results import Reproduced, Row, required_altair, rounded
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
 from sqlanon.papers.charts import dashes_of_sources
-from sqlanon.papers.experiments import Part, Reproduction, printed_beside
+from sqlanon.papers.experiments import RELEASED, Part, Reproduction, printed_beside, spelled_node, table_rows
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sqlanon.model.release import Release
 
 SOURCE = "adult"
-RELEASED = "released"
 
 OLA = "OLA, nine quasi-identifiers"
 INVERSE = "Inverse OLA with Prec, nine quasi-identifiers"
@@ -33,39 +32,20 @@ CONCEALING = "Inverse OLA with Prec, demographics, and 1/m by what an attacker k
 
 # Table 6.9: by k and the percentage of rows that may be suppressed, the number of nodes that OLA checks.
 CHECKED: Mapping[tuple[int, int], int] = {
-    (5, 0): 127,
-    (5, 1): 1267,
-    (5, 5): 2418,
-    (5, 10): 2058,
-    (5, 20): 1303,
-    (5, 50): 260,
-    (25, 0): 98,
-    (25, 1): 549,
-    (25, 5): 1308,
-    (25, 10): 2103,
-    (25, 20): 1869,
-    (25, 50): 773,
-    (100, 0): 55,
-    (100, 1): 215,
-    (100, 5): 635,
-    (100, 10): 1121,
-    (100, 20): 1657,
-    (100, 50): 1114,
+    (row["k"], row["percent"]): row["checked"] for row in table_rows("checked_nodes")
 }
 
-# Inverse OLA's largest Prec and the percentage of rows that may be suppressed: section 6.1.3.
-BOUNDS = tuple(itertools.product((0.2, 0.5, 0.8), (0, 10, 50)))
-
-# Table 6.2: the largest k, of demographics and three procedures of MIMIC-III.
-PUBLISHED_K = dict(zip(BOUNDS, (1, 1, 1, 1, 8, 228, 313, 1009, 7003), strict=True))
+# By Inverse OLA's largest Prec and the percentage of rows that may be suppressed (section 6.1.3), on MIMIC-III: the
+# largest k, of demographics and three procedures (table 6.2), and of sex, date of birth and three procedures, where
+# these are not suppressed completely (table 6.3); and 1/m with each model (tables 6.4 to 6.7).
+PUBLISHED = {(row["max_loss"], row["percent"]): row for row in table_rows("inverse_ola")}
+BOUNDS = tuple(PUBLISHED)
 
 DEMOGRAPHICS = ("age", "marital_status", "relationship", "race", "sex", "native_country")
 
 # Substitutes for the procedures of an admission, in order.
 SECRETS = ("occupation", "education", "workclass", "hours_per_week", "capital_gain")
 
-# Table 6.3: the largest k of sex, date of birth and three procedures, where these are not suppressed completely.
-PUBLISHED_REDUCED = {(0.5, 10): 12, (0.5, 50): 104}
 REDUCED_COLUMNS = ("age", "sex", *SECRETS[:3])
 WEIGHTS = (1, 10)  # of a secret, where age and sex weigh 1; the thesis has "very heavy" ones, and prints none
 
@@ -76,22 +56,6 @@ MODELS: Mapping[str, Sequence[float]] = {
     "C": (0.05, 0.01, 0.01),
     "D": (0.01, 0.01, 0.01, 0.01, 0.01),
 }
-
-# Tables 6.4 to 6.7: by Prec and suppression, 1/m with each model, on MIMIC-III.
-PUBLISHED: Mapping[tuple[float, int], tuple[float, float, float, float]] = {
-    (0.2, 50): (27.2, 6.7, 16.5, 5.2),
-    (0.5, 10): (27.4, 6.7, 17.1, 5.2),
-    (0.5, 50): (33.3, 7.0, 20.2, 5.3),
-    (0.8, 0): (33.0, 7.0, 20.0, 5.3),
-    (0.8, 10): (33.2, 7.0, 20.1, 5.3),
-    (0.8, 50): (33.5, 7.0, 22.5, 5.3),
-}
-
-# The columns of the table, in order.
-SETTINGS = ("part", "loss", "model", "weight", "k", "max_loss", "suppression_limit")
-CHECKS = ("checked", "thesis_checked", "minimal_nodes", "value", "tied_nodes")
-ATTAINED = ("attained_k", "kept_secrets", "suppressed_rows", "one_over_m", "worst_case", "thesis", "node")
-EMPTY: Row = dict.fromkeys((*SETTINGS, *CHECKS, *ATTAINED))
 
 SHOWN = {
     "loss": "loss",
@@ -148,24 +112,24 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Iterator[Row]:
         search=search,
     )
     report = session.anonymize(SOURCE, policy, RELEASED, replace=True).report
-    yield _row(
-        part=OLA,
-        loss=loss,
-        k=k,
-        suppression_limit=percent / 100,
-        checked=report.checked_nodes if search == "ola" else None,
-        thesis_checked=CHECKED[k, percent] if search == "ola" else None,
-        minimal_nodes=report.minimal_nodes,
-        value=report.loss,
-        tied_nodes=report.tie_count,
-        suppressed_rows=report.suppressed_rows,
-        node=_spelled(report.node),
-    )
+    yield {
+        "part": OLA,
+        "loss": loss,
+        "k": k,
+        "suppression_limit": percent / 100,
+        "checked": report.checked_nodes if search == "ola" else None,
+        "thesis_checked": CHECKED[k, percent] if search == "ola" else None,
+        "minimal_nodes": report.minimal_nodes,
+        "value": report.loss,
+        "tied_nodes": report.tie_count,
+        "suppressed_rows": report.suppressed_rows,
+        "node": spelled_node(report.node),
+    }
 
 
 def largest_k(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
     release = _inverse(session, max_loss, percent, quasi_identifiers=THESIS.quasi_identifiers)
-    yield {**_of_inverse(INVERSE, release, max_loss, percent), "thesis": PUBLISHED_K[max_loss, percent]}
+    yield {**_of_inverse(INVERSE, release, max_loss, percent), "thesis": PUBLISHED[max_loss, percent]["k"]}
 
 
 def reduced(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
@@ -180,7 +144,7 @@ def reduced(session: Session, max_loss: float, percent: int) -> Iterator[Row]:
             **_of_inverse(REDUCED, release, max_loss, percent),
             "weight": weight,
             "kept_secrets": below,
-            "thesis": PUBLISHED_REDUCED.get((max_loss, percent)) if weight == WEIGHTS[0] else None,
+            "thesis": PUBLISHED[max_loss, percent]["k_of_few"] if weight == WEIGHTS[0] else None,
         }
 
 
@@ -191,7 +155,7 @@ def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]
     if release is None:
         yield found
         return
-    for place, (name, probabilities) in enumerate(MODELS.items()):
+    for name, probabilities in MODELS.items():
         prior = dict(zip(SECRETS, probabilities, strict=False))
         policy = Policy(
             quasi_identifiers=DEMOGRAPHICS,
@@ -201,16 +165,13 @@ def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]
         )
         (measured,) = session.measure(RELEASED, policy).models
         assert measured.attained is not None
-        published = PUBLISHED.get((max_loss, percent))
-        yield _row(
-            **{
-                **found,
-                "model": name,
-                "one_over_m": 1 / measured.attained,
-                "worst_case": worst_case(probabilities, found["attained_k"]),
-                "thesis": None if published is None else published[place],
-            }
-        )
+        yield {
+            **found,
+            "model": name,
+            "one_over_m": 1 / measured.attained,
+            "worst_case": worst_case(probabilities, found["attained_k"]),
+            "thesis": PUBLISHED[max_loss, percent][name],
+        }
 
 
 def worst_case(probabilities: Sequence[float], k: float) -> float:
@@ -239,25 +200,17 @@ def _inverse(session: Session, max_loss: float, percent: int, **settings: Any) -
 def _of_inverse(part: str, release: Release | None, max_loss: float, percent: int) -> Row:
     setting = {"part": part, "loss": "Prec", "max_loss": max_loss, "suppression_limit": percent / 100}
     if release is None:
-        return _row(**setting, attained_k=1)
+        return {**setting, "attained_k": 1}
     report = release.report
-    return _row(
+    return {
         **setting,
-        checked=report.checked_nodes,
-        value=report.loss,
-        tied_nodes=report.tie_count,
-        attained_k=report.min_class_size,
-        suppressed_rows=report.suppressed_rows,
-        node=_spelled(report.node),
-    )
-
-
-def _spelled(node: Mapping[str, int]) -> str:
-    return " ".join(map(str, node.values()))
-
-
-def _row(**figures: Any) -> Row:
-    return rounded({**EMPTY, **figures})
+        "checked": report.checked_nodes,
+        "value": report.loss,
+        "tied_nodes": report.tie_count,
+        "attained_k": report.min_class_size,
+        "suppressed_rows": report.suppressed_rows,
+        "node": spelled_node(report.node),
+    }
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
@@ -285,7 +238,7 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
     for name, probabilities in MODELS.items():
         of_model = [row for row in rows if row["model"] == name]
         limit = worst_case(probabilities, math.inf)
-        printed = max(figures[[*MODELS].index(name)] for figures in PUBLISHED.values())
+        printed = max(row[name] for row in PUBLISHED.values() if row[name] is not None)
         found = [row["one_over_m"] for row in of_model]
         ranges = f"{min(found):.1f} to {max(found):.1f} on Adult" if found else "nothing on Adult"
         yield (
@@ -369,26 +322,19 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
     )
 
 
-def results(rows: Sequence[Row], _seeds: Sequence[int]) -> Reproduced:
-    return Reproduced(
-        title="OLA, Inverse OLA and m-concealing on UCI Adult, after Mazzone 2019, sections 6.1 and 6.3",
-        rows=rows,
-        shown=SHOWN,
-        findings=[*findings(rows)],
-        notes=NOTES,
-        chart=drawn(rows),
-        parts="part",
-        printed=[*printed(rows)],
-    )
-
-
 REPRODUCTION = Reproduction(
     name="ola",
     source="Mazzone 2019",
+    title="OLA, Inverse OLA and m-concealing on UCI Adult, after Mazzone 2019, sections 6.1 and 6.3",
     seeds=range(1),
     prepare=prepare,
     parts=parts,
-    results=results,
+    shown=SHOWN,
+    findings=findings,
+    notes=lambda _: NOTES,
+    chart=drawn,
+    printed=printed,
+    tables_by="part",
     files=adult.needed(THESIS.quasi_identifiers),
     draws=False,
 )

@@ -6,16 +6,15 @@ import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
 from time import process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import SeededSource
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.papers import adult
 from sqlanon.papers.charts import lines_of
 from sqlanon.papers.classifier_comparison import BEST, PEOPLE, SPECIALIZATIONS, prepare
-from sqlanon.papers.diffgen_experiment import NEEDED, RELEASED, SQL, UTILITIES, combinations_of, diffgen, put
+from sqlanon.papers.diffgen_experiment import NEEDED, SQL, UTILITIES, combinations_of, diffgen, put
 from sqlanon.papers.experiments import Part, Reproduction, averaged
 from sqlanon.queries.kit.nodes import identifier, string
 
@@ -39,46 +38,49 @@ def measured(session: Session, scale: int, seed: int) -> Iterator[Row]:
     names = [string(name) for name in predictors]
     query = SQL.query("variations", people=people, scale=scale, columns=predictors, names=names, kept=adult.TARGET)
     put(session, VARIED, query)
-    policy = diffgen(BEST, UTILITIES[BEST], EPSILON, SPECIALIZATIONS).policy
+    contender = diffgen(BEST, UTILITIES[BEST], EPSILON, SPECIALIZATIONS)
     start = process_time()
-    release = session.anonymize(VARIED, policy, RELEASED, replace=True, random_source=SeededSource(seed))
+    release = contender.release(session, VARIED, seed)
     seconds = process_time() - start
     [(rows,)] = session.connection.table(VARIED).count("*").fetchall()
     yield {"rows": rows, "seconds": seconds, "combinations": combinations_of(release)}
 
 
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=("rows",), spread=("seconds",))
+def findings(rows: Sequence[Row]) -> Iterator[str]:
+    first, last = rows[0], rows[-1]
+    yield f"{first['rows']:,} rows take {first['seconds']:.1f} CPU seconds; in the paper all take less than 30"
+    times = last["seconds"] / first["seconds"]
+    yield f"{last['rows'] / first['rows']:.0f} times the rows take {times:.1f} times the seconds"
+
+
+def notes(seeds: int) -> list[str]:
+    return [
+        "UCI Adult without unknown values, 45,222 rows, and variations: copies in which each predictor has, with a "
+        "probability of a half, the value of another row. The paper replaces some values, and not the share.",
+        f"ε = {EPSILON}, h = {SPECIALIZATIONS} and the score Max, as in the paper; CPU seconds are of a release "
+        f"into a table, on all cores, a mean of {seeds}. They depend on the machine, their ratio hardly.",
+        "Combinations are counted whether they have rows or not, which takes most of the time of small tables.",
+    ]
+
+
+def drawn(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     x, y = altair.X("rows:Q", title="rows"), altair.Y("seconds:Q", title="CPU seconds")
     chart = altair.layer(*lines_of([{"rows": row["rows"], "seconds": row["seconds"]} for row in rows], x=x, y=y))
-    first, last = rows[0], rows[-1]
-    return Reproduced(
-        title="CPU seconds of DiffGen by rows, after Mohammed et al. 2013, figure 5B",
-        rows=rows,
-        shown=SHOWN,
-        findings=[
-            f"{first['rows']:,} rows take {first['seconds']:.1f} CPU seconds; in the paper all take less than 30",
-            f"{last['rows'] / first['rows']:.0f} times the rows take {last['seconds'] / first['seconds']:.1f} times "
-            "the seconds",
-        ],
-        notes=[
-            "UCI Adult without unknown values, 45,222 rows, and variations: copies in which each predictor has, with a "
-            "probability of a half, the value of another row. The paper replaces some values, and not the share.",
-            f"ε = {EPSILON}, h = {SPECIALIZATIONS} and the score Max, as in the paper; CPU seconds are of a release "
-            f"into a table, on all cores, a mean of {len(seeds)}. They depend on the machine, their ratio hardly.",
-            "Combinations are counted whether they have rows or not, which takes most of the time of small tables.",
-        ],
-        chart=chart.properties(title="CPU seconds of DiffGen", width=420, height=260),
-    )
+    return chart.properties(title="CPU seconds of DiffGen", width=420, height=260)
 
 
 REPRODUCTION = Reproduction(
     name="diffgen-rows",
     source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
+    title="CPU seconds of DiffGen by rows, after Mohammed et al. 2013, figure 5B",
     seeds=range(3),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=partial(averaged, by=("rows",), spread=("seconds",)),
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=drawn,
     files=NEEDED,
 )

@@ -5,22 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.chance.random_source import SeededSource
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import COUNT, DiffGen
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, RAW_TEST, RAW_TRAINING
 from sqlanon.papers.classifier_comparison import by_epsilon
-from sqlanon.papers.diffgen_experiment import EPSILONS, RELEASED, SQL, TESTED, UTILITIES, put, put_fold
-from sqlanon.papers.experiments import Part, Reproduction, averaged
+from sqlanon.papers.diffgen_experiment import EPSILONS, SQL, TESTED, UTILITIES, put, put_fold
+from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, table_rows
 from sqlanon.queries.kit.nodes import select, string
 
 if TYPE_CHECKING:
@@ -39,28 +39,10 @@ DIAGNOSES = "diagnoses"
 DIED = "died"
 
 # Shares of values by column; newborns have an admission type of their own.
-CATEGORIES: Mapping[str, Mapping[str, float]] = {
-    "marital_status": {"married": 0.45, "single": 0.3, "widowed": 0.12, "divorced": 0.06, "unknown": 0.07},
-    "gender": {"F": 0.44, "M": 0.56},
-    "ethnicity": {"White": 0.72, "Black": 0.1, "Asian": 0.05, "Hispanic": 0.04, "unknown": 0.09},
-    "payment": {"Medicare": 0.45, "private": 0.38, "Medicaid": 0.09, "government": 0.04, "self-pay": 0.04},
-    "religion": {"Catholic": 0.36, "Protestant": 0.14, "Jewish": 0.1, "other": 0.15, "unknown": 0.25},
-    "admission_type": {"emergency": 0.7, "elective": 0.22, "urgent": 0.08, "newborn": 0.0},
-    "admission_source": {"emergency room": 0.45, "referral": 0.3, "transfer": 0.25},
+CATEGORIES = {
+    column: {row["value"]: row["share"] for row in rows}
+    for column, rows in itertools.groupby(table_rows("stay_categories"), itemgetter("column"))
 }
-
-# ICD-9 codes of three digits, with the share of stays that have them, and what they add to the log odds of death.
-ADULTS: Mapping[str, tuple[float, float]] = {
-    "244": (0.09, 0.0), "250": (0.23, 0.0), "272": (0.2, -0.4), "276": (0.25, 0.3), "285": (0.2, 0.0),
-    "287": (0.09, 0.5), "401": (0.38, -0.3), "403": (0.07, 0.2), "410": (0.13, 0.3), "414": (0.29, -0.3),
-    "424": (0.12, 0.0), "427": (0.28, 0.3), "428": (0.26, 0.3), "486": (0.11, 0.4), "493": (0.05, -0.2),
-    "496": (0.12, 0.2), "518": (0.24, 1.0), "530": (0.12, -0.2), "584": (0.19, 0.8), "585": (0.1, 0.2),
-    "599": (0.12, 0.0), "780": (0.06, 0.0), "785": (0.1, 1.4), "V10": (0.06, 0.2), "V45": (0.12, 0.0),
-}  # fmt: skip
-INFANTS: Mapping[str, tuple[float, float]] = {
-    "765": (0.3, 0.3), "770": (0.4, 0.2), "774": (0.4, -0.5), "779": (0.1, 0.3), "V05": (0.7, -2.0), "V29": (0.5, -1.0),
-    "V30": (0.95, -1.0),
-}  # fmt: skip
 
 QUASI_IDENTIFIERS = (*CATEGORIES, DIAGNOSES)
 
@@ -80,7 +62,8 @@ def prepare(session: Session, _folder: Path) -> None:
         for (value, (low, high)), is_newborn in itertools.product(zip(shares, ends, strict=True), (False, True)):
             if not is_newborn or name != "admission_type":
                 values.append((name, value, is_newborn, low, high))
-    diagnoses = [(code, codes is INFANTS, *each) for codes in (ADULTS, INFANTS) for code, each in codes.items()]
+    # ICD-9 codes of three digits, with the share of stays that have them, and what they add to the log odds of death.
+    diagnoses = [tuple(row.values()) for row in table_rows("stay_diagnoses")]
     constants: Mapping[str, tuple[str, Sequence[tuple[object, ...]]]] = {
         "values": ("attribute value is_of_newborns low high", values),
         "diagnoses": ("code is_of_newborns share log_odds", diagnoses),
@@ -93,7 +76,7 @@ def prepare(session: Session, _folder: Path) -> None:
         }
         columns = [*CATEGORIES]
         put(session, table, SQL.query("stays", columns=columns, names=[*map(string, columns)], **given))
-    codes = Taxonomy.from_rows([(code, code[:2], code[:1], TOP) for code in (*ADULTS, *INFANTS)])
+    codes = Taxonomy.from_rows([(code, code[:2], code[:1], TOP) for code, *_ in diagnoses])
     flat = {name: Taxonomy.flat([*shares]) for name, shares in CATEGORIES.items()}
     session.taxonomies.load_all({**flat, DIAGNOSES: codes, DIED: Taxonomy.flat(["N", "Y"])})
 
@@ -119,49 +102,41 @@ def measured(session: Session, table: str, method: str, epsilon: str, seed: int)
         budget=Budget(epsilon), specializations=SPECIALIZATIONS, utility=UTILITIES[method], sets=[DIAGNOSES]
     )
     policy = Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[DIED], method=settings)
-    session.anonymize(RAW_TRAINING, policy, RELEASED, replace=True, random_source=SeededSource(seed))
+    Contender(method, policy, {}).release(session, RAW_TRAINING, seed)
     session.generalize(RAW_TEST, RELEASED, TESTED, replace=True)
     found = classification(session, RELEASED, TESTED, target=DIED, models="tree", weight=COUNT, seeds=[seed])
     yield {"table": table, "method": method, "epsilon": float(epsilon), "tree": found.ca["tree"].mean}
 
 
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=SETTINGS, spread=("tree",))
-    by_table = {table: [row for row in rows if row["table"] == table] for table in LOG_ODDS}
+def drawn(rows: Sequence[Row]) -> Any:
+    altair = required_altair()
     charts = [
-        by_epsilon(found, f"Trees on invented {table}", axis)
-        for (table, found), axis in zip(by_table.items(), AXES, strict=True)
+        by_epsilon([row for row in rows if row["table"] == table], f"Trees on invented {table}", axis)
+        for table, axis in zip(LOG_ODDS, AXES, strict=True)
     ]
-    return Reproduced(
-        title="DiffGen on invented stays in intensive care, after Mohammed et al. 2013, figure 3",
-        rows=rows,
-        shown=SHOWN,
-        findings=[finding for table, found in by_table.items() for finding in findings(table, found)],
-        notes=notes(len(seeds)),
-        chart=required_altair().hconcat(*charts).resolve_scale(color="independent"),
-        parts="table",
-        printed=[*printed(next(iter(by_table.values())))],
-    )
+    return altair.hconcat(*charts).resolve_scale(color="independent")
 
 
-def findings(table: str, rows: Sequence[Row]) -> Iterator[str]:
-    limits = {row["method"]: row["tree"] for row in rows if row["epsilon"] is None}
-    least = limits[LOWER_BOUND]
-    yield f"{table.capitalize()}: BA is {limits[BASELINE]:.4f}, LA is {least:.4f}"
-    for method, found in by_utility(rows):
-        above = sum(each > least for each in found)
-        yield (
-            f"{table.capitalize()}: CA of {method} is {min(found):.4f} to {max(found):.4f}, above LA for {above} of "
-            f"{len(found)} ε"
-        )
+def findings(rows: Sequence[Row]) -> Iterator[str]:
+    for table in LOG_ODDS:
+        limits = {row["method"]: row["tree"] for row in rows if row["table"] == table and row["epsilon"] is None}
+        least = limits[LOWER_BOUND]
+        yield f"{table.capitalize()}: BA is {limits[BASELINE]:.4f}, LA is {least:.4f}"
+        for method, found in by_utility(rows, table):
+            above = sum(each > least for each in found)
+            yield (
+                f"{table.capitalize()}: CA of {method} is {min(found):.4f} to {max(found):.4f}, above LA for {above} "
+                f"of {len(found)} ε"
+            )
 
 
-def by_utility(rows: Sequence[Row]) -> Iterator[tuple[str, list[float]]]:
-    return ((method, [row["tree"] for row in rows if row["method"] == method]) for method in UTILITIES)
+def by_utility(rows: Sequence[Row], table: str) -> Iterator[tuple[str, list[float]]]:
+    for method in UTILITIES:
+        yield method, [row["tree"] for row in rows if row["table"] == table and row["method"] == method]
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    for method, found in by_utility(rows):
+    for method, found in by_utility(rows, next(iter(LOG_ODDS))):
         for word, number, here in zip(("least", "largest"), PRINTED, (min(found), max(found)), strict=True):
             yield {"item": "Figure 3", "what": f"{method}, {word} over ε", "paper": number, "here": here}
 
@@ -183,8 +158,15 @@ def notes(seeds: int) -> list[str]:
 REPRODUCTION = Reproduction(
     name="diffgen-sets",
     source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
+    title="DiffGen on invented stays in intensive care, after Mohammed et al. 2013, figure 3",
     seeds=range(10),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=partial(averaged, by=SETTINGS, spread=("tree",)),
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    chart=drawn,
+    printed=printed,
+    tables_by="table",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from sqlanon.evaluation.results import Reproduced, Row
+from sqlanon.evaluation.results import Row
 from sqlanon.papers import adult
 from sqlanon.papers.experiments import Part, Reproduction, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
@@ -97,46 +97,44 @@ def measured(session: Session, known: Known, seed: int) -> Iterator[Row]:
 AGES = {"mean": 30, "deviation": 33, "oldest": 100}  # of the drawn ages: section 3.1
 
 
-def results(measures: Sequence[Row], seeds: Sequence[int]) -> Reproduced:
-    rows = averaged(measures, by=("known",))
+def findings(rows: Sequence[Row]) -> Iterator[str]:
     shares = {row["known"]: f"{row['unique_share']:.1%}" for row in rows}
     aged, _, _, ageless, three, two, far = (shares[known.name] for known in KNOWN)
-    findings = [
+    yield (
         f"Of persons with known demographics, with ages from a normal distribution, {aged} are alone, and {ageless} "
-        f"without age; in the thesis {KNOWN[0].unique_share:.1%} and {KNOWN[3].unique_share:.1%}",
-        f"Of persons with three known events, {three} are alone, with two {two}, with the first and the fifth {far}",
-    ]
-    figures = {"unique_share": "unique rows", "mean_class_size": "mean class"}
-    printed = [
-        pair
-        for figure, words in figures.items()
-        for pair in printed_beside(rows, words, f"thesis_{figure}", figure, lambda row: row["known"])
-    ]
-    return Reproduced(
-        title="Persons that are alone in UCI Adult, after Mazzone 2019, chapter 3",
-        rows=rows,
-        shown=SHOWN,
-        findings=findings,
-        notes=[
-            f"MIMIC-III is not public. Demographics here are {', '.join(DEMOGRAPHICS)}, of 32,561 rows; the thesis has "
-            "23,236, and year of birth, gender, insurance, language, religion and marital status.",
-            f"As the thesis does, ages are drawn, with a standard deviation of {AGES['deviation']}, or uniformly below "
-            f"100: means over {len(seeds)} {'draw' if len(seeds) == 1 else 'draws'}, where the thesis has 1,000.",
-            f"Events of an admission are the columns {', '.join(SECRETS)}. The thesis also looks at sets of events, "
-            "which columns with different values do not make.",
-            "Table 3.1 counts words in handwritten notes of MIMIC-III, for which nothing public stands in.",
-        ],
-        chart=None,
-        printed=printed,
+        f"without age; in the thesis {KNOWN[0].unique_share:.1%} and {KNOWN[3].unique_share:.1%}"
     )
+    yield f"Of persons with three known events, {three} are alone, with two {two}, with the first and the fifth {far}"
+
+
+def notes(seeds: int) -> list[str]:
+    return [
+        f"MIMIC-III is not public. Demographics here are {', '.join(DEMOGRAPHICS)}, of 32,561 rows; the thesis has "
+        "23,236, and year of birth, gender, insurance, language, religion and marital status.",
+        f"As the thesis does, ages are drawn, with a standard deviation of {AGES['deviation']}, or uniformly below "
+        f"100: means over {seeds} {'draw' if seeds == 1 else 'draws'}, where the thesis has 1,000.",
+        f"Events of an admission are the columns {', '.join(SECRETS)}. The thesis also looks at sets of events, "
+        "which columns with different values do not make.",
+        "Table 3.1 counts words in handwritten notes of MIMIC-III, for which nothing public stands in.",
+    ]
+
+
+def printed(rows: Sequence[Row]) -> Iterator[Row]:
+    for figure, words in (("unique_share", "unique rows"), ("mean_class_size", "mean class")):
+        yield from printed_beside(rows, words, f"thesis_{figure}", figure, lambda row: row["known"])
 
 
 REPRODUCTION = Reproduction(
     name="uniqueness",
     source="Mazzone 2019",
+    title="Persons that are alone in UCI Adult, after Mazzone 2019, chapter 3",
     seeds=range(10),
     prepare=prepare,
     parts=parts,
-    results=results,
+    rows=partial(averaged, by=("known",)),
+    shown=SHOWN,
+    findings=findings,
+    notes=notes,
+    printed=printed,
     files=adult.needed(()),
 )

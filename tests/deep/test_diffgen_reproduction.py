@@ -1,6 +1,7 @@
 """``sqlanon reproduce diffgen``: what it refuses, what it leaves behind, and the targets of spec/diffgen.md (d)."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -31,7 +32,7 @@ METHODS = [
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen.diffgen("DiffGen, Max", "max", "1", 10)])
-    monkeypatch.setattr(diffgen, "findings", lambda _: ["found"])
+    monkeypatch.setattr(diffgen, "REPRODUCTION", replace(diffgen.REPRODUCTION, findings=lambda _: ["found"]))
 
 
 @pytest.mark.usefixtures("one")

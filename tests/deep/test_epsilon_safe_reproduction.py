@@ -37,8 +37,8 @@ def data(tmp_path: Path) -> Path:
 
 def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a few of the releases, of as many kinds."""
-    few = [each for each in epsilon_safe.contenders() if each.weight in (None, 5)]
-    kinds = {(each.part, type(each.policy.method), each.policy.suppression_limit): each for each in few}
+    few = [each for each in epsilon_safe.contenders() if each.setting["weight"] in (None, 5)]
+    kinds = {(each.setting["part"], type(each.policy.method), each.policy.suppression_limit): each for each in few}
     monkeypatch.setattr(epsilon_safe, "contenders", kinds.values)
     monkeypatch.setattr(choice, "EPSILONS", ("0.1", "1"))
     found = reproduced_twice("epsilon-safe", tmp_path / "out", "--data", data, "--seeds", "2")

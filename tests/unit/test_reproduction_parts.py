@@ -10,7 +10,7 @@ import pytest
 import sqlanon as sa
 from sqlanon import papers
 from sqlanon.cli.output import watched_steps
-from sqlanon.evaluation.results import Reproduced, Row, required_altair
+from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.papers import experiments, reproduce_command
 from sqlanon.papers.experiments import Part, Reproduction, averaged
 from tests.reproductions import run
@@ -38,12 +38,8 @@ class Counting:
         self.measured.append(number)
         yield {"number": number, "double": 2 * number, "seed": seed, "pair": (number, None)}
 
-    def results(self, rows: Sequence[Row], _seeds: Sequence[int]) -> Reproduced:
-        printed = [{"item": "Table 1", "what": "all", "paper": 20, "here": sum(row["double"] for row in rows)}]
-        shown = {"number": "number", "double": "double"}
-        return Reproduced(
-            "Numbers", rows, shown, ["found"], ["noted"], required_altair().Chart().mark_point(), printed=printed
-        )
+    def printed(self, rows: Sequence[Row]) -> Iterator[Row]:
+        yield {"item": "Table 1", "what": "all", "paper": 20, "here": sum(row["double"] for row in rows)}
 
 
 @pytest.fixture
@@ -52,10 +48,15 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
     experiment = Reproduction(
         "counting",
         "A paper",
+        "Numbers",
         range(2),
         made.prepare,
         made.parts,
-        made.results,
+        {"number": "number", "double": "double"},
+        lambda _: ["found"],
+        lambda _: ["noted"],
+        chart=lambda _: required_altair().Chart().mark_point(),
+        printed=made.printed,
         files=("numbers.txt",),
     )
     monkeypatch.setattr(reproduce_command, "reproduction", lambda _name: experiment)

@@ -1,4 +1,7 @@
-"""The statements that are kept as text: one a shape of what the SQL builders make, in files by what is built."""
+"""The statements that are kept as text: one a shape of what the SQL builders make, in files by what is built.
+
+Named queries of ``sql/`` are read there; the hashes of runs hold them.
+"""
 
 from typing import NamedTuple
 
@@ -38,6 +41,8 @@ CLASSES = {
     "what an ordered distance attains": Kept("t, ordered", "read anon_cells", 6),
     "aggregates of classes": Kept("local means", "create anon_aggregates_0"),
     "what a node attains beside an earlier release": Kept("earlier k", "read anon_cells", 5),
+    "classes that rows can still join": Kept("local", "create anon_tried"),
+    "rows that join a class": Kept("local", "create anon_taken"),
 }
 
 JOINT = {
@@ -54,15 +59,6 @@ JOINT = {
     "classes that are made again": Kept("earlier local", "create anon_persons_made_again_0"),
 }
 
-LOCAL = {
-    "classes that rows can still join": Kept("local", "create anon_tried"),
-    "rows that join a class": Kept("local", "create anon_taken"),
-    "values that classes have in common": Kept("local", "create anon_meetings"),
-    "classes that rows can move to": Kept("local", "create anon_candidates"),
-    "moves between classes": Kept("local", "create anon_moves"),
-    "labels of classes": Kept("local", "create anon_labels_of_classes"),
-}
-
 DRAWN = {
     "combinations that are sampled": Kept("epsilon-safe", "create anon_combinations"),
     "marginals of two columns": Kept("synthetic", "read anon_coded_cells", 2),
@@ -70,17 +66,6 @@ DRAWN = {
     "counts of candidates by their largest class": Kept("diffgen", "read anon_marginals"),
     "leaves that have rows": Kept("diffgen", "create anon_occupied_leaves"),
     "leaves that are shown": Kept("diffgen", "create anon_shown_leaves"),
-    "the cut": Kept("diffgen", "create anon_cut"),
-    "candidates by information and loss of anonymity": Kept("top-down", "read anon_marginals", 3),
-    "profiles of classes": Kept("h-ceiling", "create anon_profiles"),
-    "values that classes lack": Kept("h-ceiling", "create anon_lacking"),
-    "chances of urns": Kept("h-ceiling", "create anon_chances"),
-    "bounds of urns": Kept("h-ceiling", "create anon_urn_bounds"),
-    "counterfeits": Kept("h-ceiling", "create anon_counterfeits"),
-    "cells with counterfeits": Kept("h-ceiling", "create anon_filled_cells"),
-    "outlying classes": Kept("relocation", "create anon_outlier_classes"),
-    "moves of rows": Kept("relocation", "create anon_moves"),
-    "cells after moves": Kept("relocation", "create anon_moved_cells"),
 }
 
 RELEASE = {
@@ -96,5 +81,5 @@ RELEASE = {
     "risks, sent to a server": Kept("sent", "measure the risks"),
 }
 
-STATEMENTS = {"cells": CELLS, "classes": CLASSES, "local": LOCAL, "joint": JOINT, "drawn": DRAWN, "release": RELEASE}
+STATEMENTS = {"cells": CELLS, "classes": CLASSES, "joint": JOINT, "drawn": DRAWN, "release": RELEASE}
 """By the names of their files; ``people.RUNS`` has their policies."""

@@ -7,7 +7,6 @@ import numpy as np
 
 from sqlanon.chance.accountant import Charge, RhoCharge
 from sqlanon.chance.exact import Floats, Integers, Probability
-from sqlanon.model.methods.noisy import Selection
 
 
 class FixedNoise:
@@ -22,28 +21,12 @@ class FixedNoise:
         self.sensitivities.append(sensitivity)
         return np.full(size, self.noise, dtype=np.int64)
 
-    def choice(
-        self,
-        scores: Integers,
-        charge: Charge,
-        *,
-        by: Selection,
-        sensitivity: int,
-        monotonic: bool = False,
-        runs: int = 1,
-    ) -> Integers:
+    def choice(self, scores: Integers, _charge: Charge, *, sensitivity: int, runs: int = 1, **_: Any) -> Integers:
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax())
 
     def grouped_exponential_mechanism(
-        self,
-        scores: Integers,
-        counts: Integers,
-        charge: Charge,
-        *,
-        sensitivity: int,
-        monotonic: bool = False,
-        runs: int = 1,
+        self, scores: Integers, _counts: Integers, _charge: Charge, *, sensitivity: int, runs: int = 1, **_: Any
     ) -> tuple[Integers, Integers]:
         """The first candidate of the first group of the largest score."""
         self.sensitivities.append(sensitivity)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -98,20 +99,11 @@ class NotedChoices(sa.SeededSource):
         self._changed = changed
         self.probabilities: list[float] = []
 
-    def choice(
-        self,
-        scores: Integers,
-        charge: Charge,
-        *,
-        by: Selection,
-        sensitivity: int,
-        monotonic: bool = False,
-        runs: int = 1,
-    ) -> Integers:
+    def choice(self, scores: Integers, charge: Charge, *, by: Selection, sensitivity: int, **options: Any) -> Integers:
         drawn_at = self._changed(sensitivity)
         self.probabilities = PROBABILITIES[by](scores.tolist(), scale_for(charge.budget.epsilon, 2 * drawn_at))
-        assert not monotonic
-        return super().choice(scores, charge, by=by, sensitivity=drawn_at, runs=runs)
+        assert not options.pop("monotonic", False)
+        return super().choice(scores, charge, by=by, sensitivity=drawn_at, **options)
 
 
 class NodeChoice:

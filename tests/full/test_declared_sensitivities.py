@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.chance.accountant import Charge
 from sqlanon.chance.exact import Integers
 from sqlanon.chance.scales import difference_sensitivity
-from sqlanon.model.methods.noisy import PrivateMethod, Selection
+from sqlanon.model.methods.noisy import PrivateMethod
 from sqlanon.model.policy_value import KINDS
 from sqlanon.model.release import PrivateReport
 from tests.fixed_noise import FixedNoise
@@ -102,33 +102,16 @@ class Asked(FixedNoise):
         self.noise_for.append(sensitivity)
         return super().discrete_laplace_tail(size, charge, sensitivity=sensitivity)
 
-    def choice(
-        self,
-        scores: Integers,
-        charge: Charge,
-        *,
-        by: Selection,
-        sensitivity: int,
-        monotonic: bool = False,
-        runs: int = 1,
-    ) -> Integers:
-        self.choices.append(Choice(tuple(scores.tolist()), sensitivity, monotonic))
-        return super().choice(scores, charge, by=by, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
+    def choice(self, scores: Integers, charge: Charge, **options: Any) -> Integers:
+        self.choices.append(Choice(tuple(scores.tolist()), options["sensitivity"], options.get("monotonic", False)))
+        return super().choice(scores, charge, **options)
 
     def grouped_exponential_mechanism(
-        self,
-        scores: Integers,
-        counts: Integers,
-        charge: Charge,
-        *,
-        sensitivity: int,
-        monotonic: bool = False,
-        runs: int = 1,
+        self, scores: Integers, counts: Integers, charge: Charge, **options: Any
     ) -> tuple[Integers, Integers]:
-        self.choices.append(Choice(tuple(np.repeat(scores, counts).tolist()), sensitivity, monotonic))
-        return super().grouped_exponential_mechanism(
-            scores, counts, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs
-        )
+        of_each = tuple(np.repeat(scores, counts).tolist())
+        self.choices.append(Choice(of_each, options["sensitivity"], options.get("monotonic", False)))
+        return super().grouped_exponential_mechanism(scores, counts, charge, **options)
 
     def thinned(self, counts: Integers, probability: Fraction) -> Integers:
         self.sampled += counts.tolist()

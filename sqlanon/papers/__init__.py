@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import csv
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.errors import PolicyError
 
@@ -18,36 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
-_HOMES = {  # modules with a ``REPRODUCTION``
-    "h-ceiling": "ceiling_experiment",
-    "diffgen": "diffgen_experiment",
-    "diffgen-beside": "classifier_comparison",
-    "diffgen-sets": "stays_experiment",
-    "diffgen-rows": "row_variations",
-    "thesis-accuracy": "income_accuracy",
-    "epsilon-safe": "epsilon_safe_runs",
-    "ola": "ola_runs",
-    "ipa": "ipa_experiment",
-    "uniqueness": "uniqueness",
-    "run-times": "run_times",
-}
 
-NAMES = tuple(_HOMES)
-
-# About as long as each takes with its default seeds, on two cores without other work.
-MINUTES = {
-    "h-ceiling": 4,
-    "diffgen": 6,
-    "diffgen-beside": 5,
-    "diffgen-sets": 5,
-    "diffgen-rows": 1,
-    "thesis-accuracy": 1,
-    "epsilon-safe": 2,
-    "ola": 2,
-    "ipa": 5,
-    "uniqueness": 1,
-    "run-times": 2,
-}
+# By name, the module with its ``REPRODUCTION``, and the minutes that it takes with its seeds on two cores without other
+# work, about.
+_TABLE = files(__name__).joinpath("tables", "experiments.csv").read_text(encoding="utf-8")
+LISTED = {row["name"]: row for row in csv.DictReader(_TABLE.splitlines())}
+NAMES = tuple(LISTED)
 
 OFFERS = {
     "commands": {"Research/reproduce": "sqlanon.papers.reproduce_command:reproduce"},
@@ -58,12 +36,19 @@ OFFERS = {
 }
 
 
+def listed(name: str) -> dict[str, Any]:
+    """Return the name, paper, title and seeds of an experiment."""
+    row = LISTED[name]
+    first, count = int(row["first_seed"]), int(row["seeds"])
+    return {"name": name, "source": row["source"], "title": row["title"], "seeds": range(first, first + count)}
+
+
 def reproduction(name: str) -> Reproduction:
     from sqlanon.model.policy_value import did_you_mean
 
-    if name not in _HOMES:
+    if name not in LISTED:
         raise PolicyError(f'"{name}" is not one of the reproductions {", ".join(NAMES)}{did_you_mean(name, NAMES)}')
-    home = import_module(f"sqlanon.papers.{_HOMES[name]}")
+    home = import_module(f"sqlanon.papers.{LISTED[name]['module']}")
     return cast("Reproduction", home.REPRODUCTION)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -25,8 +24,8 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import adult
-from sqlanon.papers.charts import colours, lines_of
+from sqlanon.papers import adult, listed
+from sqlanon.papers.charts import colours, dashes, figures, lines_of, panel, steps
 from sqlanon.papers.combination_errors import errors_by_count
 from sqlanon.papers.experiments import RELEASED, Contender, Reproduction, averaged, parts_of, spelled_node
 from sqlanon.queries import taxonomies
@@ -132,11 +131,9 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         **contender.setting,
         "node": spelled_node(release.node),
         "released_rows": report.rows.released,
-        "lm": lost.lm,
-        "rce": lost.rce,
+        **lost,
         "counterfeits": report.counterfeits if isinstance(report, CeilingReport) else 0,
         "effective_k": report.effective_k if isinstance(report, CeilingReport) else None,
-        "lost_rows": lost.lost_rows,
         "query_error": fmean(relative.values()),
         "total_query_error": fmean(row["total_relative_error"] for row in errors),
         **{f"query_error_{name}": error for name, error in relative.items()},
@@ -144,30 +141,28 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
     }
 
 
-def findings(rows: Sequence[Row]) -> list[str]:
+def findings(rows: Sequence[Row]) -> Iterator[str]:
     """Count how often the paper's claims hold."""
     plain, without, with_catalog = (
         {(row["h"], row["k"]): row for row in rows if row["method"] == PLAIN},
         {(row["h"], row["k"]): row for row in rows if row["h"] is not None and row["catalog"] is None},
         {(row["h"], row["k"]): row for row in rows if row["catalog"] is not None},
     )
-    found = []
     for measure in ("lm", "rce", "query_error", "total_query_error"):
         below = sum(row[measure] < plain[None, k][measure] for (_, k), row in without.items())
-        found.append(
+        yield (
             f"{SHOWN[measure]} of h-ceiling is below that of {PLAIN} without suppression in {below} of {len(without)} "
             "releases"
         )
     measure = "total_query_error"
     below = sum(row[measure] < without[key][measure] for key, row in with_catalog.items())
-    found.append(f"{SHOWN[measure]} is lower with a catalog than without in {below} of {len(with_catalog)} releases")
+    yield f"{SHOWN[measure]} is lower with a catalog than without in {below} of {len(with_catalog)} releases"
     methods = {row["method"]: row for row in rows if row[f"{BY_COUNT}1"] is not None}
     for method, row in methods.items():
         if method != PLAIN and PLAIN in methods:
             counts = [f"{BY_COUNT}{count + 1}" for count in range(len(QUASI_IDENTIFIERS))]
             wins = [str(at + 1) for at, name in enumerate(counts) if row[name] < methods[PLAIN][name]]
-            found.append(f"Query error of {method} is below that of {PLAIN} for {', '.join(wins)} attributes")
-    return found
+            yield f"Query error of {method} is below that of {PLAIN} for {', '.join(wins)} attributes"
 
 
 # By figure: the measure, and what the text says of it, by h (None for k-anonymity) and k.
@@ -214,15 +209,6 @@ NOTES = [
 ]
 
 
-@dataclass(frozen=True)
-class Losses:
-    """Means over all rows of an original, including unreleased ones."""
-
-    lm: float  # in [0, 1]; 1 for a row of a class of fewer than k rows
-    rce: float  # the reconstruction error over quasi-identifiers and sensitive value, in [0, 1]
-    lost_rows: int  # rows that the release does not show in their class
-
-
 # More than six parameters: the tables, the catalog, and the node and k of the release.
 @exclusive
 def losses(
@@ -234,8 +220,12 @@ def losses(
     *,
     required: int,
     catalog: str | None = None,
-) -> Losses:
-    """Measure the losses of a release that did not keep classes of fewer than ``required`` rows."""
+) -> dict[str, float]:
+    """Measure a release that did not keep classes of fewer than ``required`` rows, by means over all original rows.
+
+    ``lm``, and the reconstruction error over quasi-identifiers and sensitive value, ``rce``, are in [0, 1];
+    ``lost_rows`` are those that the release does not show in their class, whose LM is 1.
+    """
     engine = session._engine
     true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
     if catalog is None:
@@ -254,7 +244,7 @@ def losses(
     )
     [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
     [errors] = engine.fetch(taxonomies.at(rce, engine.taxonomy), "reconstruction errors")
-    return Losses(labels["lm"], errors["rce"], errors["lost_rows"])
+    return {"lm": labels["lm"], "rce": errors["rce"], "lost_rows": errors["lost_rows"]}
 
 
 COLOURS = {  # shades of a colour per method, in the order of its releases
@@ -269,48 +259,41 @@ BY_ATTRIBUTE = "query_error_"
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    """Draw losses by k, and query errors by attribute."""
+    """Draw losses by k, and query errors by attribute and by their number."""
     altair = required_altair()
     methods = list(dict.fromkeys(str(row["method"]) for row in rows))
     left = {name: list(shades) for name, shades in COLOURS.items()}
     shades = [left[method.partition(",")[0]].pop(0) for method in methods]
     colour = colours("method", methods, shades, columns=3, labelLimit=300)
-    panels = altair.hconcat(*(_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items()))
+    names = {name: name.replace("_", " ") for name in QUASI_IDENTIFIERS}
     errors = [
-        {"method": row["method"], "attribute": name.replace("_", " "), "error": row[BY_ATTRIBUTE + name]}
+        {"method": row["method"], "attribute": words, "error": row[BY_ATTRIBUTE + name]}
         for row in rows
         if row["k"] == SHOWN_K and row["catalog"] is None
-        for name in QUASI_IDENTIFIERS
+        for name, words in names.items()
     ]
-    names = [name.replace("_", " ") for name in QUASI_IDENTIFIERS]
-    by_attribute = (
-        altair.Chart(altair.InlineData(errors))
-        .mark_bar()
-        .encode(
-            x=altair.X("attribute:N", title=None, sort=names, axis=altair.Axis(labelAngle=0)),
-            xOffset=altair.XOffset("method:N", sort=methods),
-            y=altair.Y("error:Q", title=None),
-            color=colour,
-        )
-        .properties(
-            title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
-        )
+    by_attribute = panel(
+        errors,
+        "bar",
+        f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs",
+        (720, 200),
+        x=altair.X("attribute:N", title=None, sort=[*names.values()], axis=altair.Axis(labelAngle=0)),
+        xOffset=altair.XOffset("method:N", sort=methods),
+        y=figures("error"),
+        color=colour,
     )
-    return altair.vconcat(panels, altair.hconcat(by_attribute, _by_count(altair, rows, colour))).properties(
-        title=altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
-    )
-
-
-def _by_count(altair: Any, rows: Sequence[Row], colour: Any) -> Any:
-    points = [
+    counts = [
         {"method": row["method"], "attributes": count, "error": row[f"{BY_COUNT}{count}"]}
         for row in rows
         for count in range(1, len(QUASI_IDENTIFIERS) + 1)
         if row[f"{BY_COUNT}{count}"] is not None
     ]
-    x = altair.X("attributes:O", axis=altair.Axis(labelAngle=0))
-    line, dots = lines_of(points, x=x, y=altair.Y("error:Q", title=None), color=colour)
-    return (line + dots).properties(title="query error by number of attributes", width=300, height=200)
+    line, dots = lines_of(counts, x=steps("attributes"), y=figures("error"), color=colour)
+    by_count = (line + dots).properties(title="query error by number of attributes", width=300, height=200)
+    panels = (_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items())
+    chart = altair.vconcat(altair.hconcat(*panels), altair.hconcat(by_attribute, by_count))
+    title = altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
+    return chart.properties(title=title)
 
 
 def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:
@@ -325,30 +308,17 @@ def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour
         }
         for row in rows
     ]
-    kinds = list(CATALOG_NAMES.values())
-    dash = altair.StrokeDash(
-        "catalog:N",
-        title=None,
-        sort=kinds,
-        scale=altair.Scale(domain=kinds, range=[[1, 0], [4, 3]]),
-        legend=altair.Legend(orient="bottom"),
+    line, dots = lines_of(shown, x=steps("k"), y=figures("loss", zero=True), color=colour)
+    line = line.encode(
+        strokeDash=dashes("catalog", [*CATALOG_NAMES.values()]),
+        strokeWidth=altair.StrokeWidth("width:Q", scale=None, legend=None),
+        detail=["method:N", "catalog:N"],
     )
-    base = altair.Chart(altair.InlineData(shown)).encode(
-        x=altair.X("k:O", axis=altair.Axis(labelAngle=0)),
-        y=altair.Y("loss:Q", title=None, scale=altair.Scale(zero=True)),
-        color=colour,
-    )
-    width = altair.StrokeWidth("width:Q", scale=None, legend=None)
-    lines = base.mark_line().encode(strokeDash=dash, strokeWidth=width, detail=["method:N", "catalog:N"])
-    points = base.mark_point(filled=True, size=40, opacity=1)
-    return (lines + points).properties(title=heading, width=200, height=200)
+    return (line + dots).properties(title=heading, width=200, height=200)
 
 
 REPRODUCTION = Reproduction(
-    name="h-ceiling",
-    source="Lee, Kim, Kim and Chung 2017",
-    title="h-ceiling on UCI Adult, after Lee, Kim, Kim and Chung 2017",
-    seeds=range(20, 21),
+    **listed("h-ceiling"),
     prepare=prepare,
     parts=lambda seeds: parts_of(contenders(), measured, seeds),
     rows=partial(averaged, by=SETTINGS),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from sqlanon.evaluation.results import BLACK, Row, required_altair
+
+Size = tuple[int, Any]  # width and height; altair.Undefined for a height that fits
 
 
 def lines_of(points: Sequence[Mapping[str, Any]], **encoding: Any) -> tuple[Any, Any]:
@@ -21,19 +23,24 @@ def line_across(point: Mapping[str, Any], y: Any, width: int, dy: int) -> tuple[
     return line.mark_rule(strokeDash=[2, 3], color=BLACK), name.mark_text(align="right", dx=-4, dy=dy, color=BLACK)
 
 
+# More than six parameters: all that a panel of lines has, and its limits.
 def between_limits(
-    points: Sequence[Mapping[str, Any]], limits: Mapping[str, float], axis: tuple[float, float], width: int, **line: Any
+    points: Sequence[Mapping[str, Any]],
+    limits: Mapping[str, float],
+    axis: tuple[float, float],
+    title: str,
+    size: Size,
+    **line: Any,
 ) -> Any:
     """Draw lines of ``accuracy``, with dotted limits across, the highest named above it and others below."""
-    altair = required_altair()
-    y = altair.Y("accuracy:Q", title=None, scale=altair.Scale(domain=list(axis), clamp=True))
-    highest = max(limits.values())
+    y, highest = figures("accuracy", domain=list(axis), clamp=True), max(limits.values())
     across = (
         layer
         for name, accuracy in limits.items()
-        for layer in line_across({"of": name, "accuracy": accuracy}, y, width, -7 if accuracy == highest else 9)
+        for layer in line_across({"of": name, "accuracy": accuracy}, y, size[0], -7 if accuracy == highest else 9)
     )
-    return altair.layer(*across, *lines_of(points, y=y, **line))
+    layers = (*across, *lines_of(points, y=y, **line))
+    return required_altair().layer(*layers).properties(title=title, width=size[0], height=size[1])
 
 
 def colours(field: str, names: Iterable[str], shades: Sequence[str], title: str | None = None, **legend: Any) -> Any:
@@ -49,16 +56,58 @@ def colours(field: str, names: Iterable[str], shades: Sequence[str], title: str 
     )
 
 
-def dashes_of_sources() -> Any:
-    """Dash the lines whose ``source`` is the thesis."""
+def dashes(field: str, names: Sequence[str]) -> Any:
+    """Dash the lines of the second of two names."""
     altair = required_altair()
     return altair.StrokeDash(
-        "source:N",
+        f"{field}:N",
         title=None,
         sort=None,
-        scale=altair.Scale(domain=["here", "in the thesis"], range=[[1, 0], [4, 3]]),
+        scale=altair.Scale(domain=list(names), range=[[1, 0], [4, 3]]),
         legend=altair.Legend(orient="bottom", symbolType="stroke", symbolStrokeColor=BLACK, symbolStrokeWidth=2),
     )
+
+
+def steps(field: str, **more: Any) -> Any:
+    """Place values from left to right in the order of the data."""
+    altair = required_altair()
+    return altair.X(f"{field}:O", sort=None, axis=altair.Axis(labelAngle=0), **more)
+
+
+def figures(field: str, **scale: Any) -> Any:
+    """Place figures upwards, without a title."""
+    altair = required_altair()
+    return altair.Y(f"{field}:Q", title=None, scale=altair.Scale(**scale) if scale else altair.Undefined)
+
+
+def hues(field: str, title: str | None = None) -> Any:
+    """Assign colours to names in the order of the data, with a legend below the chart."""
+    altair = required_altair()
+    return altair.Color(f"{field}:N", title=title, sort=None, legend=altair.Legend(orient="bottom"))
+
+
+def panel(
+    points: Sequence[Mapping[str, Any]],
+    mark: str | Mapping[str, Any],
+    title: str,
+    size: Size,
+    **encoding: Any,
+) -> Any:
+    """Draw a mark per point, in a panel of a width and a height."""
+    altair = required_altair()
+    chart = altair.Chart(altair.InlineData(list(points)), mark=mark, title=title, width=size[0], height=size[1])
+    return chart.encode(**encoding)
+
+
+LINES = {"type": "line", "point": True}
+
+
+def below(lines: Iterable[Iterable[Any]], title: str, color: Literal["independent", "shared"] = "independent") -> Any:
+    """Put lines of panels, whose colours differ or not, below each other and below a title."""
+    altair = required_altair()
+    charts = [altair.hconcat(*line).resolve_scale(color=color) for line in lines]
+    named = altair.TitleParams(title, anchor="start", offset=12)
+    return altair.vconcat(*charts).resolve_scale(color=color).properties(title=named)
 
 
 SOURCES = {"paper": "in the paper", "here": "here"}

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.evaluation.results import Row, required_altair
+from sqlanon.evaluation.results import Row
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.noisy import Histogram
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import adult
+from sqlanon.papers import adult, listed
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, RAW_TEST, RAW_TRAINING
-from sqlanon.papers.charts import between_limits, colours
+from sqlanon.papers.charts import between_limits, colours, steps
 from sqlanon.papers.diffgen_experiment import (
     AXIS,
     CLASSES,
@@ -103,26 +103,22 @@ def _released(contender: Contender) -> tuple[str, Callable[..., Iterable[Row]]]:
 
 
 def raw(session: Session, seed: int) -> Iterator[Row]:
-    _put_folds(session, seed)
+    put_fold(session, PEOPLE, adult.COLUMNS, seed, FOLDS)
     found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODEL, seeds=[seed])
     for method, accuracy in ((BASELINE, found.ca[MODEL].mean), (LOWER_BOUND, found.la)):
         yield {**RAW, "method": method, MODEL: accuracy}
 
 
 def grown(session: Session, epsilon: str, seed: int) -> Iterator[Row]:
-    _put_folds(session, seed)
+    put_fold(session, PEOPLE, adult.COLUMNS, seed, FOLDS)
     target, budget = (adult.TARGET, CLASSES[1]), Budget(epsilon)
     found = tree_accuracy(session, RAW_TRAINING, RAW_TEST, adult.predictors(), target, budget, seed)
     yield {**RAW, "method": TREE, "epsilon": float(epsilon), MODEL: found}
 
 
 def released(session: Session, contender: Contender, seed: int) -> Iterator[Row]:
-    _put_folds(session, seed)
-    return measured(session, contender, [seed], [MODEL])
-
-
-def _put_folds(session: Session, seed: int) -> None:
     put_fold(session, PEOPLE, adult.COLUMNS, seed, FOLDS)
+    return measured(session, contender, [seed], [MODEL])
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
@@ -164,12 +160,11 @@ def notes(seeds: int) -> list[str]:
 
 
 COLOURS = ("#08306b", "#d62728", "#9467bd", "#2ca02c", "#ff9f43", "#e377c2", "#8c564b")  # by method
-WIDTH, HEIGHT = 420, 300
+SIZE = (420, 300)
 
 
 def by_epsilon(rows: Sequence[Row], title: str, axis: tuple[float, float]) -> Any:
     """Draw a line of accuracies by ε for each method, between BA and LA; methods without ε are constant over it."""
-    altair = required_altair()
     limits = {row["method"]: row[MODEL] for row in rows if row["method"] in (BASELINE, LOWER_BOUND)}
     epsilons = sorted({row["epsilon"] for row in rows if row["epsilon"] is not None})
     points = [
@@ -178,19 +173,14 @@ def by_epsilon(rows: Sequence[Row], title: str, axis: tuple[float, float]) -> An
         if row["method"] not in limits
         for epsilon in (epsilons if row["epsilon"] is None else [row["epsilon"]])
     ]
-    x = altair.X("epsilon:O", title="ε", sort=None, axis=altair.Axis(labelAngle=0))
+    x = steps("epsilon", title="ε")
     color = colours("method", (each["method"] for each in points), COLOURS, columns=1, labelLimit=300)
     named = f"{title}, classification accuracy: the higher, the better"
-    return between_limits(points, limits, axis, WIDTH, x=x, color=color).properties(
-        title=named, width=WIDTH, height=HEIGHT
-    )
+    return between_limits(points, limits, axis, named, SIZE, x=x, color=color)
 
 
 REPRODUCTION = Reproduction(
-    name="diffgen-beside",
-    source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
-    title="DiffGen beside other classifiers of UCI Adult, after Mohammed et al. 2013, figure 5A",
-    seeds=range(5),
+    **listed("diffgen-beside"),
     prepare=prepare,
     parts=parts,
     rows=partial(averaged, by=SETTINGS, spread=(MODEL,)),

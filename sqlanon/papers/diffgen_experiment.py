@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.evaluation.accuracy import classification
-from sqlanon.evaluation.results import Row, required_altair
+from sqlanon.evaluation.results import Row
 from sqlanon.methods.diffgen.diffgen_run import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import COUNT, DiffGen, Utility
@@ -19,9 +19,9 @@ from sqlanon.model.methods.noisy import Histogram
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import adult
+from sqlanon.papers import adult, listed
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node
-from sqlanon.papers.charts import between_limits, colours
+from sqlanon.papers.charts import below, between_limits, colours, steps
 from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, parts_of
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
@@ -171,29 +171,28 @@ def combinations_of(release: Release) -> int | None:
     return release.report.combinations if isinstance(release.report, DiffGenReport) else None
 
 
-def findings(rows: Sequence[Row]) -> list[str]:
+def findings(rows: Sequence[Row]) -> Iterator[str]:
     """Count how often the paper's claims hold for trees."""
     tree = {(row["method"], row["epsilon"], row["specializations"]): row["tree"] for row in rows}
     best, other = UTILITIES
     baseline, least = tree[BASELINE, None, None], tree[LOWER_BOUND, None, None]
-    found = [f"BA is {baseline:.4f}, LA is {least:.4f}"]
+    yield f"BA is {baseline:.4f}, LA is {least:.4f}"
     grid = [*itertools.product(map(float, EPSILONS), SPECIALIZATIONS)]
     for epsilon in map(float, EPSILONS):
         count = max(SPECIALIZATIONS, key=lambda each: tree[best, epsilon, each])
         accuracy = tree[best, epsilon, count]
-        found.append(
+        yield (
             f"ε = {epsilon:g}: CA of {best} is {accuracy:.4f} at its best, h = {count}; BA - CA is "
             f"{baseline - accuracy:.4f}, CA - LA is {accuracy - least:.4f}"
         )
     below = sum(tree[other, *each] < tree[best, *each] for each in grid)
-    found.append(f"CA of {other} is below that of {best} in {below} of {len(grid)} settings")
+    yield f"CA of {other} is below that of {best} in {below} of {len(grid)} settings"
     steps = [
         tree[best, higher, count] >= tree[best, lower, count] - SLACK
         for count in SPECIALIZATIONS
         for lower, higher in itertools.pairwise(map(float, EPSILONS))
     ]
-    found.append(f"CA of {best} rises with ε, or falls by {SLACK} at most, in {sum(steps)} of {len(steps)} steps")
-    return found
+    yield f"CA of {best} rises with ε, or falls by {SLACK} at most, in {sum(steps)} of {len(steps)} steps"
 
 
 # Figure 4A, as the text has it: accuracy of the score Max by ε, at h, or the highest or lowest over h.
@@ -236,15 +235,14 @@ SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")  # by ε, ascending
 
 AXIS = (0.74, 0.87)  # of accuracies, from below LA to above BA; others are drawn at its ends
 
-WIDTH, HEIGHT = 300, 260
+SIZE = (300, 260)
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    altair = required_altair()
     limits = {row["method"]: row["tree"] for row in rows if row["method"] in (BASELINE, LOWER_BOUND)}
     by_count = [row for row in rows if row["specializations"] in SPECIALIZATIONS]
     panels = []
-    x = altair.X("h:O", title="specializations (h)", axis=altair.Axis(labelAngle=0))
+    x = steps("h", title="specializations (h)")
     for method in dict.fromkeys(row["method"] for row in by_count):
         points = [
             {"h": row["specializations"], "epsilon": f"{row['epsilon']:g}", "accuracy": row["tree"]}
@@ -252,17 +250,12 @@ def drawn(rows: Sequence[Row]) -> Any:
             if row["method"] == method
         ]
         color = colours("epsilon", (each["epsilon"] for each in points), SHADES, "ε", columns=4, labelLimit=300)
-        by_specializations = between_limits(points, limits, AXIS, WIDTH, x=x, color=color)
-        panels.append(by_specializations.properties(title=method, width=WIDTH, height=HEIGHT))
-    title = altair.TitleParams("Trees on UCI Adult, classification accuracy: the higher, the better", anchor="start")
-    return altair.hconcat(*panels).resolve_scale(color="independent").properties(title=title)
+        panels.append(between_limits(points, limits, AXIS, method, SIZE, x=x, color=color))
+    return below([panels], "Trees on UCI Adult, classification accuracy: the higher, the better")
 
 
 REPRODUCTION = Reproduction(
-    name="diffgen",
-    source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
-    title="DiffGen on UCI Adult, after Mohammed et al. 2013",
-    seeds=range(5),
+    **listed("diffgen"),
     prepare=prepare,
     parts=parts,
     rows=partial(averaged, by=SETTINGS, spread=MODELS),

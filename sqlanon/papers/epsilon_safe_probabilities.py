@@ -31,7 +31,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.sampled_classes import delta, delta_on_sample, minimum_k
 from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.papers import epsilon_safe_as_published as as_published
-from sqlanon.papers.experiments import table_rows
+from sqlanon.papers.experiments import of_parts, table_rows
 from sqlanon.papers.methods import Penalty
 from sqlanon.queries.noise import WHOLE
 
@@ -206,12 +206,12 @@ def rows(whole: Nodes, sampled: Sequence[Nodes]) -> Iterator[Row]:
 def findings(rows: Sequence[Row]) -> Iterator[str]:
     """Count the printed numbers that agree, and compare rows with the thesis, and private choices with others."""
     for part in (DELTA, MINIMUM_K):
-        of_part = [row for row in rows if row["part"] == part]
+        of_part = of_parts(rows, part)
         for kind, words in (("", "as Li et al. have it"), ("_tight", "exact")):
             printed = [row for row in of_part if row[f"printed{kind}"] is not None]
             same = sum(row[f"computed{kind}"] == row[f"printed{kind}"] for row in printed)
             yield f"{part}: {same} of {len(printed)} are as printed ({words})"
-    of_choice = [row for row in rows if row["part"] == CHOICE]
+    of_choice = of_parts(rows, CHOICE)
     ((uniform,), on_table, on_sample, thesis) = (
         [row for row in of_choice if row["method"] == method] for method in (UNIFORM, ON_TABLE, ON_SAMPLE, AS_PUBLISHED)
     )
@@ -220,25 +220,21 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         of_penalty = [row for row in thesis if row["penalty"] == penalty and row["tolerated"] == tolerated]
         best = max(of_penalty, key=lambda row: row["good"])
         yield (
-            f"{_capitalized(AS_PUBLISHED)}, penalty for {penalty}, {tolerated} % tolerated: good with a probability of "
+            f"{AS_PUBLISHED.capitalize()}, penalty for {penalty}, {tolerated} % tolerated: good with a probability of "
             f"{best['good']:.4f} at most, with p = {best['penalty_factor']:g} and ε' = {best['epsilon_node']:g}"
         )
     for found in (on_table, on_sample):
         for weight in dict.fromkeys(row["weight"] for row in found):
             best = max((row for row in found if row["weight"] == weight), key=lambda row: row["good"])
             yield (
-                f"{_capitalized(best['method'])}, weight {weight}: good with a probability of {best['good']:.4f} at "
+                f"{best['method'].capitalize()}, weight {weight}: good with a probability of {best['good']:.4f} at "
                 f"most, with ε' = {best['epsilon_node']:g}"
             )
     needed = ", ".join(f"{row['delta']} for ε' = {row['epsilon_node']:g}" for row in on_sample)
-    yield f"{_capitalized(ON_SAMPLE)} δ is {needed}; {ON_TABLE} it is {on_table[0]['delta']}"
+    yield f"{ON_SAMPLE.capitalize()} δ is {needed}; {ON_TABLE} it is {on_table[0]['delta']}"
 
 
 def _row(method: str, epsilon: str | None, *found: Mapping[str, float], **settings: str | float) -> Row:
     node = None if epsilon is None else float(epsilon)
     means = {name: fmean(each[name] for each in found) for name in found[0]}
     return {"part": CHOICE, "method": method, "epsilon_node": node, **settings, **means}
-
-
-def _capitalized(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"

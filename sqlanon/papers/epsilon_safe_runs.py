@@ -17,9 +17,9 @@ from sqlanon.model.methods.sampled_methods import EpsilonSafe
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult
+from sqlanon.papers import adult, listed
 from sqlanon.papers import epsilon_safe_probabilities as probabilities
-from sqlanon.papers.charts import colours, line_across, lines_of
+from sqlanon.papers.charts import below, colours, figures, line_across, lines_of, panel, steps
 from sqlanon.papers.epsilon_safe_probabilities import (
     AS_PUBLISHED,
     BETA,
@@ -255,106 +255,81 @@ WIDTH, HEIGHT = 260, 220
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    altair = required_altair()
     choices = [row for row in rows if row["part"] == CHOICE]
     ((baseline,), thesis) = ([row for row in choices if row["method"] == method] for method in (UNIFORM, AS_PUBLISHED))
-    penalties = list(dict.fromkeys(row["penalty"] for row in thesis))
-    lines = [
-        altair.hconcat(
-            *(
-                _by_factor(altair, thesis, penalty, tolerated, baseline)
-                for penalty, tolerated in itertools.product(penalties[line : line + 1], TOLERATED)
-            ),
-            *([_by_epsilon(altair, choices, baseline)] if line == 0 else [_kept(altair, rows)]),
-        ).resolve_scale(color="independent")
-        for line in range(len(penalties))
-    ]
+    first, second = (
+        [_by_factor(thesis, penalty, tolerated, baseline) for tolerated in TOLERATED] for penalty in FACTORS
+    )
     # Figures C.1 and C.2, each with the percentage that costs none where its good nodes come out as in the thesis.
     suppressed = (("k-anonymity", 5), ("suppression", 0))
-    panels = (_by_factor(altair, thesis, *each, baseline, "suppressed") for each in suppressed)
-    lines.append(altair.hconcat(*panels).resolve_scale(color="independent"))
-    title = altair.TitleParams(
+    third = [_by_factor(thesis, *each, baseline, "suppressed") for each in suppressed]
+    return below(
+        ([*first, _by_epsilon(choices, baseline)], [*second, _kept(rows)], third),
         "UCI Adult: the probability of a good node, as published (not private) and private, and what releases keep; "
         "mean suppression",
-        anchor="start",
-        offset=12,
     )
-    return altair.vconcat(*lines).resolve_scale(color="independent").properties(title=title)
 
 
-# More than six parameters: the rows, and what is drawn of some of them.
-def _by_factor(
-    altair: Any, rows: Sequence[Row], penalty: str, tolerated: float, baseline: Row, figure: str = "good"
-) -> Any:
+def _by_factor(rows: Sequence[Row], penalty: str, tolerated: float, baseline: Row, figure: str = "good") -> Any:
     points = [
         {"at": f"{row['penalty_factor']:g}", "line": f"{row['epsilon_node']:g}", "share": row[figure]}
         for row in rows
         if row["penalty"] == penalty and row["tolerated"] == tolerated
     ]
-    x = altair.X("at:O", title="p", sort=None, axis=altair.Axis(labelAngle=0))
     from_when = "from the first row on" if tolerated == 0 else f"above {tolerated:g} %"
-    names = list(dict.fromkeys(point["line"] for point in points))
-    color = colours("line", names, SHADES, "ε'", columns=len(names))
+    color = colours("line", (point["line"] for point in points), SHADES, "ε'", columns=len(SHADES))
     title = f"{'' if figure == 'good' else 'mean suppression, '}as published: penalty for {penalty} {from_when}"
     most = 1 if figure == "good" else max([baseline[figure], *(point["share"] for point in points)])
-    drawing = _lines(altair, points, x, color, baseline[figure], most)
-    return drawing.properties(title=title, width=WIDTH, height=HEIGHT)
+    return _lines(points, title, steps("at", title="p"), color, baseline[figure], most)
 
 
-def _by_epsilon(altair: Any, rows: Sequence[Row], baseline: Row) -> Any:
+def _by_epsilon(rows: Sequence[Row], baseline: Row) -> Any:
+    on_sample = f"weight {SAMPLE_WEIGHT}, on the sample"
     points = [
         {
             "at": f"{row['epsilon_node']:g}",
-            "line": f"weight {SAMPLE_WEIGHT}, on the sample"
-            if row["method"] == ON_SAMPLE
-            else f"weight {row['weight']}",
+            "line": on_sample if row["method"] == ON_SAMPLE else f"weight {row['weight']}",
             "share": row["good"],
         }
         for row in rows
         if row["method"] in (ON_TABLE, ON_SAMPLE)
     ]
-    x = altair.X("at:O", title="ε'", sort=None, axis=altair.Axis(labelAngle=0))
     color = colours("line", (point["line"] for point in points), COLOURS, columns=2)
-    return _lines(altair, points, x, color, baseline["good"]).properties(
-        title="private: EpsilonSafe", width=WIDTH, height=HEIGHT
-    )
+    return _lines(points, "private: EpsilonSafe", steps("at", title="ε'"), color, baseline["good"])
 
 
-def _lines(altair: Any, points: Sequence[Row], x: Any, color: Any, baseline: float, most: float = 1) -> Any:
-    y = altair.Y("share:Q", title=None, scale=altair.Scale(domain=[0, most]))
+# More than six parameters: the points, the title, and four that encode them.
+def _lines(points: Sequence[Row], title: str, x: Any, color: Any, baseline: float, most: float = 1) -> Any:
+    y = figures("share", domain=[0, most])
     last = [point["share"] for point in points if point["at"] == points[-1]["at"]]
-    below = any(baseline < share < baseline + LETTERS * most for share in last)
-    rule, name = line_across({"of": UNIFORM, "share": baseline}, y, WIDTH, 9 if below else -7)
-    return altair.layer(rule, *lines_of(points, x=x, y=y, color=color), name)
+    is_below = any(baseline < share < baseline + LETTERS * most for share in last)
+    rule, name = line_across({"of": UNIFORM, "share": baseline}, y, WIDTH, 9 if is_below else -7)
+    drawing = required_altair().layer(rule, *lines_of(points, x=x, y=y, color=color), name)
+    return drawing.properties(title=title, width=WIDTH, height=HEIGHT)
 
 
-def _kept(altair: Any, rows: Sequence[Row]) -> Any:
+def _kept(rows: Sequence[Row]) -> Any:
+    altair = required_altair()
     shown = [
         {"method": named(row), "what": words, "share": row[name]}
         for row in rows
         if row["part"] == NINE
         for name, words in KEPT.items()
     ]
-    methods = list(dict.fromkeys(each["method"] for each in shown))
-    whats = list(KEPT.values())
-    return (
-        altair.Chart(altair.InlineData(shown))
-        .mark_bar()
-        .encode(
-            y=altair.Y("method:N", title=None, sort=methods, axis=altair.Axis(labelLimit=300)),
-            yOffset=altair.YOffset("what:N", sort=whats),
-            x=altair.X("share:Q", title=None, scale=altair.Scale(domain=[0, 1])),
-            color=colours("what", whats, ("#08306b", "#d62728", "#ff9f43")),
-        )
-        .properties(title=NINE, width=WIDTH, height=HEIGHT)
+    return panel(
+        shown,
+        "bar",
+        NINE,
+        (WIDTH, HEIGHT),
+        y=altair.Y("method:N", title=None, sort=None, axis=altair.Axis(labelLimit=300)),
+        yOffset=altair.YOffset("what:N", sort=[*KEPT.values()]),
+        x=altair.X("share:Q", title=None, scale=altair.Scale(domain=[0, 1])),
+        color=colours("what", KEPT.values(), ("#08306b", "#d62728", "#ff9f43")),
     )
 
 
 REPRODUCTION = Reproduction(
-    name="epsilon-safe",
-    source="Mazzone 2019",
-    title="ε-safe anonymization of UCI Adult, after Mazzone 2019, section 6.2",
-    seeds=range(10),
+    **listed("epsilon-safe"),
     prepare=prepare,
     parts=parts,
     rows=averaged_rows,

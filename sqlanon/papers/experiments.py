@@ -240,6 +240,10 @@ def _measuring(
     return lambda session: measured(session, contender, seeds)
 
 
+def of_parts(rows: Iterable[Row], *parts: str) -> list[Row]:
+    return [row for row in rows if row["part"] in parts]
+
+
 def printed_beside(rows: Iterable[Row], item: str, paper: str, here: str, what: Callable[[Row], str]) -> Iterator[Row]:
     """Pair the numbers of two columns, those of a paper and those here, of the rows that have the former."""
     for row in rows:

@@ -16,10 +16,10 @@ from sqlanon.model.class_losses import DMStar
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Entropy, Prec, QualityModel
-from sqlanon.papers import adult
+from sqlanon.papers import adult, listed
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
-from sqlanon.papers.charts import between_limits, colours, dashes_of_sources
+from sqlanon.papers.charts import below, between_limits, colours, dashes, figures, panel, steps
 from sqlanon.papers.experiments import (
     RELEASED,
     Contender,
@@ -58,19 +58,7 @@ class Design:
 
 SEVEN = Design("seven", QUASI_IDENTIFIERS)
 THESIS = Design(  # section 5.3
-    "thesis",
-    (
-        "age",
-        "workclass",
-        "education",
-        "marital_status",
-        "occupation",
-        "relationship",
-        "race",
-        "sex",
-        "native_country",
-    ),
-    ("capital_gain", "capital_loss", "hours_per_week"),
+    "thesis", ("age", *adult.categories()), ("capital_gain", "capital_loss", "hours_per_week")
 )
 DESIGNS = (SEVEN, THESIS)
 
@@ -204,46 +192,42 @@ COLOURS = ("#d62728", "#ff9f43", "#08306b")  # by loss
 SOURCES = {"logistic": "here", "thesis": "in the thesis"}
 AXIS = (0.75, 0.86)  # of accuracies, from below LA to above BA; others are drawn at its ends
 
-WIDTH = 260
+SIZE = (260, 200)
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    altair = required_altair()
     lines = []
-    for design, figures in ((SEVEN, ["logistic"]), (THESIS, ["logistic", "thesis"])):
+    for design, sources in ((SEVEN, ["logistic"]), (THESIS, ["logistic", "thesis"])):
         of_design = [row for row in rows if row["columns"] == design.name]
         released = [row for row in of_design if row["loss"] in LOSSES]
-        limits = [row for row in of_design if row["loss"] in (BASELINE, LOWER_BOUND)]
-        panels = [
-            _panel(altair, [row for row in released if row["k"] == k], figures, limits).properties(
-                title=f'columns "{design.name}", k = {k}', width=WIDTH, height=200
-            )
-            for k in dict.fromkeys(row["k"] for row in released)
-        ]
-        lines.append(altair.hconcat(*panels))
-    lines.append(altair.hconcat(*(_by_loss(altair, released, loss) for loss in LOSSES)))
-    title = altair.TitleParams(
-        "Logistic regression on UCI Adult, classification accuracy: the higher, the better", anchor="start", offset=12
-    )
-    return altair.vconcat(*lines).properties(title=title)
+        limits = {row["loss"]: row["logistic"] for row in of_design if row["loss"] not in LOSSES}
+        lines.append(
+            [_by_suppression(released, k, sources, limits) for k in dict.fromkeys(row["k"] for row in released)]
+        )
+    lines.append([_by_loss(released, loss) for loss in LOSSES])
+    return below(lines, "Logistic regression on UCI Adult, classification accuracy: the higher, the better", "shared")
 
 
-def _by_loss(altair: Any, released: Sequence[Row], loss: str) -> Any:
+def _by_loss(released: Sequence[Row], loss: str) -> Any:
     """Draw the accuracy by the loss of the node, as in figure 6.2."""
+    altair = required_altair()
     points = [
         {"value": row["value"], "k": str(row["k"]), "accuracy": row["logistic"]}
         for row in released
         if row["loss"] == loss
     ]
-    encoded = altair.Chart(altair.InlineData(points)).encode(
+    return panel(
+        points,
+        {"type": "point", "size": 60, "color": BLACK},
+        f"accuracy by {loss}",
+        SIZE,
         x=altair.X("value:Q", title=f"{loss} of the node", scale=altair.Scale(zero=False)),
-        y=altair.Y("accuracy:Q", title=None, scale=altair.Scale(domain=list(AXIS), clamp=True)),
+        y=figures("accuracy", domain=list(AXIS), clamp=True),
         shape=altair.Shape("k:N", title="k", sort=None, legend=altair.Legend(orient="bottom")),
     )
-    return encoded.mark_point(size=60, color=BLACK).properties(title=f"accuracy by {loss}", width=WIDTH, height=200)
 
 
-def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Sequence[Row]) -> Any:
+def _by_suppression(released: Sequence[Row], k: int, sources: Sequence[str], limits: Mapping[str, float]) -> Any:
     """Draw lines by suppression, dashed for the thesis, and dotted limits across."""
     points = [
         {
@@ -252,18 +236,14 @@ def _panel(altair: Any, rows: Sequence[Row], figures: Sequence[str], limits: Seq
             "suppressed": f"{100 * row['suppression_limit']:g} %",
             "accuracy": row[name],
         }
-        for row in rows
-        for name in figures
+        for row in released
+        if row["k"] == k
+        for name in sources
     ]
-    return between_limits(
-        points,
-        {row["loss"]: row["logistic"] for row in limits},
-        AXIS,
-        WIDTH,
-        x=altair.X("suppressed:O", title="suppressed, at most", sort=None, axis=altair.Axis(labelAngle=0)),
-        color=colours("loss", LOSSES, COLOURS),
-        strokeDash=dashes_of_sources(),
-    )
+    x, color = steps("suppressed", title="suppressed, at most"), colours("loss", LOSSES, COLOURS)
+    dashed = dashes("source", [*SOURCES.values()])
+    title = f'columns "{released[0]["columns"]}", k = {k}'
+    return between_limits(points, limits, AXIS, title, SIZE, x=x, color=color, strokeDash=dashed)
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
@@ -275,10 +255,7 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 REPRODUCTION = Reproduction(
-    name="thesis-accuracy",
-    source="Mazzone 2019",
-    title="Accuracy after full-domain generalization of UCI Adult, after Mazzone 2019, table 6.1",
-    seeds=range(10),
+    **listed("thesis-accuracy"),
     prepare=prepare,
     parts=parts,
     shown=SHOWN,

@@ -20,12 +20,15 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.papers import listed
+from sqlanon.papers.charts import hues, panel
 from sqlanon.papers.experiments import (
     RELEASED,
     Contender,
     Part,
     Reproduction,
     averaged,
+    of_parts,
     parts_of,
     printed_beside,
     spelled_node,
@@ -85,7 +88,7 @@ PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
 
 SERIES = (AS_PUBLISHED, PRIVATE, ANONYMOUS, CEILED)  # methods whose answers by age are shown
 
-RELEASES = "IPA on invented patients, after Lee and Chung 2020"
+RELEASES = listed("ipa")["title"]
 
 SHOWN = {
     "method": "method",
@@ -203,8 +206,8 @@ def policy_of(**settings: Any) -> Policy:
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
-    mean = ", ".join(f"{loss:.4f} for ε = {epsilon}" for epsilon, loss in mean_losses(_of(rows, LEVELS)).items())
-    rows = _of(rows, RELEASES)
+    mean = ", ".join(f"{loss:.4f} for ε = {epsilon}" for epsilon, loss in mean_losses(of_parts(rows, LEVELS)).items())
+    rows = of_parts(rows, RELEASES)
     at_one = {row["method"]: row for row in rows if row["epsilon"] in (None, EPSILON)}
     for method, other in itertools.product((AS_PUBLISHED, PRIVATE), (ANONYMOUS, HISTOGRAM)):
         mine, theirs = at_one[method], at_one[other]
@@ -253,13 +256,12 @@ def notes(seeds: int) -> list[str]:
 
 
 def drawn(rows: Sequence[Row]) -> Any:
-    by_age, by_level = _of(rows, *QUERIES.values()), _of(rows, LEVELS)
-    return required_altair().vconcat(drawn_releases(_of(rows, RELEASES)), drawn_series(by_age, by_level))
+    by_age, by_level = of_parts(rows, *QUERIES.values()), of_parts(rows, LEVELS)
+    return required_altair().vconcat(drawn_releases(of_parts(rows, RELEASES)), drawn_series(by_age, by_level))
 
 
 def drawn_releases(rows: Sequence[Row]) -> Any:
     altair = required_altair()
-    order = [_named(row) for row in rows]
     parts = [
         {"release": _named(row), "part": title, "loss": row[name] / 3}
         for row in rows
@@ -272,27 +274,14 @@ def drawn_releases(rows: Sequence[Row]) -> Any:
         for name in QUERIES
         if row[name] is not None
     ]
-    releases = altair.Y("release:N", title=None, sort=order)
-    losses = (
-        altair.Chart(altair.InlineData(parts))
-        .mark_bar()
-        .encode(
-            x=altair.X("loss:Q", title="IL"),
-            y=releases,
-            color=altair.Color("part:N", title=None, sort=None, legend=altair.Legend(orient="bottom")),
-        )
-        .properties(title="information loss: the lower, the better", width=300)
-    )
-    answers = (
-        altair.Chart(altair.InlineData(errors))
-        .mark_point(filled=True, size=60)
-        .encode(
-            x=altair.X("error:Q", title="mean relative error", scale=altair.Scale(type="symlog", constant=0.1)),
-            y=releases,
-            color=altair.Color("query:N", title=None, legend=altair.Legend(orient="bottom")),
-        )
-        .properties(title="errors of queries: the lower, the better", width=300)
-    )
+    releases = altair.Y("release:N", title=None, sort=None)
+    size = (300, altair.Undefined)
+    title, x = "information loss: the lower, the better", altair.X("loss:Q", title="IL")
+    losses = panel(parts, "bar", title, size, x=x, y=releases, color=hues("part"))
+    title, mark = "errors of queries: the lower, the better", {"type": "point", "filled": True, "size": 60}
+    scale = altair.Scale(type="symlog", constant=0.1)
+    x = altair.X("error:Q", title="mean relative error", scale=scale)
+    answers = panel(errors, mark, title, size, x=x, y=releases, color=hues("query"))
     return altair.hconcat(losses, answers).resolve_scale(color="independent")
 
 
@@ -301,7 +290,7 @@ def _named(row: Row) -> str:
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    rows = _of(rows, RELEASES)
+    rows = of_parts(rows, RELEASES)
     yield from printed_beside(rows, "Figure 6: IL", "paper_loss", "information_loss", lambda row: row["method"])
     for place, name in enumerate(QUERIES):
         for row in rows:
@@ -311,22 +300,15 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
                 yield {"item": item, "what": row["method"], "paper": paper, "here": row[name]}
 
 
-def _of(rows: Sequence[Row], *parts: str) -> list[Row]:
-    return [row for row in rows if row["part"] in parts]
-
-
 def averaged_rows(measures: Sequence[Row]) -> Iterator[Row]:
-    yield from averaged(_of(measures, RELEASES), by=("method", "epsilon"))
-    asked = averaged(_of(measures, *QUERIES.values()), by=("part", "method", "age"))
+    yield from averaged(of_parts(measures, RELEASES), by=("method", "epsilon"))
+    asked = averaged(of_parts(measures, *QUERIES.values()), by=("part", "method", "age"))
     yield from series(asked, AS_PUBLISHED, ANONYMOUS)
-    yield from averaged(_of(measures, LEVELS), by=("epsilon", "level"))
+    yield from averaged(of_parts(measures, LEVELS), by=("epsilon", "level"))
 
 
 REPRODUCTION = Reproduction(
-    name="ipa",
-    source="Lee and Chung 2020",
-    title=RELEASES,
-    seeds=range(3),
+    **listed("ipa"),
     prepare=prepare,
     parts=parts,
     rows=averaged_rows,

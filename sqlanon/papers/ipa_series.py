@@ -14,7 +14,7 @@ from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.model.policy.policy import Policy
 from sqlanon.nodes.table import encode_table
-from sqlanon.papers.charts import colours
+from sqlanon.papers.charts import LINES, colours, figures, panel
 from sqlanon.papers.experiments import table_rows
 from sqlanon.papers.ipa_as_published import MAX_LOSS, losses_of_nodes
 from sqlanon.papers.methods import CANDIDATES, IPAAsPublished
@@ -107,17 +107,19 @@ def drawn(by_age: Sequence[Row], by_level: Sequence[Row]) -> Any:
     shades = ("#222222", "#d62728", "#2ca02c", "#7f7f7f", "#ff9f43", "#f4a6a6", "#c7c7c7")
     known = dict.fromkeys(name for row in by_age for name, value in row.items() if value is not None)
     names = [name for name in known if name not in ("part", "age")]
+    colour = colours("of", names, shades, columns=2, labelLimit=300)
+    size = (300, altair.Undefined)
     panels = []
     for part in QUERIES.values():
         points = [
-            {"age": row["age"], "of": name, "answer": answer}
+            {"age": row["age"], "of": name, "answer": row[name]}
             for row in by_age
             if row["part"] == part
             for name in names
-            if (answer := row.get(name)) is not None
+            if row[name] is not None
         ]
-        colour = colours("of", names, shades, columns=2, labelLimit=300)
-        panels.append(_lines(altair, points, "age", "answer", colour).properties(title=part, width=300))
+        panels.append(panel(points, LINES, part, size, x="age:Q", y=figures("answer", type="symlog"), color=colour))
+    colour = colours("of", PARTS.values(), ("#08306b", "#d62728", "#ff9f43"))
     for epsilon in dict.fromkeys(row["epsilon"] for row in by_level):
         points = [
             {"level": row["level"], "of": words, "loss": row[name]}
@@ -125,14 +127,6 @@ def drawn(by_age: Sequence[Row], by_level: Sequence[Row]) -> Any:
             if row["epsilon"] == epsilon
             for name, words in PARTS.items()
         ]
-        colour = colours("of", PARTS.values(), ("#08306b", "#d62728", "#ff9f43"))
-        panels.append(
-            _lines(altair, points, "level", "loss", colour).properties(title=f"Figure 8, ε = {epsilon}", width=300)
-        )
+        title = f"Figure 8, ε = {epsilon}"
+        panels.append(panel(points, LINES, title, size, x="level:Q", y=figures("loss"), color=colour))
     return altair.concat(*panels, columns=4).resolve_scale(color="independent")
-
-
-def _lines(altair: Any, points: Sequence[Row], x: str, y: str, color: Any) -> Any:
-    base = altair.Chart(altair.InlineData(list(points))).mark_line(point=True)
-    scale = altair.Scale(type="symlog") if y == "answer" else altair.Undefined
-    return base.encode(x=altair.X(f"{x}:Q"), y=altair.Y(f"{y}:Q", title=None, scale=scale), color=color)

@@ -14,9 +14,9 @@ from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult
-from sqlanon.papers.charts import dashes_of_sources
-from sqlanon.papers.experiments import RELEASED, Part, Reproduction, printed_beside, spelled_node, table_rows
+from sqlanon.papers import adult, listed
+from sqlanon.papers.charts import LINES, dashes, figures, hues, panel, steps
+from sqlanon.papers.experiments import RELEASED, Part, Reproduction, of_parts, printed_beside, spelled_node, table_rows
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
@@ -111,15 +111,16 @@ def optimum(session: Session, k: int, percent: int, loss: str) -> Iterator[Row]:
         suppression_limit=percent / 100,
         search=search,
     )
-    report = session.anonymize(SOURCE, policy, RELEASED, replace=True).report
-    yield {
-        "part": OLA,
-        "loss": loss,
-        "k": k,
-        "suppression_limit": percent / 100,
-        "checked": report.checked_nodes if search == "ola" else None,
-        "thesis_checked": CHECKED[k, percent] if search == "ola" else None,
-        "minimal_nodes": report.minimal_nodes,
+    release = session.anonymize(SOURCE, policy, RELEASED, replace=True)
+    setting = {"part": OLA, "loss": loss, "k": k, "suppression_limit": percent / 100}
+    checked = {"thesis_checked": CHECKED[k, percent]} if search == "ola" else {"checked": None}
+    yield {**setting, **_found(release), **checked, "minimal_nodes": release.report.minimal_nodes}
+
+
+def _found(release: Release) -> Row:
+    report = release.report
+    return {
+        "checked": report.checked_nodes,
         "value": report.loss,
         "tied_nodes": report.tie_count,
         "suppressed_rows": report.suppressed_rows,
@@ -156,14 +157,7 @@ def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]
         yield found
         return
     for name, probabilities in MODELS.items():
-        prior = dict(zip(SECRETS, probabilities, strict=False))
-        policy = Policy(
-            quasi_identifiers=DEMOGRAPHICS,
-            sensitive=[*prior],
-            rest="identifier",
-            privacy=[MConcealing(1, prior)],
-        )
-        (measured,) = session.measure(RELEASED, policy).models
+        (measured,) = session.measure(RELEASED, of_attacker(probabilities)).models
         assert measured.attained is not None
         yield {
             **found,
@@ -172,6 +166,13 @@ def concealing(session: Session, max_loss: float, percent: int) -> Iterator[Row]
             "worst_case": worst_case(probabilities, found["attained_k"]),
             "thesis": PUBLISHED[max_loss, percent][name],
         }
+
+
+def of_attacker(probabilities: Sequence[float]) -> Policy:
+    """Return the policy that measures m of demographics by a model of the attacker."""
+    prior = dict(zip(SECRETS, probabilities, strict=False))
+    model = MConcealing(1, prior)
+    return Policy(quasi_identifiers=DEMOGRAPHICS, sensitive=[*prior], rest="identifier", privacy=[model])
 
 
 def worst_case(probabilities: Sequence[float], k: float) -> float:
@@ -201,16 +202,7 @@ def _of_inverse(part: str, release: Release | None, max_loss: float, percent: in
     setting = {"part": part, "loss": "Prec", "max_loss": max_loss, "suppression_limit": percent / 100}
     if release is None:
         return {**setting, "attained_k": 1}
-    report = release.report
-    return {
-        **setting,
-        "checked": report.checked_nodes,
-        "value": report.loss,
-        "tied_nodes": report.tie_count,
-        "attained_k": report.min_class_size,
-        "suppressed_rows": report.suppressed_rows,
-        "node": spelled_node(report.node),
-    }
+    return {**setting, **_found(release), "attained_k": release.report.min_class_size}
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
@@ -271,7 +263,6 @@ NOTES = [
 def drawn(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
-    by_k = altair.Color("k:N", title="k", sort=None, legend=altair.Legend(orient="bottom"))
     counts = [
         {"k": str(row["k"]), "suppressed": _percent(row), "source": source, "nodes": row[name]}
         for row in checks
@@ -283,20 +274,14 @@ def drawn(rows: Sequence[Row]) -> Any:
         for row in rows
         if row["model"] is not None
     ]
-    suppressed = altair.X("suppressed:O", title="suppressed, at most", sort=None, axis=altair.Axis(labelAngle=0))
+    suppressed, size = steps("suppressed", title="suppressed, at most"), (260, 220)
     by_setting = altair.X("setting:O", title="Inverse OLA on demographics", sort=None)
-    by_model = altair.Color("model:N", title="model", legend=altair.Legend(orient="bottom"))
-
-    def panel(title: str, points: Sequence[Row], field: str, **encoding: Any) -> Any:
-        lines = altair.Chart(altair.InlineData(points)).mark_line(point=True)
-        encoded = lines.encode(y=altair.Y(f"{field}:Q", title=None), **encoding)
-        return encoded.properties(title=title, width=260, height=220)
-
-    dashes = dashes_of_sources()
+    by_k, dashed = hues("k", "k"), dashes("source", ["here", "in the thesis"])
+    by_nodes, by_loss, by_m = (figures(name) for name in ("nodes", "loss", "m"))
     return altair.hconcat(
-        panel("nodes that OLA checks", counts, "nodes", x=suppressed, color=by_k, strokeDash=dashes),
-        panel("Prec of the best node", losses, "loss", x=suppressed, color=by_k),
-        panel("1/m: the higher, the better", risks, "m", x=by_setting, color=by_model),
+        panel(counts, LINES, "nodes that OLA checks", size, x=suppressed, y=by_nodes, color=by_k, strokeDash=dashed),
+        panel(losses, LINES, "Prec of the best node", size, x=suppressed, y=by_loss, color=by_k),
+        panel(risks, LINES, "1/m: the higher, the better", size, x=by_setting, y=by_m, color=hues("model", "model")),
     ).resolve_scale(color="independent")
 
 
@@ -305,28 +290,22 @@ def _percent(row: Row) -> str:
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    def of_part(part: str) -> list[Row]:
-        return [row for row in rows if row["part"] == part]
-
     def bounds(row: Row) -> str:
         return f"Prec ≤ {row['max_loss']:g}, {_percent(row)}"
 
     yield from printed_beside(
         rows, "Table 6.9", "thesis_checked", "checked", lambda row: f"k = {row['k']}, {_percent(row)}"
     )
-    yield from printed_beside(of_part(INVERSE), "Table 6.2: k", "thesis", "attained_k", bounds)
-    yield from printed_beside(of_part(REDUCED), "Table 6.3: k", "thesis", "attained_k", bounds)
-    risks = of_part(CONCEALING)
+    yield from printed_beside(of_parts(rows, INVERSE), "Table 6.2: k", "thesis", "attained_k", bounds)
+    yield from printed_beside(of_parts(rows, REDUCED), "Table 6.3: k", "thesis", "attained_k", bounds)
+    risks = of_parts(rows, CONCEALING)
     yield from printed_beside(
         risks, "Tables 6.4 to 6.7: 1/m", "thesis", "one_over_m", lambda row: f"{row['model']}, {bounds(row)}"
     )
 
 
 REPRODUCTION = Reproduction(
-    name="ola",
-    source="Mazzone 2019",
-    title="OLA, Inverse OLA and m-concealing on UCI Adult, after Mazzone 2019, sections 6.1 and 6.3",
-    seeds=range(1),
+    **listed("ola"),
     prepare=prepare,
     parts=parts,
     shown=SHOWN,

@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
-from sqlanon.papers import MINUTES
+from sqlanon.papers import LISTED
 from sqlanon.report.document import Document, Section, Table, paragraph
 
 FOUND = "found again"
@@ -88,11 +88,11 @@ def experiments_listed() -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "paper": next(each.paper for each in paper_items() if each.experiment == name),
-            "minutes": minutes,
+            "paper": row["source"],
+            "minutes": int(row["minutes"]),
             "items": [each.item for each in paper_items() if each.experiment == name],
         }
-        for name, minutes in MINUTES.items()
+        for name, row in LISTED.items()
     ]
 
 

@@ -58,12 +58,16 @@ def reproduce(
     """
     from sqlanon.evaluation.results import refuse_targets, write_files
     from sqlanon.papers.experiments import KeptParts, unwatched
+    from sqlanon.papers.paper_items import items_document, items_json
     from sqlanon.report.document import Document, paragraph
 
     if listed:
         if replace or any(given is not None for given in (name, out, data, first, count)):
             raise BadParameter("it runs nothing: leave out NAME and all options but --json", param_hint="--list")
-        _show_items(as_json=as_json)
+        if as_json:
+            write_json(items_json())
+        else:
+            show(items_document())
         return
     if name is None or out is None:
         raise BadParameter("give the NAME of an experiment and its folder, --out DIR; --list lists the experiments")
@@ -85,12 +89,3 @@ def reproduce(
     else:
         sentences = (*found.findings, *(f"Written: {path}" for path in paths))
         show(Document(found.title, (*found.tables, *map(paragraph, sentences))))
-
-
-def _show_items(*, as_json: bool) -> None:
-    from sqlanon.papers.paper_items import items_document, items_json
-
-    if as_json:
-        write_json(items_json())
-    else:
-        show(items_document())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.evaluation.results import Row, required_altair
-from sqlanon.papers import adult
+from sqlanon.papers import adult, listed
 from sqlanon.papers.charts import lines_of
 from sqlanon.papers.classifier_comparison import BEST, PEOPLE, SPECIALIZATIONS, prepare
 from sqlanon.papers.diffgen_experiment import NEEDED, SQL, UTILITIES, combinations_of, diffgen, put
@@ -71,10 +71,7 @@ def drawn(rows: Sequence[Row]) -> Any:
 
 
 REPRODUCTION = Reproduction(
-    name="diffgen-rows",
-    source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
-    title="CPU seconds of DiffGen by rows, after Mohammed et al. 2013, figure 5B",
-    seeds=range(3),
+    **listed("diffgen-rows"),
     prepare=prepare,
     parts=parts,
     rows=partial(averaged, by=("rows",), spread=("seconds",)),

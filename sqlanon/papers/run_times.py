@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from sqlanon.evaluation.results import Row
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import KAnonymity, MConcealing
+from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult, ola_runs
+from sqlanon.papers import adult, listed, ola_runs
 from sqlanon.papers.epsilon_safe_probabilities import QUASI_IDENTIFIERS, K
 from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, printed_beside
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
-from sqlanon.papers.ola_runs import DEMOGRAPHICS, MODELS, SECRETS, SOURCE
+from sqlanon.papers.ola_runs import DEMOGRAPHICS, MODELS, SECRETS, SOURCE, of_attacker
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -81,11 +81,9 @@ def concealed(session: Session) -> Iterator[Row]:
     policy = Policy(quasi_identifiers=DEMOGRAPHICS, sensitive=SECRETS, rest="identifier", privacy=[KAnonymity(5)])
     session.anonymize(SOURCE, policy, RELEASED, replace=True)
     for name, probabilities in MODELS.items():
-        prior = dict(zip(SECRETS, probabilities, strict=False))
-        model = MConcealing(1, prior)
-        of_model = Policy(quasi_identifiers=DEMOGRAPHICS, sensitive=[*prior], rest="identifier", privacy=[model])
+        policy = of_attacker(probabilities)
         began = time.process_time()
-        session.measure(RELEASED, of_model)
+        session.measure(RELEASED, policy)
         seconds = time.process_time() - began
         yield {"what": CONCEALING, "setting": f"model {name}", "seconds": seconds, "nodes": 1}
 
@@ -131,10 +129,7 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 REPRODUCTION = Reproduction(
-    name="run-times",
-    source="Mazzone 2019",
-    title="Run times on UCI Adult as ratios, after Mazzone 2019, section 6.3",
-    seeds=range(3),
+    **listed("run-times"),
     prepare=ola_runs.prepare,
     parts=parts,
     rows=ratios,

@@ -17,6 +17,7 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import COUNT, DiffGen
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.papers import listed
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, RAW_TEST, RAW_TRAINING
 from sqlanon.papers.classifier_comparison import by_epsilon
 from sqlanon.papers.diffgen_experiment import EPSILONS, SQL, TESTED, UTILITIES, put, put_fold
@@ -156,10 +157,7 @@ def notes(seeds: int) -> list[str]:
 
 
 REPRODUCTION = Reproduction(
-    name="diffgen-sets",
-    source="Mohammed, Jiang, Chen, Fung and Ohno-Machado 2013",
-    title="DiffGen on invented stays in intensive care, after Mohammed et al. 2013, figure 3",
-    seeds=range(10),
+    **listed("diffgen-sets"),
     prepare=prepare,
     parts=parts,
     rows=partial(averaged, by=SETTINGS, spread=("tree",)),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlglot import exp
 
 from sqlanon.evaluation.results import Row
-from sqlanon.papers import adult
+from sqlanon.papers import adult, listed
 from sqlanon.papers.experiments import Part, Reproduction, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
 from sqlanon.queries.kit.macros import table_call
@@ -125,10 +125,7 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 REPRODUCTION = Reproduction(
-    name="uniqueness",
-    source="Mazzone 2019",
-    title="Persons that are alone in UCI Adult, after Mazzone 2019, chapter 3",
-    seeds=range(10),
+    **listed("uniqueness"),
     prepare=prepare,
     parts=parts,
     rows=partial(averaged, by=("known",)),

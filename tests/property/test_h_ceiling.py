@@ -220,7 +220,7 @@ def test_with_a_catalog_the_least_reconstruction_error_decides(
         case.rows, rows, case.taxonomies, release.node, case.sensitive, truths
     )
     assert (report.reconstruction_error, 0) == pytest.approx((wanted, lost))
-    assert report.reconstruction_error == pytest.approx(by_macro.rce)
+    assert report.reconstruction_error == pytest.approx(by_macro["rce"])
     # Of all that could be published none has a lower one, nor as low a one with fewer counterfeits; where the search
     # is stopped it is the first one that could.
     effective = [

@@ -106,7 +106,6 @@ def test_nothing_that_a_paper_numbers_is_left_out() -> None:
 
 def test_experiments_are_those_of_their_papers() -> None:
     assert {each.experiment for each in paper_items()} == {"", *papers.NAMES}
-    assert papers.MINUTES.keys() == set(papers.NAMES)
     sources = {name: papers.reproduction(name).source for name in papers.NAMES}
     assert {(each.experiment, each.paper) for each in paper_items() if each.experiment} == {*sources.items()}
 

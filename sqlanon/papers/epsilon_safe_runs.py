@@ -14,6 +14,7 @@ from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA
 from sqlanon.model.methods.sampled_methods import EpsilonSafe
+from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
@@ -182,10 +183,10 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
 def averaged_rows(measures: Sequence[Row]) -> list[Row]:
     """Average releases over seeds, and count those of four quasi-identifiers by the nodes that are good."""
     good = {node for row in measures for node in row.get(GOOD_NODES, ())}
-    counted = [{**row, "good": float(row["node"] in good)} if row["part"] == FOUR else {**row} for row in measures]
-    for row in counted:
+    found = [{**row, "good": float(row["node"] in good)} if row["part"] == FOUR else {**row} for row in measures]
+    for row in found:
         row.pop(GOOD_NODES, None)
-    return averaged(counted, by=SETTINGS)
+    return averaged(found, by=SETTINGS)
 
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
@@ -216,7 +217,6 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def notes(seeds: int) -> list[str]:
-    samples = f"{seeds} {'sample' if seeds == 1 else 'samples'}"
     return [
         "What is printed of δ and of the least k was computed apart, in seven digits; the thesis prints none. δ of "
         "Li et al. is an upper bound, which the exact one is not above.",
@@ -227,9 +227,9 @@ def notes(seeds: int) -> list[str]:
         f"{100 * probabilities.MAX_SUPPRESSED:g} % of the rows: of a sample those in classes of fewer than k; of the "
         "table, from which no sample is drawn then, those in classes that are expected to have fewer than k in a "
         "sample.",
-        f"Probabilities are exact for a table or a sample, and means over {samples}. Those of permute-and-flip, which "
-        "releases draw by, are beside those of the exponential mechanism (by softmax). Good releases are counted by "
-        "the nodes that are good on the table.",
+        f"Probabilities are exact for a table or a sample, and means over {counted(seeds, 'sample')}. Those of "
+        "permute-and-flip, which releases draw by, are beside those of the exponential mechanism (by softmax). Good "
+        "releases are counted by the nodes that are good on the table.",
         f"What is {AS_PUBLISHED} is not private: its sensitivities are too small by factors of hundreds, and it "
         "draws the node on the sample, for which its δ is too small. Its ε' says little.",
         "The thesis makes no penalty for 5 % of suppressed rows, and does not say for which of its penalties. Its "

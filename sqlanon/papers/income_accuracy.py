@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.evaluation.accuracy import Accuracy, classification
 from sqlanon.evaluation.results import BLACK, Row, required_altair
 from sqlanon.model.class_losses import DMStar
+from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Entropy, Prec, QualityModel
@@ -174,8 +175,8 @@ def notes(seeds: int) -> list[str]:
         "UCI Adult, 32,561 rows for training and 16,281 for tests; what is unknown is a value, ?.",
         "CA is the share of the rows for tests whose income a classifier predicts that was trained on a release. These "
         "rows are generalized at the node of the release, and none is suppressed.",
-        f"The tree is CART, a mean of {seeds} {'seed' if seeds == 1 else 'seeds'} of one release, and sd the standard "
-        "deviation over them. Logistic regression draws nothing; the thesis has that alone.",
+        f"The tree is CART, a mean of {counted(seeds, 'seed')} of one release, and sd the standard deviation over "
+        "them. Logistic regression draws nothing; the thesis has that alone.",
         f'Columns "{THESIS.name}" are its nine quasi-identifiers, and {", ".join(THESIS.kept)} as they are (section '
         "5.3).",
         f'Columns "{SEVEN.name}" are those of the reproduction of h-ceiling: {", ".join(SEVEN.quasi_identifiers)}. '

@@ -15,6 +15,7 @@ from sqlanon.evaluation.results import Row, required_altair, spelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.methods.noisy import IPA, Histogram
+from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
@@ -35,6 +36,7 @@ from sqlanon.papers.experiments import (
 )
 from sqlanon.papers.ipa_series import (
     LEVELS,
+    PARTS,
     PRINTED,
     QUERIES,
     TRUTH,
@@ -238,8 +240,8 @@ def notes(seeds: int) -> list[str]:
         "average, as tables 9 to 12 say; its other figures need not be those of the paper.",
         f"The columns {', '.join(QUASI_IDENTIFIERS)} are generalized, with 256 nodes; {DISEASE}, with "
         f"{DISEASE_COUNT + 1} values, is published as it is.",
-        f"Figures of methods that draw are means of {seeds} {'seed' if seeds == 1 else 'seeds'}, where the paper has "
-        "10; the node is the most frequent one.",
+        f"Figures of methods that draw are means of {counted(seeds, 'seed')}, where the paper has 10; the node is "
+        "the most frequent one.",
         "IL is a third of the sum of NCP, the total variation distance of diseases (EMD in the paper), and the rate of "
         "added rows. The code of the authors adds up losses over nodes: figure 6 is context, not a target.",
         f"{AS_PUBLISHED} is not differentially private for any ε. {PRIVATE} is, with δ = 1e-6; the {HISTOGRAM} with "
@@ -265,7 +267,7 @@ def drawn_releases(rows: Sequence[Row]) -> Any:
     parts = [
         {"release": _named(row), "part": title, "loss": row[name] / 3}
         for row in rows
-        for name, title in (("ncp", "NCP"), ("total_variation", "TVD"), ("rate", "rate"))
+        for name, title in PARTS.items()
         if row[name] is not None
     ]
     errors = [

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlglot import exp
 
 from sqlanon.evaluation.results import Row
+from sqlanon.model.names import counted
 from sqlanon.papers import adult, listed
 from sqlanon.papers.experiments import Part, Reproduction, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
@@ -112,7 +113,7 @@ def notes(seeds: int) -> list[str]:
         f"MIMIC-III is not public. Demographics here are {', '.join(DEMOGRAPHICS)}, of 32,561 rows; the thesis has "
         "23,236, and year of birth, gender, insurance, language, religion and marital status.",
         f"As the thesis does, ages are drawn, with a standard deviation of {AGES['deviation']}, or uniformly below "
-        f"100: means over {seeds} {'draw' if seeds == 1 else 'draws'}, where the thesis has 1,000.",
+        f"100: means over {counted(seeds, 'draw')}, where the thesis has 1,000.",
         f"Events of an admission are the columns {', '.join(SECRETS)}. The thesis also looks at sets of events, "
         "which columns with different values do not make.",
         "Table 3.1 counts words in handwritten notes of MIMIC-III, for which nothing public stands in.",

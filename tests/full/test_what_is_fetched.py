@@ -74,7 +74,6 @@ DRAWN: dict[str, dict[str, str]] = {
         "values of identifiers": "a count for each identifier that is dropped",
         "how general rows are": "the rows by level, for the choice of counterfeits",
         "what labels lose at all levels": "a loss for each label",
-        "reconstruction errors of levels": "an error for each level",
     },
 }
 """What the methods that draw fetch beside that, and what for."""

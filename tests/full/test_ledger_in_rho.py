@@ -160,7 +160,13 @@ class TestOlderLedgers:
         assert found.commit([expense("0.1")]) == [4]
 
     def test_several_that_add_them_at_once(self, older: Path) -> None:
-        assert sorted(map(str, at_once(lambda: run(at(older)).rho))) == [*[str(rho_of(ONE))] * 3, "BudgetError"]
+        """Each by a connection of its own."""
+
+        def spend() -> object:
+            with closing(OpenedDatabase.at(":memory:").engine()) as engine:
+                return run(open_ledger(engine, older)).rho
+
+        assert sorted(map(str, at_once(spend))) == [*[str(rho_of(ONE))] * 3, "BudgetError"]
         assert len(at(older).entries()) == 6
 
     def test_of_a_warehouse(self, older: Path) -> None:

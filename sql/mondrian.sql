@@ -172,14 +172,6 @@ INNER JOIN :labels AS anon_labels
         AND anon_levels.:keys = anon_labels.:keys
 ANTI JOIN :in_order AS anon_in_order ON anon_in_order.position = anon_levels.position;
 
--- name: open_widths
--- widths of classes that changed
--- :widths (anon_class INTEGER, position INTEGER, anon_loss BIGINT)
--- :changed (anon_class INTEGER)
-SELECT anon_widths.*
-FROM :widths AS anon_widths
-SEMI JOIN :changed AS anon_changed ON anon_changed.anon_class = anon_widths.anon_class;
-
 -- name: splits
 -- keys of classes that split
 -- The widest split of each class whose sides all meet the privacy models; a key goes to the class of the first key on its side.

@@ -88,7 +88,7 @@ def partitioned(engine: Compute, source: EncodedTable, ordered: Sequence[str], s
     sql = SQL.given(**key_roles(table.encoding), **loss_roles(table.policy), weighed=KEYS, labels=LABELS)
     sql = sql.given(zeros=[number(0) for _ in table.words])
     _order(table, sql, ordered)
-    parts = Parts(table)
+    parts = Parts(table, described=["levels"])
     parts.put("parts", sql.query("one_class"), "one class of all keys")
     is_met = engine.fetch(parts.met([CLASS], parts.make_members()), "all rows as one class", "node")
     if source.context.row_count and not is_met:
@@ -138,6 +138,6 @@ def _split(parts: Parts, sql: Queries) -> int:
     parts.engine.run(Step(SIDES, sql.query("sides"), "sides of splits", is_again=True))
     side = [CLASS, "position", "anon_is_beyond", *table.words]
     cells = SQL.query("cells_of_sides", sides=SIDES, cells=table.cells, of_side=side, carried=table.carried)
-    widths = sql.query("open_widths", widths=sql.query("widths"))
-    moved, _ = parts.move(sql.query("splits", sides=SIDES, met=parts.met(side, cells), widths=widths))
+    met = parts.met(side, cells)
+    moved, _ = parts.move(sql.query("splits", sides=SIDES, met=met, widths=sql.query("widths")))
     return moved

@@ -67,10 +67,13 @@ TABLES = {
 
 
 class Parts:
-    """The keys of a table in their classes, in the first tables of :data:`TABLES`."""
+    """The keys of a table in their classes, in the first tables of :data:`TABLES`.
 
-    def __init__(self, table: LocalTable) -> None:
-        self.table, self.engine = table, table.engine
+    ``described`` are the tables that are kept of the labels of classes: their levels, and what they lose.
+    """
+
+    def __init__(self, table: LocalTable, described: Sequence[str] = ("levels", "losses")) -> None:
+        self.table, self.engine, self._described = table, table.engine, described
         words = range(len(table.words))
         self.sql = Queries("settling", table.sql.roles).given(
             **TABLES,
@@ -94,7 +97,7 @@ class Parts:
     def describe(self, *names: str) -> None:
         """Compute the finest labels and the losses of all classes, or only one of both."""
         self.make("changed", "all_classes")
-        for name in names or ("levels", "losses"):
+        for name in names or self._described:
             self.make(name)
 
     def move(self, moves: exp.Query) -> tuple[int, int]:
@@ -108,7 +111,7 @@ class Parts:
             return 0, 0
         self.make("changed", "changed_classes")
         self.make("parts", "moved")
-        for name in ("levels", "losses"):
+        for name in self._described:
             is_changed = exp.Where(this=column(CLASS).isin(query=select([column(CLASS)], TABLES["changed"].table)))
             self.engine.execute(exp.Delete(this=TABLES[name].table, where=is_changed), "classes that change")
             self.add(name, self.sql.query(name), "classes that change")

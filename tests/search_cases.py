@@ -216,7 +216,7 @@ class Case:
 def cases(draw: st.DrawFn, quality: object, *, monotonic: bool = False) -> Case:
     """If ``monotonic``, no model stops being met when a node is generalized."""
     table, limit = draw(tables()), draw(st.sampled_from(LIMITS))
-    individual = not quality.counted_columns and draw(st.booleans())
+    individual = quality.counted_column is None and draw(st.booleans())
     models = draw(privacy_models(individual=individual))
     if monotonic and not quality.monotonic:
         limit = 0.0

@@ -100,8 +100,8 @@ class ClassificationMetric(QualityModel):
     class_losses: ClassVar = (MISCLASSIFIED,)
 
     @property
-    def counted_columns(self) -> tuple[str, ...]:
-        return (self.column,)
+    def counted_column(self) -> str:
+        return self.column
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[MISCLASSIFIED.name]

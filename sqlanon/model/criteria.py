@@ -169,10 +169,10 @@ class Criteria:
         return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
 
     @property
-    def loss_measures(self) -> tuple[Measure, ...]:
-        """The measures that the loss needs: the share of the most frequent value of each column that it counts."""
-        columns = self.quality.counted_columns
-        return tuple(Measure("largest_share", name, of_class="largest_share_of") for name in columns)
+    def loss_measure(self) -> Measure | None:
+        """The share of the most frequent value of the column that the loss counts, if it counts one."""
+        name = self.quality.counted_column
+        return None if name is None else Measure("largest_share", name, of_class="largest_share_of")
 
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:

@@ -76,9 +76,9 @@ class QualityModel(PolicyValue):
         return ()
 
     @property
-    def counted_columns(self) -> tuple[str, ...]:
-        """The sensitive or insensitive columns whose most frequent value is counted in every class."""
-        return ()
+    def counted_column(self) -> str | None:
+        """The sensitive or insensitive column whose most frequent value is counted in every class."""
+        return None
 
     @property
     def measure(self) -> str:

@@ -221,8 +221,8 @@ class Encoding:
         """The measures with a column of their own in a class: all but its size."""
         shown = itertools.chain.from_iterable(map(self.bounds_on, self.spec.shown_values))
         bounded = (bound.measure for bound in (*self.criteria.bounds, *shown))
-        measures = dict.fromkeys((*bounded, *self.criteria.loss_measures))
-        return tuple(measure for measure in measures if measure != CLASS_SIZE)
+        measures = dict.fromkeys((*bounded, self.criteria.loss_measure))
+        return tuple(measure for measure in measures if measure not in (CLASS_SIZE, None))
 
     def bounds_on(self, shown: ShownValues) -> list[Bound]:
         """Return the bounds that shown values must keep in the joint classes that a release shows."""

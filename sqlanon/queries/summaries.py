@@ -224,8 +224,8 @@ class _Summary:
         self.query = self.query.select(*shown, copy=False)
         # Constants in place of columns: classes need not carry them.
         known: dict[str, exp.Expr] = {"anon_row_count": number(row_count), "anon_k": number(encoding.criteria.k)}
-        for measure in encoding.criteria.loss_measures:
-            known["anon_largest_share"] = column(measure_column(encoding, measure))
+        if (counted := encoding.criteria.loss_measure) is not None:
+            known["anon_largest_share"] = column(measure_column(encoding, counted))
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
         criteria = encoding.criteria

@@ -98,10 +98,11 @@ def _foreign_columns(policy: PolicyFields) -> Iterable[str]:
     yield from _not_quasi_identifiers(policy, "quality.weights", weights)
     if all(weights.get(name, 1.0) == 0 for name in policy.quasi_identifiers):
         yield "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
-    for name, meant in unknown_names(policy.quality.counted_columns, (*policy.sensitive, *policy.insensitive)):
-        yield f'quality.column: "{name}" is not a sensitive or insensitive column{meant}'
-    if policy.quality.counted_columns and policy.individual is not None:
-        yield f'{policy.quality.measure} counts rows, not the individuals of "{policy.individual}"'
+    if (counted := policy.quality.counted_column) is not None:
+        for name, meant in unknown_names([counted], (*policy.sensitive, *policy.insensitive)):
+            yield f'quality.column: "{name}" is not a sensitive or insensitive column{meant}'
+        if policy.individual is not None:
+            yield f'{policy.quality.measure} counts rows, not the individuals of "{policy.individual}"'
     if policy.row_weight is not None and policy.row_weight in policy.quasi_identifiers:
         yield f'row_weight "{policy.row_weight}" is a quasi-identifier; weights are not generalized'
 

@@ -170,7 +170,8 @@ class PolicyFields(PolicyValue):
     @property
     def counted_columns(self) -> tuple[str, ...]:
         """The columns whose values are counted in classes: protected ones, and those of the loss."""
-        return tuple(dict.fromkeys((*self.protected_columns, *self.quality.counted_columns)))
+        counted = self.quality.counted_column
+        return tuple(dict.fromkeys((*self.protected_columns, *([] if counted is None else [counted]))))
 
     @property
     def population(self) -> str | None:

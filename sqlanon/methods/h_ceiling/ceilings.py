@@ -98,5 +98,6 @@ def ranked_ceilings(
     if not curve:
         assert failure is not None
         raise failure
-    order = sorted(range(len(curve)), key=lambda place: round(curve[place].reconstruction_error, DIGITS))
-    return [ChosenCeiling(curve[place].ceiling, *found[place], tuple(curve)) for place in order]
+    whole = tuple(curve)
+    order = sorted(range(len(whole)), key=lambda place: round(whole[place].reconstruction_error, DIGITS))
+    return [ChosenCeiling(whole[place].ceiling, *found[place], whole) for place in order]

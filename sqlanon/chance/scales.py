@@ -126,7 +126,7 @@ def rho_of(budget: Budget) -> Fraction:
     best costs a little of ρ, and no privacy.
 
     Raises:
-        BudgetError: ε or δ is 0, for which zCDP guarantees nothing, or both are too small to be converted.
+        BudgetError: ε or δ is 0, so that zCDP guarantees nothing, or both are too small to be converted.
     """
     if not budget.epsilon or not budget.delta:
         raise BudgetError("zero-concentrated privacy buys nothing", [f"{budget} has an ε or a δ of 0; give both"])
@@ -216,7 +216,7 @@ def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
 
     Raises:
         BudgetError: ε is 0, or too small to draw at.
-        ValueError: δ is 0, for which there is no threshold, or ``rows`` is below 1.
+        ValueError: δ is 0, which no threshold can meet, or ``rows`` is below 1.
     """
     if delta <= 0:
         raise ValueError("no threshold has δ = 0: publish noisy counts of all cells of a public domain instead")

@@ -74,7 +74,7 @@ class EpsilonSafePlan(Result):
 
     @property
     def best(self) -> PlannedSample:
-        """The sample that shows the smallest classes; of several the largest, with more of their rows."""
+        """The sample that shows the smallest classes; among equals the largest, which shows more of their rows."""
         return min(self.samples, key=lambda sample: (sample.shown_from, -sample.beta))
 
     @property

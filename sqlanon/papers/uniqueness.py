@@ -116,7 +116,7 @@ def notes(seeds: int) -> list[str]:
         f"100: means over {counted(seeds, 'draw')}, where the thesis has 1,000.",
         f"Events of an admission are the columns {', '.join(SECRETS)}. The thesis also looks at sets of events, "
         "which columns with different values do not make.",
-        "Table 3.1 counts words in handwritten notes of MIMIC-III, for which nothing public stands in.",
+        "Table 3.1 counts words in handwritten notes of MIMIC-III, and no public data can replace them.",
     ]
 
 

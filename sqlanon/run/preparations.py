@@ -135,7 +135,7 @@ def _flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
 
 
 def _rows(source: exp.Expr, flattening: Flattening, order: list[str]) -> exp.Query:
-    """Select the rows of the source as the macro takes them.
+    """Select the rows of the source in the form that the macro expects.
 
     The texts of the events break ties, as in the macro for a single event column.
     """

@@ -176,7 +176,7 @@ class TestChances:
         assert min(deviations(five_or_more, math.exp(-0.3 * at) / 2, runs) for at in (4, 5)) > OUTLYING
 
     def test_counterfeit_rows_get_nearly_any_value(self, warehouse: sa.Session) -> None:
-        """E11: the test finds those of another ΔS, and any at random. With t = 1 there is no noise on thresholds."""
+        """E11: values drawn with another ΔS fail, and so do uniform ones. With t = 1 a threshold has no noise."""
         many = {"suppression": "0.1", "insertion": "0.03", "value": "0.3", "candidates": "0.57"}
         method = IPAAsPublished(threshold=1, split=many, node={"team": 0, "size": 1})
         found = outcomes(warehouse, "teams", method, 10_000)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from importlib import import_module
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from sqlanon.errors import PolicyError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
 
-# By name, the module with its ``REPRODUCTION``, and the minutes that it takes with its seeds on two cores without other
+# By name, the module of the experiment, and the minutes that it takes with its seeds on two cores without other
 # work, about.
 _TABLE = files(__name__).joinpath("tables", "experiments.csv").read_text(encoding="utf-8")
 LISTED = {row["name"]: row for row in csv.DictReader(_TABLE.splitlines())}
@@ -36,20 +36,13 @@ OFFERS = {
 }
 
 
-def listed(name: str) -> dict[str, Any]:
-    """Return the name, paper, title and seeds of an experiment."""
-    row = LISTED[name]
-    first, count = int(row["first_seed"]), int(row["seeds"])
-    return {"name": name, "source": row["source"], "title": row["title"], "seeds": range(first, first + count)}
-
-
 def reproduction(name: str) -> Reproduction:
     from sqlanon.model.policy_value import did_you_mean
+    from sqlanon.papers.experiments import of_module
 
     if name not in LISTED:
         raise PolicyError(f'"{name}" is not one of the reproductions {", ".join(NAMES)}{did_you_mean(name, NAMES)}')
-    home = import_module(f"sqlanon.papers.{LISTED[name]['module']}")
-    return cast("Reproduction", home.REPRODUCTION)
+    return of_module(**LISTED[name])
 
 
 def __getattr__(name: str) -> object:

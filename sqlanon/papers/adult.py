@@ -39,6 +39,7 @@ COLUMNS = (  # of both files, which have no header
 TARGET = "income"
 TRAINING = "adult.data"
 TEST = "adult.test"
+BOTH = (TRAINING, TEST)
 UNKNOWN = "?"
 
 

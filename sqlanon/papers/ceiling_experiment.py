@@ -24,10 +24,10 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult
 from sqlanon.papers.charts import colours, dashes, figures, lines_of, panel, steps
 from sqlanon.papers.combination_errors import errors_by_count
-from sqlanon.papers.experiments import RELEASED, Contender, Reproduction, averaged, parts_of, spelled_node
+from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, parts_of, spelled_node
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
@@ -51,7 +51,9 @@ PLAIN = "k-anonymity"
 SOURCE = "adult"
 LISTED = "listed"  # the catalog's table
 
-SETTINGS = ("method", "catalog", "k", "h")
+FILES = adult.needed(HIERARCHIES)
+
+rows = partial(averaged, by=("method", "catalog", "k", "h"))
 
 SHOWN = {
     "method": "method",
@@ -91,6 +93,10 @@ def _contender(
         Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[SENSITIVE], **settings),
         {"method": name, "catalog": catalog, "k": k, "h": h},
     )
+
+
+def parts(seeds: Sequence[int]) -> Iterator[Part]:
+    return parts_of(contenders(), measured, seeds)
 
 
 def prepare(session: Session, folder: Path) -> None:
@@ -189,24 +195,25 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
             yield {"item": item, "what": what, "paper": numbers[key], "here": row[measure]}
 
 
-NOTES = [
-    f"UCI Adult, 32,561 rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
-    f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
-    "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
-    "suppressed or moved, is lost and loses all.",
-    "RCE does not see counterfeits without a catalog: read it beside their number.",
-    "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
-    "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
-    "Query errors are means over queries, the counts of the values of each attribute for each "
-    f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
-    "the truth.",
-    "Query errors by number of attributes are means over groups that occur, over occupations and over runs of "
-    "neighbouring attributes; the paper does not say which attributes it takes.",
-    "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
-    "be another node, of more of them, than without one.",
-    "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
-    "errors a little.",
-]
+def notes(_seeds: int) -> list[str]:
+    return [
+        f"UCI Adult, 32,561 rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
+        f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
+        "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
+        "suppressed or moved, is lost and loses all.",
+        "RCE does not see counterfeits without a catalog: read it beside their number.",
+        "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
+        "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
+        "Query errors are means over queries, the counts of the values of each attribute for each "
+        f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
+        "the truth.",
+        "Query errors by number of attributes are means over groups that occur, over occupations and over runs of "
+        "neighbouring attributes; the paper does not say which attributes it takes.",
+        "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
+        "be another node, of more of them, than without one.",
+        "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
+        "errors a little.",
+    ]
 
 
 # More than six parameters: the tables, the catalog, and the node and k of the release.
@@ -258,7 +265,7 @@ LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"
 BY_ATTRIBUTE = "query_error_"
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     """Draw losses by k, and query errors by attribute and by their number."""
     altair = required_altair()
     methods = list(dict.fromkeys(str(row["method"]) for row in rows))
@@ -291,9 +298,9 @@ def drawn(rows: Sequence[Row]) -> Any:
     line, dots = lines_of(counts, x=steps("attributes"), y=figures("error"), color=colour)
     by_count = (line + dots).properties(title="query error by number of attributes", width=300, height=200)
     panels = (_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items())
-    chart = altair.vconcat(altair.hconcat(*panels), altair.hconcat(by_attribute, by_count))
+    both = altair.vconcat(altair.hconcat(*panels), altair.hconcat(by_attribute, by_count))
     title = altair.TitleParams("h-ceiling on UCI Adult: the lower, the better", anchor="start", offset=12)
-    return chart.properties(title=title)
+    return both.properties(title=title)
 
 
 def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:
@@ -315,17 +322,3 @@ def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour
         detail=["method:N", "catalog:N"],
     )
     return (line + dots).properties(title=heading, width=200, height=200)
-
-
-REPRODUCTION = Reproduction(
-    **listed("h-ceiling"),
-    prepare=prepare,
-    parts=lambda seeds: parts_of(contenders(), measured, seeds),
-    rows=partial(averaged, by=SETTINGS),
-    shown=SHOWN,
-    findings=findings,
-    notes=lambda _: NOTES,
-    chart=drawn,
-    printed=printed,
-    files=adult.needed(HIERARCHIES),
-)

@@ -16,13 +16,12 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.noisy import Histogram
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, RAW_TEST, RAW_TRAINING
 from sqlanon.papers.charts import between_limits, colours, steps
 from sqlanon.papers.diffgen_experiment import (
     AXIS,
     CLASSES,
-    NEEDED,
     PUBLISHED_BOUNDS,
     RAW,
     SETTINGS,
@@ -33,7 +32,7 @@ from sqlanon.papers.diffgen_experiment import (
     put_fold,
     taxonomies,
 )
-from sqlanon.papers.experiments import Contender, Part, Reproduction, averaged
+from sqlanon.papers.experiments import Contender, Part, averaged
 from sqlanon.papers.private_tree import tree_accuracy
 
 if TYPE_CHECKING:
@@ -57,6 +56,10 @@ LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"  # a poor predictor, a survey weight, with 1.5
 
 PEOPLE = "people"
 MODEL = "tree"
+
+FILES = adult.BOTH
+
+rows = partial(averaged, by=SETTINGS, spread=(MODEL,))
 
 SHOWN = {"method": "method", "epsilon": "ε", "tree": "CA (tree)", "tree_sd": "sd", "combinations": "combinations"}
 
@@ -179,15 +182,4 @@ def by_epsilon(rows: Sequence[Row], title: str, axis: tuple[float, float]) -> An
     return between_limits(points, limits, axis, named, SIZE, x=x, color=color)
 
 
-REPRODUCTION = Reproduction(
-    **listed("diffgen-beside"),
-    prepare=prepare,
-    parts=parts,
-    rows=partial(averaged, by=SETTINGS, spread=(MODEL,)),
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=partial(by_epsilon, title="Trees on UCI Adult", axis=AXIS),
-    printed=printed,
-    files=NEEDED,
-)
+chart = partial(by_epsilon, title="Trees on UCI Adult", axis=AXIS)

@@ -19,10 +19,10 @@ from sqlanon.model.methods.noisy import Histogram
 from sqlanon.model.methods.settings import MethodSettings
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, BOUNDS, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, at_node
 from sqlanon.papers.charts import below, between_limits, colours, steps
-from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, parts_of
+from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, parts_of
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select
 
@@ -40,10 +40,11 @@ SQL = Queries("diffgen_rows")
 
 TESTED = "tested"  # the test rows at the release's cut
 
-NEEDED = (adult.TRAINING, adult.TEST)
+FILES = adult.BOTH
 SLACK = 0.01  # tolerated fall of accuracy from one ε to the next
 
 SETTINGS = ("method", "epsilon", "specializations")
+rows = partial(averaged, by=SETTINGS, spread=MODELS)
 RAW: Row = dict.fromkeys((*SETTINGS, "combinations"))  # columns that rows without a release lack
 
 SHOWN = {
@@ -238,7 +239,7 @@ AXIS = (0.74, 0.87)  # of accuracies, from below LA to above BA; others are draw
 SIZE = (300, 260)
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     limits = {row["method"]: row["tree"] for row in rows if row["method"] in (BASELINE, LOWER_BOUND)}
     by_count = [row for row in rows if row["specializations"] in SPECIALIZATIONS]
     panels = []
@@ -252,17 +253,3 @@ def drawn(rows: Sequence[Row]) -> Any:
         color = colours("epsilon", (each["epsilon"] for each in points), SHADES, "ε", columns=4, labelLimit=300)
         panels.append(between_limits(points, limits, AXIS, method, SIZE, x=x, color=color))
     return below([panels], "Trees on UCI Adult, classification accuracy: the higher, the better")
-
-
-REPRODUCTION = Reproduction(
-    **listed("diffgen"),
-    prepare=prepare,
-    parts=parts,
-    rows=partial(averaged, by=SETTINGS, spread=MODELS),
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=drawn,
-    printed=printed,
-    files=NEEDED,
-)

@@ -18,7 +18,7 @@ from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult
 from sqlanon.papers import epsilon_safe_probabilities as probabilities
 from sqlanon.papers.charts import below, colours, figures, line_across, lines_of, panel, steps
 from sqlanon.papers.epsilon_safe_probabilities import (
@@ -38,7 +38,7 @@ from sqlanon.papers.epsilon_safe_probabilities import (
     K,
     table_and_samples,
 )
-from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, parts_of, spelled_node
+from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, parts_of, spelled_node
 from sqlanon.papers.income_accuracy import THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.queries import taxonomies
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 FOUR = "releases of four quasi-identifiers"
 NINE = "releases of nine quasi-identifiers"
 NINE_QUASI_IDENTIFIERS = THESIS.quasi_identifiers
+
+FILES = adult.needed(NINE_QUASI_IDENTIFIERS)
+TABLES_BY = "part"
 
 EPSILON_NODE = "0.1"
 DELTA_ON_SAMPLE = "0.0035"  # cost of drawing one of 108 nodes on the sample, rounded up
@@ -180,7 +183,7 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
     yield from parts_of(contenders(), released, seeds)
 
 
-def averaged_rows(measures: Sequence[Row]) -> list[Row]:
+def rows(measures: Sequence[Row]) -> list[Row]:
     """Average releases over seeds, and count those of four quasi-identifiers by the nodes that are good."""
     good = {node for row in measures for node in row.get(GOOD_NODES, ())}
     found = [{**row, "good": float(row["node"] in good)} if row["part"] == FOUR else {**row} for row in measures]
@@ -254,7 +257,7 @@ LETTERS = 0.08  # height of letters on the axis of probabilities
 WIDTH, HEIGHT = 260, 220
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     choices = [row for row in rows if row["part"] == CHOICE]
     ((baseline,), thesis) = ([row for row in choices if row["method"] == method] for method in (UNIFORM, AS_PUBLISHED))
     first, second = (
@@ -326,18 +329,3 @@ def _kept(rows: Sequence[Row]) -> Any:
         x=altair.X("share:Q", title=None, scale=altair.Scale(domain=[0, 1])),
         color=colours("what", KEPT.values(), ("#08306b", "#d62728", "#ff9f43")),
     )
-
-
-REPRODUCTION = Reproduction(
-    **listed("epsilon-safe"),
-    prepare=prepare,
-    parts=parts,
-    rows=averaged_rows,
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=drawn,
-    printed=printed,
-    tables_by="part",
-    files=adult.needed(NINE_QUASI_IDENTIFIERS),
-)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -52,7 +53,7 @@ def unwatched(left: Sequence[Part], _count: int) -> Generator[Part]:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment of a paper."""
+    """An experiment of a paper: a module that defines the fields below, constants in capitals."""
 
     name: str
     source: str  # the paper
@@ -143,6 +144,17 @@ class Reproduction:
             parts=self.tables_by,
             printed=printed,
         )
+
+
+def of_module(module: str, name: str, source: str, title: str, first_seed: str, seeds: str, **_: str) -> Reproduction:
+    """Make an experiment of what its module defines, and of its row in ``tables/experiments.csv``."""
+    home = vars(import_module(f"sqlanon.papers.{module}"))
+    first = int(first_seed)
+    required = {each: home[each] for each in ("prepare", "parts", "findings", "notes")}
+    functions = {each: home[each] for each in ("rows", "chart", "printed") if each in home}
+    constants = {each.lower(): home[each] for each in ("FILES", "TABLES_BY", "DRAWS") if each in home}
+    seeded = range(first, first + int(seeds))
+    return Reproduction(name, source, title, seeded, shown=home["SHOWN"], **required, **functions, **constants)
 
 
 class KeptParts:

@@ -17,7 +17,7 @@ from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Entropy, Prec, QualityModel
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
 from sqlanon.papers.charts import below, between_limits, colours, dashes, figures, panel, steps
@@ -25,7 +25,6 @@ from sqlanon.papers.experiments import (
     RELEASED,
     Contender,
     Part,
-    Reproduction,
     parts_of,
     printed_beside,
     spelled_node,
@@ -34,8 +33,6 @@ from sqlanon.papers.experiments import (
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-
-NEEDED = (adult.TRAINING, adult.TEST)
 
 LOSSES: Mapping[str, QualityModel] = {"Prec": Prec(), "DM*": DMStar(), "Entropy": Entropy()}
 
@@ -62,6 +59,8 @@ THESIS = Design(  # section 5.3
     "thesis", ("age", *adult.categories()), ("capital_gain", "capital_loss", "hours_per_week")
 )
 DESIGNS = (SEVEN, THESIS)
+
+FILES = adult.needed(THESIS.quasi_identifiers, adult.BOTH)
 
 
 def contender(design: Design, k: int, percent: int, loss: str) -> Contender:
@@ -196,7 +195,7 @@ AXIS = (0.75, 0.86)  # of accuracies, from below LA to above BA; others are draw
 SIZE = (260, 200)
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     lines = []
     for design, sources in ((SEVEN, ["logistic"]), (THESIS, ["logistic", "thesis"])):
         of_design = [row for row in rows if row["columns"] == design.name]
@@ -253,16 +252,3 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 
     of_thesis = [row for row in rows if row["columns"] == THESIS.name]
     yield from printed_beside(of_thesis, "Table 6.1", "thesis", "logistic", setting)
-
-
-REPRODUCTION = Reproduction(
-    **listed("thesis-accuracy"),
-    prepare=prepare,
-    parts=parts,
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=drawn,
-    printed=printed,
-    files=adult.needed(THESIS.quasi_identifiers, NEEDED),
-)

@@ -21,13 +21,12 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers import listed
+from sqlanon.papers import LISTED
 from sqlanon.papers.charts import hues, panel
 from sqlanon.papers.experiments import (
     RELEASED,
     Contender,
     Part,
-    Reproduction,
     averaged,
     of_parts,
     parts_of,
@@ -90,7 +89,9 @@ PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
 
 SERIES = (AS_PUBLISHED, PRIVATE, ANONYMOUS, CEILED)  # methods whose answers by age are shown
 
-RELEASES = listed("ipa")["title"]
+TABLES_BY = "part"
+
+RELEASES = LISTED["ipa"]["title"]
 
 SHOWN = {
     "method": "method",
@@ -257,7 +258,7 @@ def notes(seeds: int) -> list[str]:
     ]
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     by_age, by_level = of_parts(rows, *QUERIES.values()), of_parts(rows, LEVELS)
     return required_altair().vconcat(drawn_releases(of_parts(rows, RELEASES)), drawn_series(by_age, by_level))
 
@@ -302,22 +303,8 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
                 yield {"item": item, "what": row["method"], "paper": paper, "here": row[name]}
 
 
-def averaged_rows(measures: Sequence[Row]) -> Iterator[Row]:
+def rows(measures: Sequence[Row]) -> Iterator[Row]:
     yield from averaged(of_parts(measures, RELEASES), by=("method", "epsilon"))
     asked = averaged(of_parts(measures, *QUERIES.values()), by=("part", "method", "age"))
     yield from series(asked, AS_PUBLISHED, ANONYMOUS)
     yield from averaged(of_parts(measures, LEVELS), by=("epsilon", "level"))
-
-
-REPRODUCTION = Reproduction(
-    **listed("ipa"),
-    prepare=prepare,
-    parts=parts,
-    rows=averaged_rows,
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=drawn,
-    printed=printed,
-    tables_by="part",
-)

@@ -14,14 +14,18 @@ from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult
 from sqlanon.papers.charts import LINES, dashes, figures, hues, panel, steps
-from sqlanon.papers.experiments import RELEASED, Part, Reproduction, of_parts, printed_beside, spelled_node, table_rows
+from sqlanon.papers.experiments import RELEASED, Part, of_parts, printed_beside, spelled_node, table_rows
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.release import Release
+
+FILES = adult.needed(THESIS.quasi_identifiers)
+TABLES_BY = "part"
+DRAWS = False
 
 SOURCE = "adult"
 
@@ -239,28 +243,32 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         )
 
 
-NOTES = [
-    "UCI Adult, 32,561 rows for training; what is unknown is a value, ?.",
-    "Which nodes OLA checks does not depend on the loss: they are counted with Prec. With DM* and "
-    "Entropy optimal search finds the node that OLA would choose of its minimal ones.",
-    "OLA stops when every node is known to be k-anonymous or not. Which nodes it checks follows from the order in "
-    "which it goes through a sublattice, which the thesis does not print: here it is lexicographic.",
-    f"Nodes give the levels of {', '.join(THESIS.quasi_identifiers)}; for demographics, of {', '.join(DEMOGRAPHICS)}.",
-    "The loss of DM* includes that of the table as it is, 123,307. No loss counts suppressed rows, as in the thesis.",
-    "The hierarchies are those of the folder. Those that the thesis prints (appendix B) lack some values, and the top "
-    "of age.",
-    "Inverse OLA finds the largest k within a loss. A largest k of 1 protects nobody, and nothing is released.",
-    "m is the expected probability that an attacker finds a row who knows demographics, and each secret with the "
-    "probability of the model: of the row where it is largest. The thesis measures it on MIMIC-III, which is not "
-    f"public; on Adult the secrets are {', '.join(SECRETS[:3])}, and in model D also {' and '.join(SECRETS[3:])}.",
-    "1/m is at least 1 / ((1 - p) + p / k), where p is the probability that the attacker knows no secret: a row "
-    "attains that which is unique as soon as one is known.",
-    "Tables 6.6 and 6.7 of the thesis contradict their models: with 1/m of 33.5 in model A, a row is unique whatever "
-    "secret is known, and 1/m is 14.5 in model C at most; and 1/m of 5.3 in model D is below its worst case.",
-]
+def notes(_seeds: int) -> list[str]:
+    return [
+        "UCI Adult, 32,561 rows for training; what is unknown is a value, ?.",
+        "Which nodes OLA checks does not depend on the loss: they are counted with Prec. With DM* and "
+        "Entropy optimal search finds the node that OLA would choose of its minimal ones.",
+        "OLA stops when every node is known to be k-anonymous or not. Which nodes it checks follows from the order in "
+        "which it goes through a sublattice, which the thesis does not print: here it is lexicographic.",
+        f"Nodes give the levels of {', '.join(THESIS.quasi_identifiers)}; for demographics, of "
+        f"{', '.join(DEMOGRAPHICS)}.",
+        "The loss of DM* includes that of the table as it is, 123,307. No loss counts suppressed rows, as in the "
+        "thesis.",
+        "The hierarchies are those of the folder. Those that the thesis prints (appendix B) lack some values, and the "
+        "top of age.",
+        "Inverse OLA finds the largest k within a loss. A largest k of 1 protects nobody, and nothing is released.",
+        "m is the expected probability that an attacker finds a row who knows demographics, and each secret with the "
+        "probability of the model: of the row where it is largest. The thesis measures it on MIMIC-III, which is not "
+        f"public; on Adult the secrets are {', '.join(SECRETS[:3])}, and in model D also {' and '.join(SECRETS[3:])}.",
+        "1/m is at least 1 / ((1 - p) + p / k), where p is the probability that the attacker knows no secret: a row "
+        "attains that which is unique as soon as one is known.",
+        "Tables 6.6 and 6.7 of the thesis contradict their models: with 1/m of 33.5 in model A, a row is unique "
+        "whatever secret is known, and 1/m is 14.5 in model C at most; and 1/m of 5.3 in model D is below its worst "
+        "case.",
+    ]
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
     counts = [
@@ -302,18 +310,3 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
     yield from printed_beside(
         risks, "Tables 6.4 to 6.7: 1/m", "thesis", "one_over_m", lambda row: f"{row['model']}, {bounds(row)}"
     )
-
-
-REPRODUCTION = Reproduction(
-    **listed("ola"),
-    prepare=prepare,
-    parts=parts,
-    shown=SHOWN,
-    findings=findings,
-    notes=lambda _: NOTES,
-    chart=drawn,
-    printed=printed,
-    tables_by="part",
-    files=adult.needed(THESIS.quasi_identifiers),
-    draws=False,
-)

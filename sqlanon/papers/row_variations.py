@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.evaluation.results import Row, required_altair
-from sqlanon.papers import adult, listed
+from sqlanon.papers import adult, classifier_comparison
 from sqlanon.papers.charts import lines_of
-from sqlanon.papers.classifier_comparison import BEST, PEOPLE, SPECIALIZATIONS, prepare
-from sqlanon.papers.diffgen_experiment import NEEDED, SQL, UTILITIES, combinations_of, diffgen, put
-from sqlanon.papers.experiments import Part, Reproduction, averaged
+from sqlanon.papers.classifier_comparison import BEST, PEOPLE, SPECIALIZATIONS
+from sqlanon.papers.diffgen_experiment import SQL, UTILITIES, combinations_of, diffgen, put
+from sqlanon.papers.experiments import Part, averaged
 from sqlanon.queries.kit.nodes import identifier, string
 
 if TYPE_CHECKING:
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 EPSILON = "1"
 SCALES = (1, 5, 10, 15, 20)  # α of the paper: rows made of each row, itself among them
 VARIED = "varied"
+
+FILES = adult.BOTH
+prepare = classifier_comparison.prepare
+rows = partial(averaged, by=("rows",), spread=("seconds",))
+
 SHOWN = {"rows": "rows", "seconds": "CPU seconds", "seconds_sd": "sd", "combinations": "combinations"}
 
 
@@ -63,21 +68,8 @@ def notes(seeds: int) -> list[str]:
     ]
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     x, y = altair.X("rows:Q", title="rows"), altair.Y("seconds:Q", title="CPU seconds")
-    chart = altair.layer(*lines_of([{"rows": row["rows"], "seconds": row["seconds"]} for row in rows], x=x, y=y))
-    return chart.properties(title="CPU seconds of DiffGen", width=420, height=260)
-
-
-REPRODUCTION = Reproduction(
-    **listed("diffgen-rows"),
-    prepare=prepare,
-    parts=parts,
-    rows=partial(averaged, by=("rows",), spread=("seconds",)),
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=drawn,
-    files=NEEDED,
-)
+    points = altair.layer(*lines_of([{"rows": row["rows"], "seconds": row["seconds"]} for row in rows], x=x, y=y))
+    return points.properties(title="CPU seconds of DiffGen", width=420, height=260)

@@ -12,15 +12,18 @@ from sqlanon.evaluation.results import Row
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
-from sqlanon.papers import adult, listed, ola_runs
+from sqlanon.papers import ola_runs
 from sqlanon.papers.epsilon_safe_probabilities import QUASI_IDENTIFIERS, K
-from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, printed_beside
+from sqlanon.papers.experiments import RELEASED, Contender, Part, printed_beside
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, MODELS, SECRETS, SOURCE, of_attacker
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
+
+FILES = ola_runs.FILES
+prepare = ola_runs.prepare
 
 OLA = "OLA, {}: a checked node"  # by loss
 INVERSE = "Inverse OLA, Prec: a checked node"
@@ -88,7 +91,7 @@ def concealed(session: Session) -> Iterator[Row]:
         yield {"what": CONCEALING, "setting": f"model {name}", "seconds": seconds, "nodes": 1}
 
 
-def ratios(measures: Sequence[Row]) -> Iterator[Row]:
+def rows(measures: Sequence[Row]) -> Iterator[Row]:
     """Divide the seconds of a node by those of a node that OLA checks; of the runs of a setting the fastest counts."""
     fastest: dict[tuple[str, str], Row] = {}
     for row in sorted(measures, key=lambda row: row["seconds"]):
@@ -126,16 +129,3 @@ def notes(seeds: int) -> list[str]:
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
     return printed_beside(rows, "Section 6.3: ratios", "thesis", "ratio", lambda row: row["what"])
-
-
-REPRODUCTION = Reproduction(
-    **listed("run-times"),
-    prepare=ola_runs.prepare,
-    parts=parts,
-    rows=ratios,
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    printed=printed,
-    files=adult.needed(THESIS.quasi_identifiers),
-)

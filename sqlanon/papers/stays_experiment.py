@@ -17,11 +17,10 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import COUNT, DiffGen
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers import listed
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, RAW_TEST, RAW_TRAINING
 from sqlanon.papers.classifier_comparison import by_epsilon
 from sqlanon.papers.diffgen_experiment import EPSILONS, SQL, TESTED, UTILITIES, put, put_fold
-from sqlanon.papers.experiments import RELEASED, Contender, Part, Reproduction, averaged, table_rows
+from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, table_rows
 from sqlanon.queries.kit.nodes import select, string
 
 if TYPE_CHECKING:
@@ -47,7 +46,9 @@ CATEGORIES = {
 
 QUASI_IDENTIFIERS = (*CATEGORIES, DIAGNOSES)
 
-SETTINGS = ("table", "method", "epsilon")
+TABLES_BY = "table"
+
+rows = partial(averaged, by=(TABLES_BY, "method", "epsilon"), spread=("tree",))
 SHOWN = {"method": "method", "epsilon": "ε", "tree": "CA (tree)", "tree_sd": "sd"}
 
 AXES = ((0.76, 0.92), (0.5, 0.8))  # of accuracies, by table
@@ -109,7 +110,7 @@ def measured(session: Session, table: str, method: str, epsilon: str, seed: int)
     yield {"table": table, "method": method, "epsilon": float(epsilon), "tree": found.ca["tree"].mean}
 
 
-def drawn(rows: Sequence[Row]) -> Any:
+def chart(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     charts = [
         by_epsilon([row for row in rows if row["table"] == table], f"Trees on invented {table}", axis)
@@ -154,17 +155,3 @@ def notes(seeds: int) -> list[str]:
         "Few labels there have more dead than living, so that Max scores all alike, and InfoGain differs by less than "
         "its noise: both draw nearly at random.",
     ]
-
-
-REPRODUCTION = Reproduction(
-    **listed("diffgen-sets"),
-    prepare=prepare,
-    parts=parts,
-    rows=partial(averaged, by=SETTINGS, spread=("tree",)),
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    chart=drawn,
-    printed=printed,
-    tables_by="table",
-)

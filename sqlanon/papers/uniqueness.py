@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from sqlanon.evaluation.results import Row
 from sqlanon.model.names import counted
-from sqlanon.papers import adult, listed
-from sqlanon.papers.experiments import Part, Reproduction, averaged, printed_beside
+from sqlanon.papers import adult
+from sqlanon.papers.experiments import Part, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
@@ -22,6 +22,7 @@ from sqlanon.queries.kit.nodes import column, identifier, names, select, subquer
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
+FILES = (adult.TRAINING,)
 SOURCE = "adult"
 SQL = Queries("papers")
 
@@ -51,6 +52,8 @@ KNOWN = (
     Known("3.2", "the first two events", SECRETS[:2], 0.15),
     Known("3.2", "the first and the fifth event", (SECRETS[0], SECRETS[4]), 0.28),
 )
+
+rows = partial(averaged, by=("known",))
 
 SHOWN = {
     "section": "section",
@@ -123,16 +126,3 @@ def notes(seeds: int) -> list[str]:
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
     for figure, words in (("unique_share", "unique rows"), ("mean_class_size", "mean class")):
         yield from printed_beside(rows, words, f"thesis_{figure}", figure, lambda row: row["known"])
-
-
-REPRODUCTION = Reproduction(
-    **listed("uniqueness"),
-    prepare=prepare,
-    parts=parts,
-    rows=partial(averaged, by=("known",)),
-    shown=SHOWN,
-    findings=findings,
-    notes=notes,
-    printed=printed,
-    files=adult.needed(()),
-)

@@ -1,7 +1,6 @@
 """``sqlanon reproduce diffgen``: what it refuses, what it leaves behind, and the targets of spec/diffgen.md (d)."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -9,6 +8,7 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
+from sqlanon import papers
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import classifier_comparison as beside
 from sqlanon.papers import diffgen_experiment as diffgen
@@ -32,7 +32,7 @@ METHODS = [
 @pytest.fixture
 def one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen.diffgen("DiffGen, Max", "max", "1", 10)])
-    monkeypatch.setattr(diffgen, "REPRODUCTION", replace(diffgen.REPRODUCTION, findings=lambda _: ["found"]))
+    monkeypatch.setattr(diffgen, "findings", lambda _: ["found"])
 
 
 @pytest.mark.usefixtures("one")
@@ -49,7 +49,7 @@ def reproduced() -> Reproduced:
     """Three seeds, where the figures of the README are means of ten."""
     folder = data_folder("adult_uci")
     with mock.patch.multiple(diffgen, **SETTINGS), sa.connect(":memory:") as session:
-        return diffgen.REPRODUCTION.run(session, folder, range(3))
+        return papers.reproduction("diffgen").run(session, folder, range(3))
 
 
 @pytest.mark.adult
@@ -80,7 +80,7 @@ class TestAdult:
 def compared() -> dict[tuple[str, float | None], float]:
     """Figure 5A with two folds of the ten."""
     with mock.patch.object(beside, "EPSILONS", ("0.25", "1")), sa.connect(":memory:") as session:
-        rows = beside.REPRODUCTION.run(session, data_folder("adult_uci"), range(2)).rows
+        rows = papers.reproduction("diffgen-beside").run(session, data_folder("adult_uci"), range(2)).rows
     return {(row["method"], row["epsilon"]): row["tree"] for row in rows}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
+from sqlanon import papers
 from sqlanon.evaluation.results import Reproduced, Row
 from sqlanon.papers import adult
 from sqlanon.papers import epsilon_safe_probabilities as choice
@@ -96,7 +97,7 @@ def rows() -> list[Row]:
 @pytest.fixture(scope="module")
 def found() -> Reproduced:
     with sa.connect(":memory:") as session:
-        return epsilon_safe.REPRODUCTION.run(session, data_folder("adult_uci"), [0, 1])
+        return papers.reproduction("epsilon-safe").run(session, data_folder("adult_uci"), [0, 1])
 
 
 @pytest.mark.adult

@@ -9,9 +9,9 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
+from sqlanon import papers
 from sqlanon.evaluation.results import Reproduced
 from sqlanon.papers import ceiling_experiment as h_ceiling
-from sqlanon.papers.ceiling_experiment import drawn
 from tests.conftest import data_folder
 from tests.full.test_reproductions import check_files, data, fewer, out
 
@@ -22,7 +22,7 @@ __all__ = ["data", "fewer", "out"]
 def reproduced() -> Reproduced:
     """The releases for k = 5 and h = 0.3: all would take minutes, and what they need is in test_h_ceiling.py."""
     with mock.patch.multiple(h_ceiling, CLASS_SIZES=(5,), CEILINGS=(0.3,)), sa.connect(":memory:") as session:
-        return h_ceiling.REPRODUCTION.run(session, data_folder("adult_uci"), [20])
+        return papers.reproduction("h-ceiling").run(session, data_folder("adult_uci"), [20])
 
 
 @pytest.mark.adult
@@ -65,7 +65,7 @@ class TestAdult:
         assert lost("h-ceiling, h = 0.3", 5) == lost("k-anonymity", 5) == 0
 
     def test_the_chart_has_all_releases(self, reproduced: Reproduced) -> None:
-        drawing = json.dumps(drawn(reproduced.rows).to_dict())
+        drawing = json.dumps(h_ceiling.chart(reproduced.rows).to_dict())
         assert all(str(row["method"]) in drawing for row in reproduced.rows)
 
 

@@ -9,8 +9,9 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
+from sqlanon import papers
 from sqlanon.evaluation.results import Reproduced
-from sqlanon.papers import adult, uniqueness
+from sqlanon.papers import adult
 from sqlanon.papers import income_accuracy as thesis_accuracy
 from sqlanon.papers import ola_runs as ola
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND
@@ -93,7 +94,7 @@ class TestUniqueness:
     @classmethod
     def shares(cls) -> dict[str, float]:
         with sa.connect(":memory:") as session:
-            found = uniqueness.REPRODUCTION.run(session, data_folder("adult_uci"), range(2))
+            found = papers.reproduction("uniqueness").run(session, data_folder("adult_uci"), range(2))
         return {row["known"]: row["unique_share"] for row in found.rows}
 
     def test_age_singles_out_twelve_times_as_many_as_in_the_thesis(self, shares: dict[str, float]) -> None:
@@ -116,7 +117,7 @@ class TestAccuracy:
         few = {(25, 50): PUBLISHED[25, 50], (100, 0): PUBLISHED[100, 0]}
         folder = data_folder("adult_uci")
         with mock.patch.object(thesis_accuracy, "PUBLISHED", few), sa.connect(":memory:") as session:
-            return thesis_accuracy.REPRODUCTION.run(session, folder, [0])
+            return papers.reproduction("thesis-accuracy").run(session, folder, [0])
 
     def by_loss(self, found: Reproduced, design: str) -> dict[tuple[Any, ...], Any]:
         return {

@@ -9,6 +9,7 @@ from statistics import fmean
 import pytest
 
 import sqlanon as sa
+from sqlanon import papers
 from sqlanon.evaluation import CountQuery, query_errors
 from sqlanon.papers import run_times, uniqueness
 from sqlanon.papers.combination_errors import errors_by_count
@@ -53,7 +54,7 @@ def test_times_are_in_units_of_a_checked_node(data: Path, tmp_path: Path, monkey
             (run_times.SAFE.format("k-anonymity"), 1.0, 2),
         )
     ]
-    found = run_times.REPRODUCTION.results(measures, 2)
+    found = papers.reproduction("run-times").results(measures, 2)
     assert [row["ratio"] for row in found.rows] == [1, 0.5, 10, 5]
     assert found.rows[0]["thesis"] == 1
     assert "2.00 times as long" in found.findings[1]

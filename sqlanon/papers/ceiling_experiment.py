@@ -46,6 +46,7 @@ LIMIT = 0.05  # most rows that may be suppressed, or moved, as a share
 
 SHOWN_K, SHOWN_H = 5, 0.3  # of figures 9 and 10
 BY_COUNT = "combination_error_"
+MEASURES = {"lm": "LM", "rce": "RCE", "query_error": "query error", "total_query_error": "total query error"}
 
 PLAIN = "k-anonymity"
 SOURCE = "adult"
@@ -54,18 +55,6 @@ LISTED = "listed"  # the catalog's table
 FILES = adult.needed(HIERARCHIES)
 
 rows = partial(averaged, by=("method", "catalog", "k", "h"))
-
-SHOWN = {
-    "method": "method",
-    "catalog": "catalog",
-    "k": "k",
-    "lm": "LM",
-    "rce": "RCE",
-    "counterfeits": "counterfeits",
-    "lost_rows": "lost rows",
-    "query_error": "query error",
-    "total_query_error": "total query error",
-}
 
 
 def contenders() -> Iterator[Contender]:
@@ -154,66 +143,20 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         {(row["h"], row["k"]): row for row in rows if row["h"] is not None and row["catalog"] is None},
         {(row["h"], row["k"]): row for row in rows if row["catalog"] is not None},
     )
-    for measure in ("lm", "rce", "query_error", "total_query_error"):
+    for measure, words in MEASURES.items():
         below = sum(row[measure] < plain[None, k][measure] for (_, k), row in without.items())
         yield (
-            f"{SHOWN[measure]} of h-ceiling is below that of {PLAIN} without suppression in {below} of {len(without)} "
-            "releases"
+            f"{words} of h-ceiling is below that of {PLAIN} without suppression in {below} of {len(without)} releases"
         )
     measure = "total_query_error"
     below = sum(row[measure] < without[key][measure] for key, row in with_catalog.items())
-    yield f"{SHOWN[measure]} is lower with a catalog than without in {below} of {len(with_catalog)} releases"
+    yield f"{MEASURES[measure]} is lower with a catalog than without in {below} of {len(with_catalog)} releases"
     methods = {row["method"]: row for row in rows if row[f"{BY_COUNT}1"] is not None}
     for method, row in methods.items():
         if method != PLAIN and PLAIN in methods:
             counts = [f"{BY_COUNT}{count + 1}" for count in range(len(QUASI_IDENTIFIERS))]
             wins = [str(at + 1) for at, name in enumerate(counts) if row[name] < methods[PLAIN][name]]
             yield f"Query error of {method} is below that of {PLAIN} for {', '.join(wins)} attributes"
-
-
-# By figure: the measure, and what the text says of it, by h (None for k-anonymity) and k.
-PUBLISHED: Mapping[str, tuple[str, Mapping[tuple[float | None, int], float]]] = {
-    "Figure 5: LM": ("lm", {(None, 3): 0.37, (None, 10): 0.4, (0.3, 10): 0.3}),
-    "Counterfeits": (
-        "counterfeits",
-        {(0.3, 3): 125, (0.3, 5): 132, (0.3, 10): 103, (0.25, 5): 138, (0.35, 5): 38},
-    ),
-}
-
-
-def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    """Pair the numbers in the text of the paper, whose figures print none, with those here."""
-    here = {
-        (row["h"], row["k"]): row
-        for row in rows
-        if row["catalog"] is None and (row["h"] is not None or row["method"] == PLAIN)
-    }
-    for item, (measure, numbers) in PUBLISHED.items():
-        for key in (each for each in numbers if each in here):
-            row = here[key]
-            what = f"{row['method']}, k = {row['k']}"
-            yield {"item": item, "what": what, "paper": numbers[key], "here": row[measure]}
-
-
-def notes(_seeds: int) -> list[str]:
-    return [
-        f"UCI Adult, 32,561 rows; {len(QUASI_IDENTIFIERS)} quasi-identifiers: "
-        f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
-        "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
-        "suppressed or moved, is lost and loses all.",
-        "RCE does not see counterfeits without a catalog: read it beside their number.",
-        "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
-        "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
-        "Query errors are means over queries, the counts of the values of each attribute for each "
-        f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
-        "the truth.",
-        "Query errors by number of attributes are means over groups that occur, over occupations and over runs of "
-        "neighbouring attributes; the paper does not say which attributes it takes.",
-        "With a catalog the reconstruction error decides between the nodes that need the fewest counterfeits: it may "
-        "be another node, of more of them, than without one.",
-        "Without a catalog the numbers of counterfeits do not depend on the seed; their values do, and the query "
-        "errors a little.",
-    ]
 
 
 # More than six parameters: the tables, the catalog, and the node and k of the release.

@@ -22,7 +22,6 @@ from sqlanon.papers.charts import between_limits, colours, steps
 from sqlanon.papers.diffgen_experiment import (
     AXIS,
     CLASSES,
-    PUBLISHED_BOUNDS,
     RAW,
     SETTINGS,
     UTILITIES,
@@ -60,8 +59,6 @@ MODEL = "tree"
 FILES = adult.BOTH
 
 rows = partial(averaged, by=SETTINGS, spread=(MODEL,))
-
-SHOWN = {"method": "method", "epsilon": "ε", "tree": "CA (tree)", "tree_sd": "sd", "combinations": "combinations"}
 
 
 def prepare(session: Session, folder: Path) -> None:
@@ -124,12 +121,6 @@ def released(session: Session, contender: Contender, seed: int) -> Iterator[Row]
     return measured(session, contender, [seed], [MODEL])
 
 
-def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    for row in rows:
-        if (number := PUBLISHED_BOUNDS.get(row["method"])) is not None:
-            yield {"item": "Figure 5A", "what": row["method"], "paper": number, "here": row[MODEL]}
-
-
 def findings(rows: Sequence[Row]) -> Iterator[str]:
     by_method: dict[str, dict[float | None, float]] = {}
     for row in rows:
@@ -145,21 +136,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
     yield "CA of top-down specialization: " + ", ".join(
         f"{by_method[name][None]:.4f} for k = {k}" for k, name in TOP_DOWN.items()
     )
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        "UCI Adult without unknown values, 45,222 rows in ten folds: seed 3 tests fold 3, and ten seeds are one "
-        f"cross-validation, where the paper has ten. Figures are means of {seeds}, sd is the standard deviation.",
-        f"h = {SPECIALIZATIONS}, as in the paper; the tree is CART, where the paper has C4.5.",
-        f"{TREE} is that of Friedman and Schuster 2010, with the score Max and five levels. The paper copies their "
-        "figures; here it is built again.",
-        "Top-down specialization promises k-anonymity alone. The paper has k = 5; the other two show how much depends "
-        "on a few splits.",
-        f"The {HISTOGRAM} is that of combinations at a fixed node: of every taxonomy the level below the top, of every "
-        f"number the halves of its range; without {LEFT_OUT_OF_HISTOGRAMS}, which it could not list.",
-        "Trying several ε on the same data, as this does, spends the budget of all of them.",
-    ]
 
 
 COLOURS = ("#08306b", "#d62728", "#9467bd", "#2ca02c", "#ff9f43", "#e377c2", "#8c564b")  # by method

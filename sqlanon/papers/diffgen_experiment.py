@@ -47,17 +47,6 @@ SETTINGS = ("method", "epsilon", "specializations")
 rows = partial(averaged, by=SETTINGS, spread=MODELS)
 RAW: Row = dict.fromkeys((*SETTINGS, "combinations"))  # columns that rows without a release lack
 
-SHOWN = {
-    "method": "method",
-    "epsilon": "ε",
-    "specializations": "h",
-    "tree": "CA (tree)",
-    "tree_sd": "sd",
-    "logistic": "CA (logistic)",
-    "logistic_sd": "sd ",
-    "combinations": "combinations",
-}
-
 
 def contenders() -> Iterator[Contender]:
     for (name, utility), epsilon, count in itertools.product(UTILITIES.items(), EPSILONS, SPECIALIZATIONS):
@@ -194,42 +183,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         for lower, higher in itertools.pairwise(map(float, EPSILONS))
     ]
     yield f"CA of {best} rises with ε, or falls by {SLACK} at most, in {sum(steps)} of {len(steps)} steps"
-
-
-# Figure 4A, as the text has it: accuracy of the score Max by ε, at h, or the highest or lowest over h.
-PUBLISHED_BOUNDS = {BASELINE: 0.853, LOWER_BOUND: 0.755}
-PUBLISHED = {("1", "h = 10"): 0.8224, ("0.5", "highest"): 0.8173, ("0.5", "lowest"): 0.805, ("0.1", "highest"): 0.78}
-
-
-def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    name = next(iter(UTILITIES))
-    for method, number in PUBLISHED_BOUNDS.items():
-        here = next(row["tree"] for row in rows if row["method"] == method)
-        yield {"item": "Figure 4A", "what": method, "paper": number, "here": here}
-    for (epsilon, place), number in PUBLISHED.items():
-        by_count = {
-            row["specializations"]: row["tree"]
-            for row in rows
-            if row["method"] == name and row["epsilon"] == float(epsilon) and row["specializations"] in SPECIALIZATIONS
-        }
-        if by_count:
-            ends = {"highest": max(by_count.values()), "lowest": min(by_count.values()), "h = 10": by_count.get(10)}
-            yield {"item": "Figure 4A", "what": f"{name}, ε = {epsilon}, {place}", "paper": number, "here": ends[place]}
-
-
-def notes(seeds: int) -> list[str]:
-    each = "one release, and one classifier" if seeds == 1 else f"{seeds} releases, and of a classifier of each"
-    return [
-        "UCI Adult without unknown values, 30,162 rows for training and 15,060 for tests; 6 numeric and 8 categorical "
-        "predictors of the income.",
-        f"CA is the share of the rows for tests whose income a classifier predicts that was trained on a release: the "
-        f"mean of {each}. sd is the standard deviation from release to release.",
-        "Rows for tests are generalized as the release is. The tree is CART, where the paper has C4.5.",
-        "Taxonomies are those of this package, and not the paper's. Ranges of numbers are the paper's.",
-        "combinations are those of labels and class that a release could show, a mean.",
-        "Trying several ε or h on the same data, as this does, spends the budget of all of them: it shows how DiffGen "
-        "behaves; do not choose h that way.",
-    ]
 
 
 SHADES = ("#9ecae1", "#4292c6", "#2171b5", "#08306b")  # by ε, ascending

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -14,7 +13,6 @@ from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.noisy import IPA
 from sqlanon.model.methods.sampled_methods import EpsilonSafe
-from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
@@ -63,32 +61,10 @@ LIMIT = 0.05  # most rows that k-anonymity may suppress, as a share
 
 TABLES = {FOUR: "adult_of_four", NINE: "adult_of_nine"}
 
-SHOWN = {
-    "method": "method",
-    "weight": "weight",
-    "penalty": "penalty",
-    "tolerated": "tolerated, %",
-    "penalty_factor": "p",
-    "beta": "β",
-    "epsilon": "ε",
-    "epsilon_node": "ε'",
-    "epsilon_sampling": "ε",
-    "k": "k",
-    "delta": "δ",
-    "computed": "computed",
-    "printed": "printed",
-    "computed_tight": "computed, exact",
-    "printed_tight": "printed, exact",
-    "node": "most frequent node",
-    "good": "good",
-    "good_by_softmax": "good, by softmax",
-    "suppressed": "suppressed",
-    "shown": "shown",
-    "precision": "Prec",
-    "lm": "LM",
-}
-
-SETTINGS = ("part", *itertools.takewhile(lambda name: name != "node", SHOWN))  # of a row; figures follow
+SETTINGS = (
+    *("part", "method", "weight", "penalty", "tolerated", "penalty_factor", "beta", "epsilon", "epsilon_node"),
+    *("epsilon_sampling", "k", "delta", "computed", "printed", "computed_tight", "printed_tight"),
+)
 
 
 def contenders() -> Iterator[Contender]:
@@ -198,54 +174,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         if row["part"] == NINE:
             shown = f"{100 * row['shown']:.1f} % of the rows, Prec {row['precision']:.3f}, LM {row['lm']:.3f}"
             yield f"Nine quasi-identifiers, {named(row)}: {shown}"
-
-
-# In the text: by penalty, percentage that costs none, factor and ε', the figure, and a probability or mean suppression.
-PUBLISHED = {
-    ("suppression", 0, 0.04, 0.1): ("Figure 6.3", "good", 1.0),
-    ("k-anonymity", 5, 0.5, 2.0): ("Figure 6.4", "good", 0.4),
-    ("k-anonymity", 5, 0.9, 2.0): ("Figure C.1", "suppressed", 0.063),
-    (None, None, None, None): ("Figure C.1", "suppressed", 0.1),
-}
-
-
-def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    """Pair the numbers in the text with those here; the figures themselves print none."""
-    for row in rows:
-        key = (row["penalty"], row["tolerated"], row["penalty_factor"], row["epsilon_node"])
-        if row["method"] in (AS_PUBLISHED, UNIFORM) and key in PUBLISHED:
-            item, figure, number = PUBLISHED[key]
-            chosen = "a node at random" if row["penalty"] is None else f"p = {key[2]:g}, ε' = {key[3]:g}"
-            yield {"item": item, "what": f"{figure}, {chosen}", "paper": number, "here": row[figure]}
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        "What is printed of δ and of the least k was computed apart, in seven digits; the thesis prints none. δ of "
-        "Li et al. is an upper bound, which the exact one is not above.",
-        f"UCI Adult, 32,561 rows, k = {K}, β = {float(BETA):g}, ε of the sampling is "
-        f"{EPSILON_SAMPLING}. The four quasi-identifiers, {', '.join(QUASI_IDENTIFIERS)}, make 108 "
-        "nodes, as those of the thesis do, which it does not name.",
-        f"A good node loses less than {probabilities.MAX_LOSS:g} in Prec and suppresses less than "
-        f"{100 * probabilities.MAX_SUPPRESSED:g} % of the rows: of a sample those in classes of fewer than k; of the "
-        "table, from which no sample is drawn then, those in classes that are expected to have fewer than k in a "
-        "sample.",
-        f"Probabilities are exact for a table or a sample, and means over {counted(seeds, 'sample')}. Those of "
-        "permute-and-flip, which releases draw by, are beside those of the exponential mechanism (by softmax). Good "
-        "releases are counted by the nodes that are good on the table.",
-        f"What is {AS_PUBLISHED} is not private: its sensitivities are too small by factors of hundreds, and it "
-        "draws the node on the sample, for which its δ is too small. Its ε' says little.",
-        "The thesis makes no penalty for 5 % of suppressed rows, and does not say for which of its penalties. Its "
-        "figure 6.3, almost 1 for p = 0.04 and below the baseline for 0.2, comes out with a penalty for suppression "
-        "from the first row on; its figure 6.4, best for p = 0.5, with one for k-anonymity above 5 %, though lower.",
-        "The larger the weight of suppressed rows, the more labels lose. What is likely with weight 5 loses 0.5 in "
-        "Prec, which is not good by a hair; to look for the best weight on the data is not private.",
-        f"What is {ON_SAMPLE}, as SafePub does, has the same scores, of the sample: δ is the one that is proven "
-        "for it, and 1 where nothing is.",
-        "Of releases, shown is the share of all rows that have a label in it, at most about β where rows are sampled; "
-        "Prec and LM are those of the labels, without what is not shown. IPA shows rows with noise, and has "
-        f"{adult.TARGET} beside the labels; k-anonymity promises no differential privacy.",
-    ]
 
 
 SHADES = ("#c6dbef", "#9ecae1", "#6baed6", "#3182bd", "#08306b")  # by ε', ascending

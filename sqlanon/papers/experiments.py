@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, mode, stdev
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from pyarrow import csv
 from sqlanon.chance.random_source import SeededSource
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.results import Reproduced, Row, rounded
+from sqlanon.model.names import counted
 from sqlanon.papers.charts import with_printed
 from sqlanon.publish.files import cannot_be_written, staged_file
 from sqlanon.publish.provenance import code_sha256
@@ -63,7 +66,7 @@ class Reproduction:
     parts: Callable[[Sequence[int]], Iterable[Part]]  # by seeds
     shown: Mapping[str, str]  # columns of the summary, with headings
     findings: Callable[[Sequence[Row]], Iterable[str]]
-    notes: Callable[[int], Sequence[str]]  # by the number of seeds
+    notes: Callable[[int], Sequence[str]]  # how to read the rows, by the number of seeds
     rows: Callable[[Sequence[Row]], Iterable[Row]] = iter  # of the results, from those of all parts in order
     chart: Callable[[Sequence[Row]], Any] = lambda _: None
     printed: Callable[[Sequence[Row]], Iterable[Row]] = lambda _: ()  # numbers of the paper and here
@@ -133,7 +136,7 @@ class Reproduction:
         found = [*self.rows(measures)]
         columns = dict.fromkeys((*(name for row in found for name in row), *self.shown))
         rows = [rounded({**columns, **row}) for row in found]
-        printed = [*self.printed(rows)]
+        printed = [*self.printed(rows), *printed_numbers(self.name, rows)]
         return Reproduced(
             title=self.title,
             rows=rows,
@@ -147,14 +150,47 @@ class Reproduction:
 
 
 def of_module(module: str, name: str, source: str, title: str, first_seed: str, seeds: str, **_: str) -> Reproduction:
-    """Make an experiment of what its module defines, and of its row in ``tables/experiments.csv``."""
-    home = vars(import_module(f"sqlanon.papers.{module}"))
-    first = int(first_seed)
-    required = {each: home[each] for each in ("prepare", "parts", "findings", "notes")}
+    """Make an experiment of what its module defines, and of what ``tables`` and ``notes.md`` have on it."""
+    home, first = vars(import_module(f"sqlanon.papers.{module}")), int(first_seed)
     functions = {each: home[each] for each in ("rows", "chart", "printed") if each in home}
     constants = {each.lower(): home[each] for each in ("FILES", "TABLES_BY", "DRAWS") if each in home}
-    seeded = range(first, first + int(seeds))
-    return Reproduction(name, source, title, seeded, shown=home["SHOWN"], **required, **functions, **constants)
+    return Reproduction(
+        name,
+        source,
+        title,
+        seeds=range(first, first + int(seeds)),
+        prepare=home["prepare"],
+        parts=home["parts"],
+        shown={row["column"]: row["heading"] for row in table_rows("columns") if row["experiment"] == name},
+        findings=home["findings"],
+        notes=partial(notes_on, name),
+        **functions,
+        **constants,
+    )
+
+
+def notes_on(experiment: str, seeds: int) -> list[str]:
+    """Read the notes below a heading of ``notes.md``, in which ``{count}`` is the number of seeds."""
+    text = files("sqlanon.papers").joinpath("notes.md").read_text(encoding="utf-8")
+    _, _, below = text.partition(f"# {experiment}\n")
+    nouns = {f"{noun}s": counted(seeds, noun) for noun in ("seed", "release", "sample", "draw")}
+    lines = below.partition("\n# ")[0].splitlines()
+    return [line.removeprefix("- ").format(count=seeds, **nouns) for line in lines if line]
+
+
+FIGURES: Mapping[str, Callable[[Sequence[Any]], Any]] = {"": itemgetter(0), "least": min, "largest": max}
+
+
+def printed_numbers(experiment: str, rows: Sequence[Row]) -> Iterator[Row]:
+    """Pair the numbers of ``tables/printed_numbers.csv`` with figures of the rows that have the settings there."""
+    for number in table_rows("printed_numbers"):
+        if number.pop("experiment") != experiment:
+            continue
+        item, what, paper, figure, of = (number.pop(name) for name in ("item", "what", "paper", "figure", "of"))
+        settings = {name: value for name, value in number.items() if value not in (None, "")}
+        if found := [row[figure] for row in rows if settings.items() <= row.items()]:
+            here = FIGURES[of](found)
+            yield {"item": item, "what": what, "paper": int(paper) if isinstance(here, int) else paper, "here": here}
 
 
 class KeptParts:

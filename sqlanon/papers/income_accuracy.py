@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.evaluation.accuracy import Accuracy, classification
 from sqlanon.evaluation.results import BLACK, Row, required_altair
 from sqlanon.model.class_losses import DMStar
-from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Entropy, Prec, QualityModel
@@ -77,21 +76,6 @@ def contender(design: Design, k: int, percent: int, loss: str) -> Contender:
     )
     name = f'columns "{design.name}", k = {k}, up to {percent} % suppressed, {loss}'
     return Contender(name, policy, {**setting, "thesis": PUBLISHED[k, percent][loss]})
-
-
-SHOWN = {
-    "columns": "columns",
-    "loss": "loss",
-    "k": "k",
-    "suppression_limit": "suppressed, at most",
-    "value": "loss of the node",
-    "released_rows": "released rows",
-    "tied_nodes": "tied nodes",
-    "tree": "CA (tree)",
-    "tree_sd": "sd",
-    "logistic": "CA (logistic)",
-    "thesis": "thesis (logistic)",
-}
 
 
 def prepare(session: Session, folder: Path) -> None:
@@ -167,24 +151,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
             f'Columns "{THESIS.name}", {loss}: of {len(pairs)} pairs of settings, {higher} have the higher CA '
             "(logistic) at the smaller loss"
         )
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        "UCI Adult, 32,561 rows for training and 16,281 for tests; what is unknown is a value, ?.",
-        "CA is the share of the rows for tests whose income a classifier predicts that was trained on a release. These "
-        "rows are generalized at the node of the release, and none is suppressed.",
-        f"The tree is CART, a mean of {counted(seeds, 'seed')} of one release, and sd the standard deviation over "
-        "them. Logistic regression draws nothing; the thesis has that alone.",
-        f'Columns "{THESIS.name}" are its nine quasi-identifiers, and {", ".join(THESIS.kept)} as they are (section '
-        "5.3).",
-        f'Columns "{SEVEN.name}" are those of the reproduction of h-ceiling: {", ".join(SEVEN.quasi_identifiers)}. '
-        "The figures of the thesis are not of these columns, and stand beside them as context alone.",
-        "The hierarchies are those of the folder. Those that the thesis prints (appendix B) lack some values, and the "
-        "top of age.",
-        "Several nodes may have the same loss, and other accuracies; the thesis does not say which of them it takes.",
-        "No loss counts suppressed rows, as in the thesis.",
-    ]
 
 
 COLOURS = ("#d62728", "#ff9f43", "#08306b")  # by loss

@@ -15,7 +15,6 @@ from sqlanon.evaluation.results import Row, required_altair, spelled
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.methods.noisy import IPA, Histogram
-from sqlanon.model.names import counted
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
@@ -38,10 +37,8 @@ from sqlanon.papers.ipa_series import (
     PARTS,
     PRINTED,
     QUERIES,
-    TRUTH,
     YEARS,
     answers,
-    in_paper,
     losses_by_level,
     mean_losses,
     series,
@@ -81,37 +78,12 @@ HISTOGRAM = "noisy histogram"
 # Figure 6, with ε = 1: a third of the information loss.
 PUBLISHED_LOSS: Mapping[str, float] = {AS_PUBLISHED: 0.28, ANONYMOUS: 0.43, HISTOGRAM: 0.69}
 
-# Mean relative errors of Q1 to Q4, computed from the rows of tables 9 to 12.
-PUBLISHED_ERRORS: Mapping[str, Sequence[float]] = {
-    AS_PUBLISHED: (0.3791, 0.2240, 0.5236, 0.3513),
-    ANONYMOUS: (1.6560, 1.0462, 3.8305, 3.3267),
-}
 
 SERIES = (AS_PUBLISHED, PRIVATE, ANONYMOUS, CEILED)  # methods whose answers by age are shown
 
 TABLES_BY = "part"
 
 RELEASES = LISTED["ipa"]["title"]
-
-SHOWN = {
-    "method": "method",
-    "epsilon": "ε",
-    "node": "node",
-    "released_rows": "released rows",
-    "information_loss": "IL",
-    "ncp": "NCP",
-    "total_variation": "TVD",
-    "rate": "rate",
-    "paper_loss": "IL in the paper",
-    "q1": "Q1 error",
-    "q2": "Q2 error",
-    "q3": "Q3 error",
-    "q4": "Q4 error",
-    "age": "age, from",
-    "level": "level",
-    "chance": "drawn with",
-    **{name: name for name in (TRUTH, *SERIES, in_paper(AS_PUBLISHED), in_paper(ANONYMOUS))},
-}
 
 
 def prepare(session: Session, _folder: Path) -> None:
@@ -231,33 +203,6 @@ def _is_less(mine: float | None, theirs: float | None) -> bool:
     return mine is not None and (theirs is None or mine < theirs)
 
 
-def notes(seeds: int) -> list[str]:
-    printed = "; ".join(
-        f"{', '.join(f'{error:.4f}' for error in errors)} for {method}" for method, errors in PUBLISHED_ERRORS.items()
-    )
-    return [
-        f"The table of the paper, of 1,361,000 patients, is not public. This one has {ROW_COUNT:,} invented rows with "
-        "the same columns. Stroke patients without surgery are as many of each sex and age, and stay as long on "
-        "average, as tables 9 to 12 say; its other figures need not be those of the paper.",
-        f"The columns {', '.join(QUASI_IDENTIFIERS)} are generalized, with 256 nodes; {DISEASE}, with "
-        f"{DISEASE_COUNT + 1} values, is published as it is.",
-        f"Figures of methods that draw are means of {counted(seeds, 'seed')}, where the paper has 10; the node is "
-        "the most frequent one.",
-        "IL is a third of the sum of NCP, the total variation distance of diseases (EMD in the paper), and the rate of "
-        "added rows. The code of the authors adds up losses over nodes: figure 6 is context, not a target.",
-        f"{AS_PUBLISHED} is not differentially private for any ε. {PRIVATE} is, with δ = 1e-6; the {HISTOGRAM} with "
-        "δ = 0, at the values as they are.",
-        "Figure 8 is of a tenth as many rows, and of one perturbation of every node; the level of a node is the sum of "
-        "its levels.",
-        f"{ANONYMOUS} takes the node of least NCP, without suppression; the paper does not say how it chooses.",
-        "Q1 and Q2 count stroke patients without surgery by age, men and women; Q3 and Q4 average their stays. The "
-        "error is the mean relative one over groups of five years with a true answer above 0. Masked rows are left "
-        "out, and an error is missing where no release answers.",
-        "In the paper, by the rows of its tables (ten years each for Q3 and Q4), the errors of Q1 to Q4 are "
-        f"{printed}.",
-    ]
-
-
 def chart(rows: Sequence[Row]) -> Any:
     by_age, by_level = of_parts(rows, *QUERIES.values()), of_parts(rows, LEVELS)
     return required_altair().vconcat(drawn_releases(of_parts(rows, RELEASES)), drawn_series(by_age, by_level))
@@ -293,14 +238,8 @@ def _named(row: Row) -> str:
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    rows = of_parts(rows, RELEASES)
-    yield from printed_beside(rows, "Figure 6: IL", "paper_loss", "information_loss", lambda row: row["method"])
-    for place, name in enumerate(QUERIES):
-        for row in rows:
-            if row["method"] in PUBLISHED_ERRORS:
-                paper = PUBLISHED_ERRORS[row["method"]][place]
-                item = f"Table {9 + place}: error of {name.upper()}"
-                yield {"item": item, "what": row["method"], "paper": paper, "here": row[name]}
+    released = of_parts(rows, RELEASES)
+    return printed_beside(released, "Figure 6: IL", "paper_loss", "information_loss", lambda row: row["method"])
 
 
 def rows(measures: Sequence[Row]) -> Iterator[Row]:

@@ -61,27 +61,6 @@ MODELS: Mapping[str, Sequence[float]] = {
     "D": (0.01, 0.01, 0.01, 0.01, 0.01),
 }
 
-SHOWN = {
-    "loss": "loss",
-    "max_loss": "Prec, at most",
-    "k": "k",
-    "suppression_limit": "suppressed, at most",
-    "model": "model",
-    "weight": "weight",
-    "checked": "checked nodes",
-    "thesis_checked": "thesis",
-    "minimal_nodes": "minimal nodes",
-    "value": "loss of the node",
-    "tied_nodes": "tied nodes",
-    "attained_k": "largest k",
-    "kept_secrets": "secrets below their top",
-    "suppressed_rows": "suppressed rows",
-    "one_over_m": "1/m",
-    "worst_case": "1/m, at least",
-    "thesis": "thesis (MIMIC-III)",
-    "node": "node",
-}
-
 
 def prepare(session: Session, folder: Path) -> None:
     session.connection.from_arrow(adult.training_rows(folder, adult.COLUMNS)).create(SOURCE)
@@ -241,31 +220,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
             f"Model {name}: 1/m is {ranges}, and tends to {limit:.3f} in the worst case for large k; the thesis has up "
             f"to {printed}"
         )
-
-
-def notes(_seeds: int) -> list[str]:
-    return [
-        "UCI Adult, 32,561 rows for training; what is unknown is a value, ?.",
-        "Which nodes OLA checks does not depend on the loss: they are counted with Prec. With DM* and "
-        "Entropy optimal search finds the node that OLA would choose of its minimal ones.",
-        "OLA stops when every node is known to be k-anonymous or not. Which nodes it checks follows from the order in "
-        "which it goes through a sublattice, which the thesis does not print: here it is lexicographic.",
-        f"Nodes give the levels of {', '.join(THESIS.quasi_identifiers)}; for demographics, of "
-        f"{', '.join(DEMOGRAPHICS)}.",
-        "The loss of DM* includes that of the table as it is, 123,307. No loss counts suppressed rows, as in the "
-        "thesis.",
-        "The hierarchies are those of the folder. Those that the thesis prints (appendix B) lack some values, and the "
-        "top of age.",
-        "Inverse OLA finds the largest k within a loss. A largest k of 1 protects nobody, and nothing is released.",
-        "m is the expected probability that an attacker finds a row who knows demographics, and each secret with the "
-        "probability of the model: of the row where it is largest. The thesis measures it on MIMIC-III, which is not "
-        f"public; on Adult the secrets are {', '.join(SECRETS[:3])}, and in model D also {' and '.join(SECRETS[3:])}.",
-        "1/m is at least 1 / ((1 - p) + p / k), where p is the probability that the attacker knows no secret: a row "
-        "attains that which is unique as soon as one is known.",
-        "Tables 6.6 and 6.7 of the thesis contradict their models: with 1/m of 33.5 in model A, a row is unique "
-        "whatever secret is known, and 1/m is 14.5 in model C at most; and 1/m of 5.3 in model D is below its worst "
-        "case.",
-    ]
 
 
 def chart(rows: Sequence[Row]) -> Any:

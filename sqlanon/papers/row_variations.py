@@ -29,8 +29,6 @@ FILES = adult.BOTH
 prepare = classifier_comparison.prepare
 rows = partial(averaged, by=("rows",), spread=("seconds",))
 
-SHOWN = {"rows": "rows", "seconds": "CPU seconds", "seconds_sd": "sd", "combinations": "combinations"}
-
 
 def parts(seeds: Sequence[int]) -> Iterator[Part]:
     for scale, seed in itertools.product(SCALES, seeds):
@@ -56,16 +54,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{first['rows']:,} rows take {first['seconds']:.1f} CPU seconds; in the paper all take less than 30"
     times = last["seconds"] / first["seconds"]
     yield f"{last['rows'] / first['rows']:.0f} times the rows take {times:.1f} times the seconds"
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        "UCI Adult without unknown values, 45,222 rows, and variations: copies in which each predictor has, with a "
-        "probability of a half, the value of another row. The paper replaces some values, and not the share.",
-        f"ε = {EPSILON}, h = {SPECIALIZATIONS} and the score Max, as in the paper; CPU seconds are of a release "
-        f"into a table, on all cores, a mean of {seeds}. They depend on the machine, their ratio hardly.",
-        "Combinations are counted whether they have rows or not, which takes most of the time of small tables.",
-    ]
 
 
 def chart(rows: Sequence[Row]) -> Any:

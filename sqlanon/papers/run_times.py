@@ -40,8 +40,6 @@ WITH_MINIMAL = [OLA.format(loss) for loss in LOSSES if loss != UNIT]  # whose mi
 PUBLISHED_UNIT = 2
 PUBLISHED = {**{OLA.format(loss): 2 for loss in LOSSES}, INVERSE: 2, CONCEALING: 4}
 
-SHOWN = {"what": "what", "seconds": "CPU seconds", "nodes": "nodes", "ratio": "ratio", "thesis": "thesis, at most"}
-
 
 def timed() -> Iterator[Contender]:
     of_nine = partial(Policy, quasi_identifiers=THESIS.quasi_identifiers, rest="identifier")
@@ -117,14 +115,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         f"ε-safe as published takes {counted / fixed:.2f} times as long with the penalty for suppression as with that "
         "for k-anonymity; in the thesis considerably longer"
     )
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        "A ratio is the CPU time of a run by its nodes, over that of a node that OLA checks with Prec. It differs "
-        f"from run to run, and with what else the machine does: the fastest of {seeds} counts.",
-        "The thesis states the most seconds by node; its ratios are those over its 2 seconds for OLA with Prec.",
-    ]
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:

@@ -49,11 +49,8 @@ QUASI_IDENTIFIERS = (*CATEGORIES, DIAGNOSES)
 TABLES_BY = "table"
 
 rows = partial(averaged, by=(TABLES_BY, "method", "epsilon"), spread=("tree",))
-SHOWN = {"method": "method", "epsilon": "ε", "tree": "CA (tree)", "tree_sd": "sd"}
 
 AXES = ((0.76, 0.92), (0.5, 0.8))  # of accuracies, by table
-
-PRINTED = (0.86, 0.89)  # the least and the largest accuracy of figure 3, as the text has it
 
 
 def prepare(session: Session, _folder: Path) -> None:
@@ -135,23 +132,3 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
 def by_utility(rows: Sequence[Row], table: str) -> Iterator[tuple[str, list[float]]]:
     for method in UTILITIES:
         yield method, [row["tree"] for row in rows if row["table"] == table and row["method"] == method]
-
-
-def printed(rows: Sequence[Row]) -> Iterator[Row]:
-    for method, found in by_utility(rows, next(iter(LOG_ODDS))):
-        for word, number, here in zip(("least", "largest"), PRINTED, (min(found), max(found)), strict=True):
-            yield {"item": "Figure 3", "what": f"{method}, {word} over ε", "paper": number, "here": here}
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        "MIMIC is not public. These stays are invented: seven categories, and the set of diagnoses, codes of ICD-9 by "
-        f"their first two digits and their first. Of {ROW_COUNT:,} those with a diagnosis are kept; a fifth are of "
-        "newborns, and diagnoses decide how likely a patient dies.",
-        f"Two thirds are for training and h = {SPECIALIZATIONS}, as in the paper. Figures are means of {seeds}, each "
-        "with another third, release and tree; sd is the standard deviation.",
-        "The paper prints neither BA nor LA of MIMIC. Where one patient in nine dies, to predict that all live is "
-        "right as often as its best figure.",
-        "Few labels there have more dead than living, so that Max scores all alike, and InfoGain differs by less than "
-        "its noise: both draw nearly at random.",
-    ]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from sqlglot import exp
 
 from sqlanon.evaluation.results import Row
-from sqlanon.model.names import counted
 from sqlanon.papers import adult
 from sqlanon.papers.experiments import Part, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
@@ -54,16 +53,6 @@ KNOWN = (
 )
 
 rows = partial(averaged, by=("known",))
-
-SHOWN = {
-    "section": "section",
-    "known": "what is known",
-    "columns": "columns",
-    "unique_share": "unique rows",
-    "thesis_unique_share": "thesis (MIMIC-III)",
-    "mean_class_size": "mean class",
-    "thesis_mean_class_size": "thesis",
-}
 
 
 def prepare(session: Session, folder: Path) -> None:
@@ -109,18 +98,6 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
         f"without age; in the thesis {KNOWN[0].unique_share:.1%} and {KNOWN[3].unique_share:.1%}"
     )
     yield f"Of persons with three known events, {three} are alone, with two {two}, with the first and the fifth {far}"
-
-
-def notes(seeds: int) -> list[str]:
-    return [
-        f"MIMIC-III is not public. Demographics here are {', '.join(DEMOGRAPHICS)}, of 32,561 rows; the thesis has "
-        "23,236, and year of birth, gender, insurance, language, religion and marital status.",
-        f"As the thesis does, ages are drawn, with a standard deviation of {AGES['deviation']}, or uniformly below "
-        f"100: means over {counted(seeds, 'draw')}, where the thesis has 1,000.",
-        f"Events of an admission are the columns {', '.join(SECRETS)}. The thesis also looks at sets of events, "
-        "which columns with different values do not make.",
-        "Table 3.1 counts words in handwritten notes of MIMIC-III, and no public data can replace them.",
-    ]
 
 
 def printed(rows: Sequence[Row]) -> Iterator[Row]:

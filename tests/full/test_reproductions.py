@@ -58,7 +58,11 @@ def check_files(data: Path, out: Path) -> None:
 
 class TestRegistry:
     def test_each_is_found_by_its_name(self) -> None:
-        assert [papers.reproduction(name).name for name in papers.NAMES] == [*papers.NAMES]
+        found = [papers.reproduction(name) for name in papers.NAMES]
+        assert [each.name for each in found] == [*papers.NAMES]
+        assert all(each.shown and len(each.notes(1)) > 1 for each in found)
+        assert "{" not in "".join(note for each in found for note in each.notes(3))
+        assert "means of 3 seeds" in " ".join(papers.reproduction("ipa").notes(3))
 
     def test_a_name_that_is_none(self) -> None:
         message = r'"hceiling" is not one of the reproductions .*; did you mean "h-ceiling"\?'
@@ -157,7 +161,7 @@ class TestFiles:
         errors |= {f"{h_ceiling.BY_COUNT}{count}": 0.5 for count in range(1, 8)}
 
         def measured(_: sa.Session, contender: Contender, _seeds: Sequence[int]) -> list[dict[str, Any]]:
-            return [{**dict.fromkeys(h_ceiling.SHOWN, 1), **errors, **contender.setting}]
+            return [{**dict.fromkeys(papers.reproduction("h-ceiling").shown, 1), **errors, **contender.setting}]
 
         monkeypatch.setattr(h_ceiling, "measured", measured)
 

@@ -77,6 +77,7 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
+from sqlanon.model.release.profiles import SourceProfile as SourceProfile, TaxonomyPreview as TaxonomyPreview
 from sqlanon.run.explorer import Explorer as Explorer
 from sqlanon.model.release.joint import ListedRelease as ListedRelease, ReleaseList as ReleaseList
 from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
     from sqlanon.model.prepared_tables import Flattened, Generalized
+    from sqlanon.model.release.profiles import SourceProfile
     from sqlanon.suggestion.suggestion import Profile, Suggestion
 
 
@@ -60,6 +61,31 @@ class Preparations(Part):
 
         asked = SuggestionRequest(profile, k, codebook, clean, partial(tried, self._engine))
         return suggest(self._engine, self._opened.resolve, source, asked, Stages(self._opened.callback(progress)))
+
+    @exclusive
+    def profile(
+        self,
+        source: Source,
+        columns: Sequence[str] | None = None,
+        *,
+        least: int = 5,
+        hidden: Collection[str] = (),
+    ) -> SourceProfile:
+        """Return a profile of each column: values, missing ones, a histogram or frequencies, and frequent values.
+
+        Args:
+            source: the table.
+            columns: the columns to profile, in this order; by default all. A CSV file or a query is read once per call.
+            least: values of fewer rows are rare, and not shown.
+            hidden: columns that show no value, only counts.
+
+        Raises:
+            PolicyError: a column is not there, or ``least`` is below 1.
+            EngineError: the source does not exist, or cannot be read.
+        """
+        from sqlanon.suggestion.column_profiles import profile
+
+        return profile(self._engine, self._opened.resolve(source), columns, least=least, hidden=hidden)
 
     @exclusive
     def flatten(

@@ -11,6 +11,7 @@ from sqlanon.engines.locks import exclusive
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
+    from sqlanon.model.release.profiles import TaxonomyPreview
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 Shapes = dict[str, dict[str, object]]
@@ -80,6 +81,42 @@ class Taxonomies(Part):
         from sqlanon.model.taxonomy.rules import made
 
         self.load(attribute, made(kind, settings), source=source, column=column)
+
+    # More than six parameters: options, which are keywords.
+    @exclusive
+    def preview(
+        self,
+        taxonomy: Taxonomy | Mapping[str, Any] | str | Path,
+        source: Source,
+        column: str,
+        *,
+        least: int = 5,
+        labels: int = 80,
+        values: int = 0,
+        rare: bool = False,
+    ) -> TaxonomyPreview:
+        """Return what a taxonomy would make of a column: the labels of each level with their rows. Nothing is stored.
+
+        Args:
+            taxonomy: as in the ``taxonomies`` of a policy: a rule as a mapping with its ``kind``, a kind alone, or the
+                path of an ARX hierarchy; a :class:`Taxonomy`; or ``"stored"`` for the one in the warehouse.
+            source: the table.
+            column: its column; of sets, the items are counted.
+            least: labels of fewer rows are rare.
+            labels: levels with at most as many labels list them.
+            values: how many values to list with all their labels.
+            rare: name rare labels and values as well.
+
+        Raises:
+            TaxonomyError: as a run refuses it: malformed, or values of the column have no label; or the column or the
+                stored taxonomy is missing.
+            PolicyError: a limit is negative.
+        """
+        from sqlanon.binding.previews import Shown, preview
+        from sqlanon.model.taxonomy.rules import taxonomy_of
+
+        given = None if taxonomy == "stored" else taxonomy_of(taxonomy)
+        return preview(self._engine, given, self._opened.resolve(source), column, Shown(least, labels, values, rare))
 
     @exclusive
     def check(self) -> Problems:

@@ -210,7 +210,7 @@ def load_unless_refused(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refus
     """Store taxonomies like :func:`load`, but return the errors."""
     # Of names that are equal to the warehouse the last one wins, as if they were loaded in turn.
     wanted = [*{folded(each.attribute): each for each in wanted}.values()]
-    refused = _unfit(engine, wanted)
+    refused = unfit(engine, wanted)
     if refused or not wanted:
         return refused
     try:
@@ -232,28 +232,32 @@ def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     engine.prepare_taxonomies()
     stage(engine, wanted)
     stored, shapes, observed = _shapes(engine, wanted)
-    if _stage_missing_values(engine, [each for each in wanted if each.attribute not in shapes]):
+    if stage_missing_values(engine, [each for each in wanted if each.attribute not in shapes]):
         stored, shapes, observed = _shapes(engine, wanted)
     new = [each for each in wanted if (of := shapes.get(each.attribute)) is None or of.content not in well_formed]
     if new:
         refused = malformed(engine, new)
         if refused:  # maybe because of repeated lines, which count once
-            firsts = exp.Subquery(this=SQL.query("first_of_equal_rows", taxonomy=STAGED))
-            is_another = exp.not_(exp.In(this=column("rowid"), query=firsts))
-            engine.execute(exp.delete(STAGED.table, where=is_another), "make equal rows one")
+            drop_repeated_rows(engine)
             stored, shapes, observed = _shapes(engine, wanted)
             refused = malformed(engine, new)
         if refused:
             raise _RefusedError(refused)
         keep_well_formed(shapes.values())
     _replace(engine, [each.attribute for each in wanted], stored)
-    if refused := _uncovered(engine, wanted):
+    if refused := uncovered(engine, wanted, engine.taxonomy):
         raise _RefusedError(refused)
     _note_origins(engine, wanted, shapes, observed)
     engine.drop(STAGED)
 
 
-def _stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
+def drop_repeated_rows(engine: Engine) -> None:
+    firsts = exp.Subquery(this=SQL.query("first_of_equal_rows", taxonomy=STAGED))
+    is_another = exp.not_(exp.In(this=column("rowid"), query=firsts))
+    engine.execute(exp.delete(STAGED.table, where=is_another), "make equal rows one")
+
+
+def stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
     """Stage NULL for observed taxonomies of columns without other values; return the number of these taxonomies."""
     read = [(each, each.source.relation) for each in empty if each.taxonomy.needs_source and each.source is not None]
     for each, relation in read:
@@ -270,7 +274,7 @@ def _stage_missing_values(engine: Engine, empty: Sequence[TaxonomyLoad]) -> int:
     return len(read)
 
 
-def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
+def unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
     refused = {}
     for each in wanted:
         possible(each.attribute, "taxonomy")
@@ -314,12 +318,13 @@ def _replace(engine: Engine, names: Sequence[str], stored: Iterable[str]) -> Non
     engine.execute(exp.insert(select([exp.Star()], STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
 
 
-def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
+def uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad], taxonomy: exp.Table) -> Refused:
+    """Find taxonomies, as a table holds them, that lack values of their sources."""
     refused = {}
     for each in wanted:
         if each.source is None:
             continue
-        labelled: exp.Query = taxonomies.values_of(engine.taxonomy, each.attribute)
+        labelled: exp.Query = taxonomies.values_of(taxonomy, each.attribute)
         if each.taxonomy.query is None:
             known = values_made_by(each.taxonomy)
         else:

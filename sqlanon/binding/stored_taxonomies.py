@@ -44,6 +44,16 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     return found | _whole(engine, found)
 
 
+def stored(engine: Engine, attribute: str) -> tuple[str, TaxonomyShape]:
+    """Return the name and the shape of a stored taxonomy; raise TaxonomyError if there is none."""
+    attribute = spelled_like(possible(attribute, "taxonomy"), attributes(engine))
+    shape = shapes(engine, [attribute]).get(attribute)
+    if shape is None:
+        has = ", ".join(f'"{name}"' for name in shapes(engine)) or "none"
+        raise TaxonomyError(f'the database has no taxonomy "{attribute}"; it has: {has}')
+    return attribute, shape
+
+
 def unchanged(engine: Engine, names: Sequence[str], hashes: Mapping[str, str]) -> list[str]:
     stored = shapes(engine, names)
     return [name for name in names if name in stored and stored[name].sha256 == hashes.get(name)]
@@ -145,11 +155,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         EngineError: the file exists, or cannot be written.
     """
     possible(path, "target")
-    attribute = spelled_like(possible(attribute, "taxonomy"), attributes(engine))
-    shape = shapes(engine, [attribute]).get(attribute)
-    if shape is None:
-        has = ", ".join(f'"{name}"' for name in shapes(engine)) or "none"
-        raise TaxonomyError(f'the database has no taxonomy "{attribute}"; it has: {has}')
+    attribute, shape = stored(engine, attribute)
     query = taxonomies.wide(engine.taxonomy, attribute, shape.height)
     with staged_file(path, replace=replace) as staged:
         engine.write_csv(staged, query, header=False, delimiter=";")

@@ -24,7 +24,7 @@ FRONTS = {
     "run": "contract demo earlier explain explorer lattice_table pipeline preparations recorded release_reports "
     "reported_release",
     "search": "__init__ arrays boxes",
-    "suggestion": "safe_harbor suggest suggested_taxonomies suggestion",
+    "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
     "verification": "found_release measure verify",
 }
 

@@ -281,6 +281,28 @@ def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
         raise TaxonomyError(f"the settings of a taxonomy by {kind} are not valid:", error.problems) from None
 
 
+def taxonomy_of(given: Any) -> Taxonomy:
+    """Make the taxonomy that a policy would name in this way: a kind, a path, or a table with its ``kind``.
+
+    Raises:
+        TaxonomyError: there is no such kind, settings are wrong, or a file is invalid.
+    """
+    if isinstance(given, Taxonomy):
+        return given
+    if isinstance(given, _Rule):
+        return given.taxonomy()
+    rule = _written(given)
+    if not isinstance(rule, Mapping):
+        raise TaxonomyError(f"a taxonomy is a kind, a path, or a table with its kind, not a {type(given).__name__}")
+    kind = str(rule.get("kind", ""))
+    if kind != "file":
+        return made(kind, {name: value for name, value in rule.items() if name != "kind"})
+    try:
+        return FileOfTaxonomy(**rule).taxonomy()
+    except PolicyError as error:
+        raise TaxonomyError("the settings of a taxonomy by file are not valid:", error.problems) from None
+
+
 def _written(rule: Any) -> Any:
     """Convert a kind or a file as text, or a taxonomy, to a table with settings."""
     if isinstance(rule, Taxonomy):

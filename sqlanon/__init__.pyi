@@ -65,6 +65,8 @@ from sqlanon.model.quality import (
     Entropy as Entropy,
     Prec as Prec,
 )
+from sqlanon.suggestion.policy_file import PolicyFile as PolicyFile
+from sqlanon.suggestion.policy_roles import ColumnRole as ColumnRole
 from sqlanon.suggestion.suggestion import Suggestion as Suggestion
 from sqlanon.model.release import (
     Findings as Findings,

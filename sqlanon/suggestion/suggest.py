@@ -25,17 +25,11 @@ from sqlanon.suggestion import suggested_taxonomies as taxonomies
 from sqlanon.suggestion.cleaning import Proposed, cleanings, proposed, query_of, totals
 from sqlanon.suggestion.column_words import described_in, read_codebook
 from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets
+from sqlanon.suggestion.policy_roles import LIST_OF_ROLE
 from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
 from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
-from sqlanon.suggestion.suggestion import (
-    LIST_OF_ROLE,
-    Draft,
-    Profile,
-    SuggestedColumn,
-    Suggestion,
-    policy_of,
-    toml_value,
-)
+from sqlanon.suggestion.suggestion import Draft, Profile, SuggestedColumn, Suggestion
+from sqlanon.suggestion.toml_text import toml_value
 
 SAFE_HARBOR: Profile = "hipaa-safe-harbor"
 SUPPRESSION_LIMIT = 0.05
@@ -194,7 +188,7 @@ class _Table:
         """Try the suggestion on some rows, and choose the more useful method."""
         if not suggestion.runs or suggestion.lattice_nodes > MAX_NODES:
             return suggestion
-        policy = policy_of(suggestion._draft)
+        policy = suggestion.draft().policy
         sample = ResolvedSource(self._relation, self._source.description)
         if self._rows > MAX_SAMPLED_ROWS:
             step = queries.sampled(self._relation, MAX_SAMPLED_ROWS)

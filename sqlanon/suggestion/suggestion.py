@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import PrivateAttr
 
-from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release.findings import Trial
 from sqlanon.model.release.measurement import Result
-from sqlanon.model.taxonomy.hierarchies import note_path, note_text
-from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.publish.files import cannot_be_written, staged_file
-from sqlanon.report.document import Code, Part, Table, Text, count, facts, notes, percent, printable
+from sqlanon.report.document import Code, Part, Table, Text, count, facts, notes, percent
 from sqlanon.suggestion.evidence import Role, SetMeasures
+from sqlanon.suggestion.policy_file import PolicyFile, labels_text, names_of_files
+from sqlanon.suggestion.policy_roles import LIST_OF_ROLE
 from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy
+from sqlanon.suggestion.toml_text import MAX_ALIGNED, toml_comment, toml_key, toml_value
 
 SuggestedMethod: TypeAlias = Literal["full-domain", "local-recoding"]
 Profile: TypeAlias = Literal["research", "public", "hipaa-safe-harbor"]
 
 MAX_SHOWN = 60  # maximum number of columns that are shown in a table
-MAX_ALIGNED = 40  # longest line beside which comments are aligned
 
-# Lists of a policy, by role of their columns.
-LIST_OF_ROLE: Mapping[Role, str] = {
-    "quasi-identifier": "quasi_identifiers",
-    "sensitive": "sensitive",
-    "identifier": "identifiers",
-    "insensitive": "insensitive",
-}
+ROLES: Sequence[Role] = ("quasi-identifier", "sensitive", "identifier", "insensitive")
 
 
 @dataclass(frozen=True)
@@ -56,48 +42,28 @@ class Draft:
         return replace(self, method=method, compared=self.compared if trial.local_loss is None else trial.compared)
 
 
-def policy_of(draft: Draft) -> Policy:
-    rules = {
-        name: Taxonomy.from_rows(taxonomy.labels) if taxonomy.labels else taxonomy.rule
-        for name, taxonomy in draft.taxonomies.items()
-    }
-    fields: dict[str, Any] = {name: value for name, (value, _) in draft.settings.items()}
-    fields |= {name: tuple(columns) for name, columns in draft.columns.items()}
-    return Policy(**(fields | {"privacy": draft.privacy, "taxonomies": rules}))
-
-
-def text_of(draft: Draft, stem: str) -> str:
-    files = _files(draft, stem)
-    lines = [*(_comment(sentence) for sentence in draft.heading), ""]
-    for name in LIST_OF_ROLE.values():
-        lines += _list(name, draft.columns.get(name, {}))
-    lines += (f"{name} = {toml_value(value)}  {_comment(why)}" for name, (value, why) in draft.settings.items())
-    mark = "# " if draft.method == "full-domain" else ""
-    lines.append(f'{mark}method = "local-recoding"  {_comment(draft.compared)}')
-    for model in draft.privacy:
-        lines += ["", "[[privacy]]", *(f"{name} = {toml_value(value)}" for name, value in model.items())]
-    lines += ["", "[quality]", 'model = "lm"']
-    if draft.csv:
-        lines += ["", "[csv]", *(f"{name} = {toml_value(value)}" for name, value in draft.csv.items())]
-    if draft.taxonomies:
-        lines += ["", "[taxonomies]"]
-    for name, taxonomy in draft.taxonomies.items():
-        rule = toml_value(files.get(name, taxonomy.rule))
-        comment = f"  {_comment(taxonomy.hint)}" if taxonomy.hint else ""
-        lines.append(f"{_key(name)} = {rule}{comment}")
-    return "\n".join(lines) + "\n"
-
-
-def _files(draft: Draft, stem: str) -> dict[str, str]:
-    """Name the files of taxonomies, by quasi-identifier; names differ in any case."""
-    found: dict[str, str] = {}
+def file_of(draft: Draft, path: Path) -> PolicyFile:
+    """Return the draft as a policy file; names of its taxonomy files begin with the stem of its path."""
+    files: dict[str, str] = {}  # by quasi-identifier; names differ in any case
     for name, taxonomy in draft.taxonomies.items():
         if taxonomy.labels:
-            slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:40] or "column"
-            taken = {*found.values()}
-            numbered = (f"{stem}_{slug}{number or ''}.csv" for number in range(len(draft.taxonomies)))
-            found[name] = next(file for file in numbered if file not in taken)
-    return found
+            files[name] = next(file for file in names_of_files(path.stem, name) if file not in files.values())
+    lines = [*(toml_comment(sentence) for sentence in draft.heading), ""]
+    for role in ROLES:
+        lines += _list(LIST_OF_ROLE[role], draft.columns.get(LIST_OF_ROLE[role], {}))
+    lines += (_line(name, value, why) for name, (value, why) in draft.settings.items())
+    mark = "# " if draft.method == "full-domain" else ""
+    lines.append(mark + _line("method", "local-recoding", draft.compared))
+    for model in draft.privacy:
+        lines += ["", "[[privacy]]", *(_line(name, value) for name, value in model.items())]
+    lines += ["", "[quality]", _line("model", "lm")]
+    if draft.csv:
+        lines += ["", "[csv]", *(_line(name, value) for name, value in draft.csv.items())]
+    if draft.taxonomies:
+        lines += ["", "[taxonomies]"]
+    lines += (_line(name, files.get(name, taxonomy.rule), taxonomy.hint) for name, taxonomy in draft.taxonomies.items())
+    labels = {file: labels_text(draft.taxonomies[name].labels) for name, file in files.items()}
+    return PolicyFile("\n".join(lines) + "\n", labels, path)
 
 
 def _list(name: str, columns: Mapping[str, str]) -> Iterator[str]:
@@ -108,27 +74,12 @@ def _list(name: str, columns: Mapping[str, str]) -> Iterator[str]:
     texts = {column: f"    {toml_value(column)}," for column in columns}
     width = max((len(text) for text in texts.values() if len(text) <= MAX_ALIGNED), default=0)
     for column, comment in columns.items():
-        yield f"{texts[column]:<{width}}  {_comment(comment)}"
+        yield f"{texts[column]:<{width}}  {toml_comment(comment)}" if comment else texts[column]
     yield "]"
 
 
-def _comment(text: str) -> str:
-    return f"# {printable(text)}".replace("\n", " ")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_value(name)
-
-
-def toml_value(value: Any) -> str:
-    """Write a value of TOML, whose texts are as in JSON except for one control character."""
-    match value:
-        case Mapping():
-            return f"{{ {', '.join(f'{_key(name)} = {toml_value(item)}' for name, item in value.items())} }}"
-        case list() | tuple():
-            return f"[{', '.join(map(toml_value, value))}]"
-        case _:
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _line(name: str, value: Any, comment: str = "") -> str:
+    return f"{toml_key(name)} = {toml_value(value)}" + (f"  {toml_comment(comment)}" if comment else "")
 
 
 class SuggestedColumn(Result):
@@ -220,36 +171,19 @@ class Suggestion(Result):
         Raises:
             EngineError: one of them exists, or cannot be written.
         """
-        path = Path(path)
-        written = [path]
-        with ExitStack() as files:
+        return self.draft(path).write(replace=replace, beside=beside)
 
-            def stage(target: Path, text: str, *, is_private: bool = False) -> None:
-                staged = files.enter_context(staged_file(target, replace=replace))
-                with cannot_be_written(target, "policy"):
-                    if is_private:
-                        staged.touch(0o600)
-                        staged.chmod(0o600)
-                    staged.write_text(text, encoding="utf-8", newline="")
+    def draft(self, path: str | Path = "policy.toml") -> PolicyFile:
+        """Return the policy with a comment per column, and the files of its taxonomies, to be edited or written.
 
-            # The file opened first is published last.
-            stage(path, self.to_toml(path.stem))
-            for target, text in (beside or {}).items():
-                stage(target, text)
-                written.append(target)
-            for name, file in _files(self._draft, path.stem).items():
-                labels = io.StringIO()
-                csv.writer(labels, delimiter=";", lineterminator="\n").writerows(self._draft.taxonomies[name].labels)
-                note = note_text("observed", hashlib.sha256(labels.getvalue().encode()).hexdigest())
-                target = path.with_name(file)
-                for each, text in ((target, labels.getvalue()), (note_path(target), note)):
-                    stage(each, text, is_private=True)
-                    written.append(each)
-        return tuple(written)
+        Args:
+            path: the policy file to be written; names of other files begin with its stem.
+        """
+        return file_of(self._draft, Path(path))
 
     def to_toml(self, stem: str = "policy") -> str:
         """Return the policy file as a text; names of taxonomy files begin with ``stem``."""
-        return text_of(self._draft, stem)
+        return self.draft(f"{stem}.toml").text
 
     @property
     def heading(self) -> str:

@@ -1,9 +1,9 @@
 """The rules of suggestions by themselves: words of names, roles by evidence, taxonomies by counts, the policy file."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from sqlanon.suggestion.suggested_taxonomies import (
     of_texts,
     suggested,
 )
-from sqlanon.suggestion.suggestion import Draft, text_of
+from sqlanon.suggestion.suggestion import Draft, file_of
 
 NUMBERS = Traits(
     is_text=False, is_enum=False, is_missing=False, is_json=False, is_float=False, is_number=True, is_fractional=False,
@@ -387,7 +387,7 @@ class TestPolicyFiles:
             {"individual": ("a\nb", "x\ny")},
             [{"model": "k-anonymity", "k": 5}], {name: flat("a\nhint") for name in names},
         )  # fmt: skip
-        read = tomllib.loads(text_of(draft, "policy"))
+        read = file_of(draft, Path("policy.toml")).values
         assert read["quasi_identifiers"] == names
         assert [*read["taxonomies"]] == names
         assert read["individual"] == "a\nb"
@@ -395,7 +395,7 @@ class TestPolicyFiles:
     def test_files_have_names_of_their_own(self) -> None:
         texts = of_texts([("a", True), ("b", False), ("c", False)])
         names = ["City", "city ", "čity", "../x", "", "a" * 300]
-        read = tomllib.loads(text_of(Draft([], {}, {}, [], dict.fromkeys(names, texts)), "policy"))
+        read = file_of(Draft([], {}, {}, [], dict.fromkeys(names, texts)), Path("policy.toml")).values
         files = [*read["taxonomies"].values()]
         assert len({file.lower() for file in files}) == len(names)
         assert all(re.fullmatch(r"policy_[a-z0-9_]{1,45}\.csv", file) for file in files)

@@ -191,7 +191,9 @@ class Policy(PolicyFields):
         Raises:
             PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
         """
-        values = _read_toml(path)
+        values = fields_of(read_policy_text(Path(path)), path)
+        if "taxonomies" in values:
+            values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
         try:
             return cls(**values)
         except PolicyError as error:
@@ -292,23 +294,24 @@ def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> 
         yield f"{method} takes no {', '.join(others)} or {last}: {method.why_no_search}"
 
 
-def _read_toml(path: str | Path) -> dict[str, Any]:
-    """Return the fields in a policy file; files of taxonomies are relative to it."""
+def read_policy_text(path: Path) -> str:
     try:
-        text = read_whole(Path(path), MAX_FILE_MB).decode("utf-8-sig")  # with the BOM of Windows editors
-        values = tomllib.loads(text, parse_float=WrittenFloat)
+        return read_whole(path, MAX_FILE_MB).decode("utf-8-sig")  # with the BOM of Windows editors
     except UnicodeDecodeError:
         raise PolicyError(f"the policy file {path} is not UTF-8: save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
+
+
+def fields_of(text: str, path: str | Path) -> dict[str, Any]:
+    """Return the fields in the text of a policy file."""
+    try:
+        return tomllib.loads(text, parse_float=WrittenFloat)
     except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
     except RecursionError:
         raise PolicyError(f"the policy file {path} is not valid TOML: its values are nested too deep") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
-    if "taxonomies" in values:
-        values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
-    return values
 
 
 MAX_FILE_MB = 10  # of a policy file

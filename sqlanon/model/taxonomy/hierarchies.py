@@ -132,11 +132,12 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
     if not is_text:
         raise TaxonomyError(f"the taxonomy file {path} is not text: it has NUL characters")
     domain = noted_domain(path, hashlib.sha256(content).hexdigest())
-    return _split(content, [delimiter] if delimiter else DELIMITERS, path), domain
+    return hierarchy_of(content, delimiter, path), domain
 
 
-def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:
-    """Find the delimiter that makes a hierarchy of a file."""
+def hierarchy_of(content: bytes, delimiter: str | None, path: Path) -> Hierarchy:
+    """Return the content of a file as a hierarchy; find its delimiter if none is given."""
+    delimiters = [delimiter] if delimiter else DELIMITERS
     candidates = [Hierarchy(content, delimiter) for delimiter in delimiters]
     fitting = [(has_one_top, each) for each in candidates if (has_one_top := _has_one_top(each, path)) is not None]
     if fitting:

@@ -1,0 +1,398 @@
+"""Policy files as values: read, checked, edited with their comments, and written with the taxonomies they name."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import itertools
+import re
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.names import spelled_like
+from sqlanon.model.policy.policy import Policy, fields_of, read_policy_text
+from sqlanon.model.policy_value import KINDS, SETTINGS
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.taxonomy.hierarchies import Domain, Hierarchy, hierarchy_of, note_path, note_text, noted_domain
+from sqlanon.model.taxonomy.rules import RULES, placed, spelled
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.model.whole_files import read_whole
+from sqlanon.publish.files import cannot_be_written, staged_file
+from sqlanon.suggestion.policy_roles import ColumnRole, PolicyRole, give_role, roles_of
+from sqlanon.suggestion.toml_text import TomlText
+
+MAX_CARRIED_MB = 10  # of a taxonomy file that is read with its policy
+
+GivenTaxonomy: TypeAlias = Mapping[str, Any] | str | Taxonomy | Sequence[Sequence[str | None]]
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy file, and files of taxonomies beside it: edits return a new one, and ``write`` puts it on the disk.
+
+    Edits keep all comments, the order, and the spelling of everything they don't change. They may leave a policy that
+    a run would refuse: ``problems`` lists why.
+
+    Args:
+        text: TOML.
+        taxonomies: labels of taxonomies by file name, as in an ARX hierarchy: a line per value, the value first.
+        path: where it was read from, or will be written; other files that it names are relative to its folder, by
+            default the working folder.
+        domains: the origin of the values of taxonomies, by file name; ``"observed"``, in rows of the source, by
+            default.
+    """
+
+    text: str
+    taxonomies: Mapping[str, str] = field(default_factory=dict)
+    path: Path | None = None
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str | Path) -> PolicyFile:
+        """Read a policy file, with the taxonomy files that it names in its own folder, of at most 10 MB each.
+
+        Raises:
+            PolicyError: it cannot be read, or is not UTF-8; one that is not TOML is read, and has problems.
+        """
+        path = Path(path)
+        file = cls(read_policy_text(path), path=path)
+        taxonomies: dict[str, str] = {}
+        domains: dict[str, Domain] = {}
+        for rule in file._file_rules.values():
+            name = rule["file"]
+            if Path(name).name != name:
+                continue  # in another folder
+            place = path.with_name(name)
+            try:
+                content = read_whole(place, MAX_CARRIED_MB)
+                taxonomies[name] = content.decode()
+            except (OSError, ValueError):
+                continue  # missing, large or no text: the file stays as it is
+            domains[name] = noted_domain(place, hashlib.sha256(content).hexdigest())
+        return replace(file, taxonomies=taxonomies, domains=domains)
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """The keys and tables of the text.
+
+        Raises:
+            PolicyError: it is not TOML.
+        """
+        return fields_of(self.text, self.path or "policy.toml")
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The policy, checked as in a run, which also reads files of taxonomies.
+
+        A taxonomy that its file on the disk lacks, or has with other labels, is a list of rows.
+
+        Raises:
+            PolicyError: lists every problem at once.
+        """
+        fields = {**self.values}
+        if isinstance(rules := fields.get("taxonomies"), Mapping):
+            files = {column: self._rows_or_file(rule) for column, rule in self._file_rules.items()}
+            fields["taxonomies"] = {**rules, **files}
+        try:
+            return Policy(**fields)
+        except PolicyError as error:
+            raise PolicyError(f"the policy file {self.path or 'policy.toml'} is not valid:", error.problems) from None
+
+    @cached_property
+    def problems(self) -> tuple[str, ...]:
+        """Why a run would refuse the policy, or files of its taxonomies, a sentence each."""
+        try:
+            _ = self.policy
+            found: list[str] = []
+        except PolicyError as error:
+            found = [*(error.problems or [str(error)])]
+        for column, rule in self._file_rules.items():
+            try:
+                if rule["file"] in self.taxonomies:
+                    self._rows(rule)
+                elif not Path(rule["folder"], rule["file"]).exists():
+                    found.append(f'taxonomies."{column}": the file {rule["file"]} does not exist')
+            except TaxonomyError as error:
+                found += [f'taxonomies."{column}": {problem}' for problem in error.problems or [str(error)]]
+        return tuple(found)
+
+    @cached_property
+    def roles(self) -> Mapping[str, ColumnRole]:
+        """The columns by name, in the order of the lists.
+
+        Raises:
+            PolicyError: the text is not TOML.
+        """
+        return roles_of(TomlText(self.text))
+
+    def labels(self, column: str) -> list[tuple[str | None, ...]] | None:
+        """Return the rows of a column's taxonomy file, the value first; None if no such file is held here.
+
+        Raises:
+            PolicyError: the text is not TOML.
+            TaxonomyError: the file is not a hierarchy.
+        """
+        rules = self._file_rules
+        rule = rules.get(spelled_like(column, [*rules]))
+        return None if rule is None or rule["file"] not in self.taxonomies else [*self._rows(rule)]
+
+    def with_role(self, column: str, role: PolicyRole, reason: str | None = None) -> PolicyFile:
+        """Give a column a role: its line moves to the list of the role with its comment, and is decided.
+
+        A column that leaves the quasi-identifiers takes its taxonomy, bounds on levels, level in ``node`` and weight
+        along; one that leaves the sensitive columns, the privacy models that name it; one that is no longer published,
+        its bounds on values. An ``"individual"`` or a ``"weight"`` stays among the insensitive columns if it is there,
+        and else becomes an identifier.
+
+        Args:
+            column: a column of the policy, in any case, or another one.
+            role: the role.
+            reason: replaces the comment; empty for none.
+
+        Raises:
+            PolicyError: there is no such role, or the text cannot be edited.
+        """
+        text = TomlText(self.text)
+        give_role(text, column, role, reason)
+        return self._edited(text)
+
+    def with_taxonomy(self, column: str, taxonomy: GivenTaxonomy | None) -> PolicyFile:
+        """Give a column a taxonomy of this policy, in place of its present one; None removes it.
+
+        Args:
+            column: a column of the policy.
+            taxonomy: a rule as in a policy (a mapping, a kind, or the path of a file), a :class:`Taxonomy`, or labels:
+                rows with a value and its label at each level. Labels are held as a file beside the policy.
+
+        Raises:
+            PolicyError: the text cannot be edited.
+            TaxonomyError: a :class:`Taxonomy` that no policy can hold, such as a query.
+        """
+        text, files = TomlText(self.text), self._file_rules
+        column = spelled_like(column, [*text.values.get("taxonomies", {})])
+        if isinstance(taxonomy, Taxonomy):
+            taxonomy = [*taxonomy.rows] if taxonomy.rows is not None else _rule_of(taxonomy)
+        if taxonomy is None:
+            text.remove(("taxonomies", column))
+        elif isinstance(taxonomy, Mapping | str):
+            text.set(("taxonomies", column), taxonomy)
+        else:
+            others = {rule["file"] for name, rule in files.items() if name != column}
+            old = files[column]["file"] if column in files else None
+            is_ours = old in self.taxonomies and old not in others
+            name = old if old is not None and is_ours else self._new_name(column, {*others, *self.taxonomies})
+            text.set(("taxonomies", column), name)
+            domains = {file: domain for file, domain in self.domains.items() if file != name}
+            taxonomies = {**self.taxonomies, name: labels_text(taxonomy)}
+            return replace(self, taxonomies=taxonomies, domains=domains)._edited(text)
+        return self._edited(text)
+
+    def with_models(self, models: Sequence[PrivacyModel | Mapping[str, Any]]) -> PolicyFile:
+        """Replace the privacy models; those of a kind and a column that stays are changed in place.
+
+        Raises:
+            PolicyError: the text cannot be edited.
+        """
+        text = TomlText(self.text)
+        wanted = [_settings_of(each) for each in models]
+        if not wanted:
+            text.remove(("privacy",))
+        elif not isinstance(text.values.get("privacy", []), list) or text.has_value("privacy"):
+            text.set(("privacy",), wanted)
+        else:
+            for place, model in enumerate(wanted):
+                later = text.values.get("privacy", [])[place:]
+                same = next((ahead for ahead, each in enumerate(later) if _same_kind(each, model)), None)
+                if same is None:
+                    text.insert_item("privacy", place, model)
+                    continue
+                for _ in range(same):
+                    text.remove(("privacy", place))
+                text.set(("privacy", place), model)
+            while len(text.values["privacy"]) > len(wanted):
+                text.remove(("privacy", len(wanted)))
+        return self._edited(text)
+
+    def with_setting(self, name: str, value: Any, reason: str | None = None) -> PolicyFile:
+        """Set a key of the top level, such as ``suppression_limit`` or ``node``; None removes it.
+
+        Args:
+            name: the key.
+            value: a text, a number, a boolean, a list or a mapping.
+            reason: replaces the comment on its line; empty for none.
+
+        Raises:
+            PolicyError: the text cannot be edited.
+        """
+        text = TomlText(self.text)
+        if value is None:
+            text.remove((name,))
+        else:
+            text.set((name,), value, reason)
+        return self._edited(text)
+
+    def with_method(self, model: str, /, **settings: Any) -> PolicyFile:
+        """Set the method; settings beside it that the method lacks, or that are given here, go.
+
+        Args:
+            model: the name of the method, such as ``"local-recoding"``.
+            settings: its settings; others have their defaults.
+
+        Raises:
+            PolicyError: the text cannot be edited.
+        """
+        text = TomlText(self.text)
+        taken = KINDS["method"][model].model_fields if model in KINDS["method"] else SETTINGS
+        for name in SETTINGS:
+            if name in settings or name not in taken:
+                text.remove((name,))
+        text.set(("method",), {"model": model, **settings} if settings else model)
+        return self._edited(text)
+
+    def with_quality(self, model: str, /, **settings: Any) -> PolicyFile:
+        """Set the loss to minimize, such as ``"lm"`` with ``weights={"age": 2}``.
+
+        Raises:
+            PolicyError: the text cannot be edited.
+        """
+        text = TomlText(self.text)
+        text.set(("quality",), {"model": model, **settings} if settings else model)
+        return self._edited(text)
+
+    def write(
+        self, path: str | Path | None = None, *, replace: bool = False, beside: Mapping[Path, str] | None = None
+    ) -> tuple[Path, ...]:
+        """Write the policy, and the files of its taxonomies beside it with notes on the origin of their values.
+
+        All files are staged and then swapped, the policy last. Taxonomy files hold values of the source: only their
+        owner may read them. One that has the same labels already stays as it is.
+
+        Args:
+            path: the policy file; by default the one that it was read from.
+            replace: whether existing files may be replaced.
+            beside: texts to write in the same step, by file.
+
+        Returns:
+            all these files, the policy first.
+
+        Raises:
+            EngineError: one of them exists, or cannot be written.
+            PolicyError: no path is known.
+        """
+        if path is None and self.path is None:
+            raise PolicyError("a policy that was not read from a file needs a path to be written to")
+        path = Path(path or self.path or "")
+        written = [path]
+        with ExitStack() as files:
+
+            def stage(target: Path, text: str, *, is_private: bool = False) -> None:
+                staged = files.enter_context(staged_file(target, replace=replace))
+                with cannot_be_written(target, "policy"):
+                    mode = 0o600 if is_private else stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+                    if mode is not None:
+                        staged.touch(mode)
+                        staged.chmod(mode)
+                    staged.write_text(text, encoding="utf-8", newline="")
+
+            # The file opened first is published last.
+            stage(path, self.text)
+            for target, text in (beside or {}).items():
+                stage(target, text)
+                written.append(target)
+            for name, labels in self.taxonomies.items():
+                target = path.with_name(name)
+                if not (replace and _has(target, labels)):
+                    note = note_text(self.domains.get(name, "observed"), hashlib.sha256(labels.encode()).hexdigest())
+                    stage(target, labels, is_private=True)
+                    stage(note_path(target), note, is_private=True)
+                written += [target, note_path(target)]
+        return tuple(written)
+
+    @property
+    def _folder(self) -> Path:
+        return self.path.parent if self.path is not None else Path()
+
+    @cached_property
+    def _file_rules(self) -> dict[str, dict[str, Any]]:
+        """The rules of columns with a file, with its folder; none if the text is not TOML."""
+        try:
+            rules = placed(self.values.get("taxonomies"), self._folder)
+        except PolicyError:
+            return {}
+        return {
+            column: rule
+            for column, rule in (rules.items() if isinstance(rules, Mapping) else ())
+            if isinstance(rule, dict) and rule.get("kind") == "file" and isinstance(rule.get("file"), str)
+        }
+
+    def _rows(self, rule: Mapping[str, Any]) -> Hierarchy:
+        return hierarchy_of(self.taxonomies[rule["file"]].encode(), rule.get("delimiter"), Path(rule["file"]))
+
+    def _rows_or_file(self, rule: Mapping[str, Any]) -> Taxonomy | Mapping[str, Any]:
+        labels = self.taxonomies.get(rule["file"])
+        if labels is None or _has(self._folder / rule["file"], labels):
+            return rule
+        try:
+            return Taxonomy.from_rows(self._rows(rule))
+        except TaxonomyError:
+            return rule  # among the problems of files
+
+    def _new_name(self, column: str, taken: Collection[str]) -> str:
+        """Name a file of labels, unlike others in any case, and unlike files on the disk that have no note of ours."""
+        others = {*map(str.lower, taken)}
+        stem = self.path.stem if self.path is not None else "policy"
+
+        def is_free(name: str) -> bool:
+            place = self._folder / name
+            return name.lower() not in others and (note_path(place).exists() or not place.exists())
+
+        return next(filter(is_free, names_of_files(stem, column)))
+
+    def _edited(self, text: TomlText) -> PolicyFile:
+        edited = replace(self, text=text.checked())
+        named = {rule["file"] for rule in edited._file_rules.values()}
+        return replace(edited, taxonomies={file: labels for file, labels in self.taxonomies.items() if file in named})
+
+
+def names_of_files(stem: str, column: str) -> Iterator[str]:
+    """Yield names for the taxonomy file of a column, the best first."""
+    slug = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:40] or "column"
+    return (f"{stem}_{slug}{number or ''}.csv" for number in itertools.count())
+
+
+def labels_text(labels: Iterable[Sequence[str | None]]) -> str:
+    """Write labels as the text of an ARX hierarchy."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(labels)
+    return text.getvalue()
+
+
+def _has(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode()
+    except (OSError, ValueError):
+        return False
+
+
+def _settings_of(model: PrivacyModel | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(model, Mapping):
+        return dict(model)
+    dumped = model.model_dump(mode="json", exclude_none=True)
+    kept = model.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    return {name: each for name, each in dumped.items() if name == "model" or name in kept}
+
+
+def _same_kind(one: Any, other: Mapping[str, Any]) -> bool:
+    return isinstance(one, Mapping) and all(one.get(name) == other.get(name) for name in ("model", "column"))
+
+
+def _rule_of(taxonomy: Taxonomy) -> dict[str, Any]:
+    settings = spelled(taxonomy)
+    return RULES[settings["kind"]](**settings).model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,128 @@
+"""Policy files: read, checked, edited and written, with the files of their taxonomies."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.taxonomy.hierarchies import note_path
+
+TEXT = """# Visits
+quasi_identifiers = [
+    "age",      # by its name
+    "city",     # ? by its values
+]
+sensitive = ["diagnosis"]
+identifiers = []
+suppression_limit = 0.05  # 5 % of the rows
+
+[[privacy]]
+model = "k-anonymity"
+k = 5  # agreed with the office
+
+# The models end here.
+[quality]
+model = "lm"
+
+[taxonomies]
+age = { kind = "intervals", widths = [5, 10] }
+city = "policy_city.csv"  # group these
+"""
+LABELS = [("Bonn", "Rhine", "*"), ("Köln", "Rhine", "*"), ("Kiel", "Coast", "*")]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> sa.PolicyFile:
+    return sa.PolicyFile(TEXT, path=tmp_path / "policy.toml").with_taxonomy("city", LABELS)
+
+
+def test_roles_have_their_reasons_and_marks(file: sa.PolicyFile) -> None:
+    shown = {name: (each.role, each.reason, each.is_undecided) for name, each in file.roles.items()}
+    assert shown == {
+        "age": ("quasi-identifier", "by its name", False), "city": ("quasi-identifier", "by its values", True),
+        "diagnosis": ("sensitive", "", False),
+    }  # fmt: skip
+    decided = file.with_role("City", "quasi-identifier")
+    assert decided.text == TEXT.replace("# ? by", "# by")
+    assert decided.with_role("age", "weight").roles["age"] == sa.ColumnRole("weight", "by its name", False)
+
+
+def test_a_line_moves_with_its_comment_and_the_rest_stays(file: sa.PolicyFile) -> None:
+    moved = file.with_role("city", "identifier")
+    line, rule = '    "city",     # ? by its values\n', 'city = "policy_city.csv"  # group these\n'
+    expected = TEXT.replace(line, "").replace(rule, "")
+    assert moved.text == expected.replace("identifiers = []", 'identifiers = [\n    "city",  # by its values\n]')
+    assert moved.taxonomies == {} and file.taxonomies != {}
+    assert file.with_role("city", "sensitive", "see § 3").roles["city"] == sa.ColumnRole("sensitive", "see § 3", False)
+
+
+def test_models_change_in_place_and_comments_above_the_next_table_stay(file: sa.PolicyFile) -> None:
+    changed = file.with_models([sa.DistinctLDiversity(column="diagnosis", l=2), sa.KAnonymity(7)])
+    assert "k = 7  # agreed with the office" in changed.text
+    assert [model.model for model in changed.policy.privacy] == ["distinct-l-diversity", "k-anonymity"]
+    without = changed.with_models([])
+    assert "# The models end here.\n[quality]" in without.text
+    assert without.problems == ("privacy: needs at least one",)
+    assert changed.with_role("diagnosis", "insensitive").policy.privacy == (sa.KAnonymity(7),)
+
+
+def test_settings_and_methods(file: sa.PolicyFile) -> None:
+    file = file.with_setting("suppression_limit", 0.1, "10 %").with_setting("timezone", "Europe/Berlin")
+    assert "suppression_limit = 0.1  # 10 %\ntimezone" in file.text
+    private = file.with_method("ipa", budget={"epsilon": "0.1"})
+    assert "suppression_limit" not in private.values
+    assert private.values["method"] == {"model": "ipa", "budget": {"epsilon": "0.1"}}
+    assert file.with_method("local-recoding").policy.suppression_limit == 0.1
+    assert file.with_quality("lm", weights={"age": 2}).policy.quality == sa.LM(weights={"age": 2})
+    assert file.with_setting("timezone", None).with_setting("suppression_limit", 0.05, "5 % of the rows").text == TEXT
+
+
+def test_a_taxonomy_is_a_rule_or_a_file_of_its_labels(file: sa.PolicyFile) -> None:
+    assert file.labels("CITY") == LABELS
+    assert sa.Taxonomy.from_rows(LABELS) == file.policy.taxonomies["city"].taxonomy()
+    hostile = file.with_taxonomy('a"b; drop table x --', [("x;y", '"', "*"), (None, "\n", "*")])
+    assert hostile.labels('a"b; drop table x --') == [("x;y", '"', "*"), (None, "\n", "*")]
+    assert [*hostile.taxonomies] == ["policy_city.csv", "policy_a_b_drop_table_x.csv"]
+    rules = file.with_taxonomy("age", sa.Taxonomy.dates(("year",), first="2020-01-01", last="2021-01-01"))
+    assert rules.policy.taxonomies["age"].taxonomy().values is not None
+    assert file.with_taxonomy("city", None).taxonomies == {}
+    assert file.with_taxonomy("city", {"kind": "flat"}).text.endswith('city = { kind = "flat" }  # group these\n')
+
+
+def test_what_is_written_is_private_and_read_back(file: sa.PolicyFile, tmp_path: Path) -> None:
+    written = file.write()
+    labels = tmp_path / "policy_city.csv"
+    assert written == (tmp_path / "policy.toml", labels, note_path(labels))
+    assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in written[1:])
+    read = sa.PolicyFile.read(written[0])
+    assert (read.text, read.taxonomies, read.domains) == (TEXT, dict(file.taxonomies), {labels.name: "observed"})
+    assert read.policy == sa.Policy.from_toml(written[0])
+    with pytest.raises(EngineError, match="exists"):
+        file.write()
+    # A taxonomy of somebody's own stays stated, also when an edit of it is taken back.
+    note_path(labels).unlink()
+    stated = sa.PolicyFile.read(written[0])
+    stated.with_taxonomy("city", LABELS[:2]).write(replace=True)
+    assert sa.Taxonomy.from_csv(labels).domain == "observed"
+    stated.write(replace=True)
+    assert sa.Taxonomy.from_csv(labels).domain == "stated"
+    (tmp_path / "policy_age.csv").write_text("not ours")
+    assert "policy_age1.csv" in stated.with_taxonomy("age", LABELS).taxonomies
+
+
+def test_problems_are_listed_all_at_once_and_hold_no_value(file: sa.PolicyFile) -> None:
+    assert file.problems == ()
+    broken = file.with_taxonomy("city", [("secret", "*"), ("secret2", "x", "*")]).with_setting("rest", "no")
+    assert [each.split(":")[0] for each in broken.problems] == ["rest", 'taxonomies."city"']
+    assert "secret" not in str(broken.problems)
+    missing = file.with_taxonomy("city", "elsewhere.csv")
+    assert missing.problems == ('taxonomies."city": the file elsewhere.csv does not exist',)
+    no_toml = sa.PolicyFile("a = ")
+    assert "not valid TOML" in no_toml.problems[0]
+    for edit in (lambda: no_toml.with_role("a", "weight"), lambda: no_toml.policy, lambda: file.with_role("a", "x")):  # type: ignore[arg-type, return-value]
+        with pytest.raises(PolicyError):
+            edit()
+    assert json.dumps(file.values, default=str)

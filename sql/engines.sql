@@ -9,6 +9,18 @@ SELECT json_serialize_sql($1) AS tree;
 -- where a name without a qualifier is looked up
 SELECT current_database() AS database_name, current_schema() AS schema_name;
 
+-- name: read_only_source
+-- the database that another session on this connection's database has open read-only, beside its taxonomies in memory
+SELECT database_name
+FROM duckdb_databases()
+WHERE
+    readonly
+    AND concat('for the read-only database ', database_name) IN (
+        SELECT comment
+        FROM duckdb_tables()
+        WHERE database_name = current_database() AND schema_name = 'anon' AND table_name = 'taxonomy'
+    );
+
 -- name: current_database_is_read_only
 -- whether nothing can be written where a name without a qualifier is looked up
 SELECT readonly AS read_only FROM duckdb_databases() WHERE database_name = current_database();
@@ -77,9 +89,9 @@ SELECT database_name, schema_name FROM duckdb_schemas();
 
 -- name: list_relations
 -- the names of all tables and views of the user
-SELECT table_name AS relation_name FROM duckdb_tables() WHERE NOT internal
+SELECT table_name AS relation_name, database_name, schema_name FROM duckdb_tables() WHERE NOT internal
 UNION ALL
-SELECT view_name FROM duckdb_views() WHERE NOT internal;
+SELECT view_name, database_name, schema_name FROM duckdb_views() WHERE NOT internal;
 
 -- name: find_relations
 -- find relations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlanon.api.opened import Part
 from sqlanon.engines.locks import exclusive
 from sqlanon.errors import VerificationError
+from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import destination
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Releases(Part):
         without_provenance: bool = False,
         record_sha256: str | None = None,
         safe_harbor: bool = False,
+        progress: Progress = silent,
     ) -> Verification:
         """Measure a published table again, and verify it against its policy and its provenance.
 
@@ -88,6 +90,8 @@ class Releases(Part):
             safe_harbor: also refuse values, and leaves under a label, that show one of the 18 kinds of identifiers that
                 45 CFR 164.514(b)(2) removes; a note lists columns named like one.
             strict: whether a shortfall is an error; if False, the ``shortfalls`` of the result list it.
+            progress: called with an :class:`sqlanon.Event` as in :meth:`anonymize`, in the stage ``verify``. An
+                exception in it ends the call.
 
         Raises:
             VerificationError: it falls short or is empty, and ``strict`` is True.
@@ -97,24 +101,26 @@ class Releases(Part):
         from sqlanon.verification.verify import verify_release
 
         wanted = self._opened.checked(policy)
-        verification = verify_release(
-            self._engine,
-            release,
-            wanted,
-            self._opened.resolve,
-            source=source,
-            without_provenance=without_provenance,
-            record_sha256=record_sha256,
-        )
-        if safe_harbor:
-            from sqlanon.suggestion.safe_harbor import with_safe_harbor
+        stages = Stages(self._opened.callback(progress))
+        with stages.watching(self._engine), stages.stage("verify"):
+            verification = verify_release(
+                self._engine,
+                release,
+                wanted,
+                self._opened.resolve,
+                source=source,
+                without_provenance=without_provenance,
+                record_sha256=record_sha256,
+            )
+            if safe_harbor:
+                from sqlanon.suggestion.safe_harbor import with_safe_harbor
 
-            verification = with_safe_harbor(self._engine, verification, self._opened.resolve(release), wanted)
-        if wanted.held_with and isinstance(release, str | Path):
-            from sqlanon.run.earlier import with_joint_classes
+                verification = with_safe_harbor(self._engine, verification, self._opened.resolve(release), wanted)
+            if wanted.held_with and isinstance(release, str | Path):
+                from sqlanon.run.earlier import with_joint_classes
 
-            origin = None if source is None else self._opened.resolve(source)
-            verification = with_joint_classes(self._engine, verification, str(release), wanted, origin)
+                origin = None if source is None else self._opened.resolve(source)
+                verification = with_joint_classes(self._engine, verification, str(release), wanted, origin)
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
@@ -128,6 +134,7 @@ class Releases(Part):
         source: Source | None = None,
         edition: Edition = "custodian",
         alternatives: bool = False,
+        progress: Progress = silent,
     ) -> ReleaseReport:
         """Report on a release: its promises and measures, the generalization of each column, and who is left out.
 
@@ -145,6 +152,8 @@ class Releases(Part):
                 ones of its policy; the page also has five rows of the source.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
             alternatives: check all nodes of the lattice, for alternatives to the published one.
+            progress: called with an :class:`sqlanon.Event` as in :meth:`anonymize`, in the stages ``read``, ``verify``
+                and ``report``. An exception in it ends the call.
 
         Raises:
             EngineError: it does not exist, cannot be read, or has no provenance of a release.
@@ -153,15 +162,18 @@ class Releases(Part):
         from sqlanon.run.release_reports import release_report
 
         given = None if policy is None else self._opened.checked(policy)
-        return release_report(
-            self._engine,
-            release,
-            self._opened.resolve,
-            given,
-            made_from=source,
-            edition=edition,
-            wants_alternatives=alternatives,
-        )
+        stages = Stages(self._opened.callback(progress))
+        with stages.watching(self._engine):
+            return release_report(
+                self._engine,
+                release,
+                self._opened.resolve,
+                given,
+                made_from=source,
+                edition=edition,
+                wants_alternatives=alternatives,
+                stages=stages,
+            )
 
     @exclusive
     def contract(self, release: Source) -> Contract:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.engines.duckdb import Compute, Engine
 from sqlanon.engines.locks import exclusive
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError
+from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.methods.counterfeiting import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.model.methods.synthetic import AverageQuery, CountQuery, GroupQuery
+from sqlanon.model.names import folded
 from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
@@ -25,6 +28,7 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, d
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
+    from sqlanon.model.policy.policy import GivenPolicy, Policy
 
 
 # More than six parameters: a table's names for the columns and values of the papers.
@@ -88,6 +92,7 @@ WEIGHTED = Relation("anon_weighted_rows", "row")  # the rows of a release with T
 SQL = Queries("evaluation")
 
 
+# More than six parameters: options, which are keywords.
 @exclusive
 def query_errors(
     session: Session,
@@ -97,6 +102,8 @@ def query_errors(
     *,
     without_masked: Sequence[str] = (),
     catalog: Source | None = None,
+    policy: GivenPolicy | None = None,
+    progress: Progress = silent,
 ) -> pa.Table:
     """Compute the errors of answers from a release, a row per query.
 
@@ -106,13 +113,16 @@ def query_errors(
     differentially private release does not cover them, and publishing them would break the promise.
 
     Args:
-        session: the session that has both tables and the taxonomies of generalized columns.
+        session: the session that has both tables, and the taxonomies of generalized columns that the policy lacks.
         original: the table with the true answers.
         released: its release.
         workload: the queries.
         without_masked: the quasi-identifiers of the release, to leave out rows with ``*`` in all of them; otherwise
             such rows are spread over the whole domain.
         catalog: the second table of a release with counterfeits, which counts them.
+        policy: the policy of the release, whose taxonomies are used.
+        progress: called with an :class:`sqlanon.Event` as in :meth:`sqlanon.Session.anonymize`, in the stage ``count``.
+            An exception in it ends the call.
 
     Returns:
         a table with columns query (in words, without values), group_count (groups of either table), unanswered_groups
@@ -123,6 +133,7 @@ def query_errors(
 
     Raises:
         PolicyError: the workload has no query, or tables lack columns; all are listed.
+        TaxonomyError: a taxonomy of the policy is not valid, or the warehouse stores another one.
         EngineError: a numeric column has other values, or its taxonomy lacks a label of the release; the catalog does
             not match the release; or the database refused a step.
 
@@ -131,14 +142,18 @@ def query_errors(
     queries = list(workload)
     if not queries:
         raise PolicyError("a workload needs at least one query")
-    with _prepared(session, original, released, queries, without_masked, catalog) as (engine, tables):
+    stages, engine = Stages(session._opened.callback(progress)), session._engine
+    asked = _Asked(queries, without_masked, catalog, policy)
+    with stages.watching(engine), stages.stage("count"), _prepared(session, original, released, asked) as tables:
         rows = []
-        for query in queries:
+        for place, query in enumerate(queries):
             compared = taxonomies.at(_compared("answer_errors", tables, query), engine.taxonomy)
-            rows += [{"query": str(query), **found} for found in engine.fetch(compared, str(query))]
+            with engine.part(place, len(queries)):
+                rows += [{"query": str(query), **found} for found in engine.fetch(compared, str(query))]
     return pa.Table.from_pylist(rows, schema=ERRORS)
 
 
+# More than six parameters: options, which are keywords.
 @exclusive
 def query_answers(
     session: Session,
@@ -148,6 +163,7 @@ def query_answers(
     *,
     without_masked: Sequence[str] = (),
     catalog: Source | None = None,
+    policy: GivenPolicy | None = None,
 ) -> pa.Table:
     """Return the answers to one query from an original and from its release, a row per group; see :func:`query_errors`.
 
@@ -156,45 +172,64 @@ def query_answers(
         a width), truth and answer, in group order. It has true answers: keep it like the original.
 
     Raises:
-        PolicyError, EngineError: as :func:`query_errors`.
+        PolicyError, TaxonomyError, EngineError: as :func:`query_errors`.
     """
-    with _prepared(session, original, released, [query], without_masked, catalog) as (engine, tables):
+    engine = session._engine
+    with _prepared(session, original, released, _Asked([query], without_masked, catalog, policy)) as tables:
         answers = SQL.query("ordered_answers", answers=_compared("compared_answers", tables, query))
         found = engine.fetch(taxonomies.at(answers, engine.taxonomy), str(query))
     return pa.Table.from_pylist(found, schema=ANSWERS)
 
 
+@dataclass(frozen=True)
+class _Asked:
+    queries: Sequence[GroupQuery]
+    without_masked: Sequence[str]
+    catalog: Source | None
+    policy: GivenPolicy | None
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(name for query in self.queries for name in query.columns))
+
+
 @contextmanager
-def _prepared(
-    session: Session,
-    original: Source,
-    released: Source,
-    queries: Sequence[GroupQuery],
-    without_masked: Sequence[str],
-    catalog: Source | None,
-) -> Iterator[tuple[Engine, _Tables]]:
+def _prepared(session: Session, original: Source, released: Source, asked: _Asked) -> Iterator[_Tables]:
     engine: Engine = session._engine
+    policy = None if asked.policy is None else session._opened.checked(asked.policy)
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
-    read = list(dict.fromkeys(name for query in queries for name in query.columns))
-    problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
-    if catalog is not None:
-        listed = session._opened.resolve(catalog)
+    problems = [
+        *_missing(engine, true, asked.columns),
+        *_missing(engine, shown, list(dict.fromkeys([*asked.columns, *asked.without_masked]))),
+    ]
+    if asked.catalog is not None:
+        listed = session._opened.resolve(asked.catalog)
         sensitive = _sensitive_column(engine, listed)
         problems += _missing(engine, shown, [CLASS_ID, sensitive])
     if problems:
         raise PolicyError("the queries cannot be asked:", problems)
     if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
-    with engine.transaction(), engine.scratch():
+    with _taxonomies(engine, true, policy, asked.columns), engine.transaction(), engine.scratch():
         rows = shown.relation
-        if catalog is not None:
+        if asked.catalog is not None:
             engine.run(weighted(rows, listed.relation, sensitive))
             rows = WEIGHTED.table
-        if without_masked:
-            masked = all_of([same(text(column(name)), string(MASK)) for name in without_masked])
+        if asked.without_masked:
+            masked = all_of([same(text(column(name)), string(MASK)) for name in asked.without_masked])
             unmasked = select([exp.Star()], rows.copy()).where(exp.not_(masked), copy=False)
             rows = subquery(unmasked, "anon_unmasked")
-        yield engine, _Tables(true.relation, rows, is_weighted=catalog is not None)
+        yield _Tables(true.relation, rows, is_weighted=asked.catalog is not None)
+
+
+def _taxonomies(
+    engine: Engine, original: ResolvedSource, policy: Policy | None, columns: Sequence[str]
+) -> AbstractContextManager[None]:
+    """Use the taxonomies that the policy carries for some columns."""
+    if policy is None:
+        return nullcontext()
+    asked = {*map(folded, columns)}
+    return own_taxonomies(engine, original, policy, [name for name in policy.taxonomies if folded(name) in asked])
 
 
 def _sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:

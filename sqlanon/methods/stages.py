@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Stage = Literal[
     "invent", "fingerprint", "encode", "join", "search", "explain", "release", "verify", "publish", "count", "read",
-    "suggest", "try"
+    "suggest", "try", "report"
 ]  # fmt: skip
 State = Literal["started", "progress", "finished"]
 
@@ -31,8 +31,9 @@ class Event:
         stage: ``encode`` (the only scan of the rows), ``search``, ``release`` (the write), ``verify`` and ``publish``;
             ``explain`` if the search found no node; ``invent`` in the demonstration; ``fingerprint``, ``join`` and
             ``count`` when a partition joins others; ``count`` also when a lattice is counted after a search;
-            ``read``, ``suggest`` and ``try`` when a policy is suggested, and tried on some rows. Nothing is published
-            before ``publish`` starts, and everything when it has finished.
+            ``read``, ``suggest`` and ``try`` when a policy is suggested, and tried on some rows; ``read``, ``verify``
+            and ``report`` in the report on a release; ``count`` in a workload of queries. Nothing is published before
+            ``publish`` starts, and everything when it has finished.
         state: ``started``, ``progress`` or ``finished``. A stage that fails doesn't finish.
         seconds: time since the run began.
         step: the purpose of the current statement, None between statements.

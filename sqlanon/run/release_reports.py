@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import PolicyError, SqlanonError, reason_of
 from sqlanon.methods.base import method_of
+from sqlanon.methods.stages import Stages
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import folded
@@ -55,6 +56,7 @@ def release_report(
     made_from: Source | None,
     edition: Edition,
     wants_alternatives: bool,
+    stages: Stages,
 ) -> ReleaseReport:
     """Report on a release.
 
@@ -62,7 +64,8 @@ def release_report(
         resolve: finds the release and its source by the names that the user gives.
         given: the policy with its taxonomy files, which the recorded one lacks.
     """
-    found, record, recorded = recorded_release(engine, release, resolve)
+    with stages.stage("read"):
+        found, record, recorded = recorded_release(engine, release, resolve)
     policy = recorded if given is None else _with_places(recorded, given)
     has_source = made_from is not None and edition != "public"
     if wants_alternatives and (not isinstance(policy.method, FullDomain) or not isinstance(record.labels, NodeRecord)):
@@ -84,13 +87,17 @@ def release_report(
     )
     attributes = verified_with(policy, has_source=source is not None)
     with own_taxonomies(engine, source or found.source, policy, attributes):
-        verification = verify_found(engine, found, policy, source)
-        if policy.held_with:
-            verification = with_joint_classes(engine, verification, str(release), policy, source)
+        with stages.stage("verify"):
+            verification = verify_found(engine, found, policy, source)
+            if policy.held_with:
+                verification = with_joint_classes(engine, verification, str(release), policy, source)
+        stages.begin("report")
         examined = examined_release(engine, found, record, policy, source)
         columns, examples = tuple(table.columns()), table.examples()
         alternatives = table.alternatives() if wants_alternatives else None
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
+    before, sizes = table.exposure_before(), tuple(table.sizes())
+    stages.finish()
     if given is None:  # the recorded policy differs only in paths
         notes = tuple(note for note in verification.notes if note != OTHER_POLICY)
         verification = verification.model_copy(update={"notes": notes})
@@ -110,7 +117,7 @@ def release_report(
         source_rows=None if rows is None else rows.source,
         released_rows=verification.measurement.row_count,
         left_out_rows=left_out,
-        before=table.exposure_before(),
+        before=before,
         after=exposure,
         individuals=facts.get("individuals"),
         quality=facts.get("quality"),
@@ -122,7 +129,7 @@ def release_report(
         drops_rest=policy.rest is not None,
         notes=examined.notes,
         findings=examined.findings,
-        sizes=tuple(table.sizes()),
+        sizes=sizes,
         alternatives=alternatives,
         other_releases=others,
         uncompared_releases=left,

@@ -1,7 +1,10 @@
 """Events of whole runs, as Python hears of them, and as the command line writes them: as JSON, or for a terminal."""
 
+import itertools
 import json
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +74,32 @@ class TestSearches:
 
         with pytest.raises(KeyboardInterrupt):
             numbers.suggest("numbers", progress=interrupted)
+
+    def test_what_reads_a_release(self, numbers: sa.Session) -> None:
+        """Each call can be ended at each of its events, and is the same afterwards."""
+        policy = numbers_policy()
+        numbers.anonymize("numbers", policy, into="published", replace=True)
+        workload = [sa.evaluation.CountQuery(column="a")]
+        calls: dict[str, Callable[..., Any]] = {
+            "verify": partial(numbers.verify, "published", policy, source="numbers"),
+            "read verify report": partial(numbers.report, "published", policy, source="numbers"),
+            "count": partial(sa.evaluation.query_errors, numbers, "numbers", "published", workload, policy=policy),
+        }
+        for stages, call in calls.items():
+            expected, events = call(), list[sa.Event]()
+            assert call(progress=events.append) == expected
+            assert list(dict.fromkeys(event.stage for event in events)) == stages.split()
+            assert len(events) >= 2 * len(stages.split())
+            for last in {0, 1, len(events) // 2, len(events) - 1}:
+                seen = itertools.count()
+
+                def end(_event: sa.Event, last: int = last, seen: Iterator[int] = seen) -> None:
+                    if next(seen) == last:
+                        raise KeyboardInterrupt
+
+                with pytest.raises(KeyboardInterrupt):
+                    call(progress=end)
+                assert call() == expected
 
     def test_what_stands_in_the_way_is_a_stage_too(self, numbers: sa.Session) -> None:
         events: list[sa.Event] = []

@@ -213,6 +213,28 @@ class TestAnswers:
             table = query_answers(bare, "numbers", "numbers", CountQuery(column="n", width=2))
             assert table.column("answer").to_pylist() == [2, 2]
 
+    def test_taxonomies_of_the_policy(self, session: sa.Session) -> None:
+        """Observed, declared and listed ones; the warehouse stores none, or another one."""
+        events: list[sa.Event] = []
+        taxonomies = {name: sa.Taxonomy.from_rows(known) for name, known in KNOWN.items()}
+        rest = {name: sa.Taxonomy.from_rows([("x", "*")]) for name in ("ward",)}
+        policy = sa.Policy(quasi_identifiers=[*KNOWN, "ward"], taxonomies=taxonomies | rest, privacy=[sa.KAnonymity(2)])
+        expected = query_errors(session, "patients", "released", WORKLOAD)
+        with sa.connect(":memory:") as bare:
+            bare.connection.register("patients", pa.Table.from_pylist(PATIENTS))
+            bare.connection.register("released", pa.Table.from_pylist(RELEASED))
+            asked = (bare, "patients", "released")
+            assert query_errors(*asked, WORKLOAD, policy=policy, progress=events.append).equals(expected)
+            answers = query_answers(*asked, WORKLOAD[0], policy=policy)
+            assert answers.equals(query_answers(session, "patients", "released", WORKLOAD[0]))
+            bare.taxonomies.load("age", sa.Taxonomy.flat([1]))
+            with pytest.raises(sa.TaxonomyError, match="stores others"):
+                query_errors(*asked, WORKLOAD, policy=policy)
+        assert [(each.stage, each.state) for each in (events[0], events[-1])] == [
+            ("count", "started"),
+            ("count", "finished"),
+        ]
+
 
 class TestRefusals:
     def test_columns_that_are_not_there_are_all_named(self, session: sa.Session) -> None:

@@ -160,6 +160,24 @@ def test_read_only(warehouse: Path, tmp_path: Path) -> None:
         connection.execute("SELECT 1")
 
 
+def test_sessions_on_one_read_only_file(warehouse: Path, tmp_path: Path) -> None:
+    """A cursor forgets the default database, which a session on it has all the same, with the taxonomies."""
+    with sa.connect(warehouse, read_only=True) as session, sa.connect(warehouse, read_only=True) as twice:
+        session.taxonomies.load("city", sa.Taxonomy.from_rows([("a", "x", "*"), ("b", "x", "*")]))
+        with session.connection.cursor() as cursor, sa.connect(cursor) as other:
+            assert other.lattice("people", POLICY).num_rows == 3
+            with pytest.raises(sa.EngineError, match="read-only"):
+                other.anonymize("people", POLICY, into="published")
+            other.taxonomies.load("city", sa.Taxonomy.flat(["a", "b"]))
+            other.anonymize("people", POLICY, into=tmp_path / "r.parquet")
+            assert len(other.releases.list().releases) == 1
+        assert session.lattice("people", POLICY).num_rows == 2 == twice.lattice("people", POLICY).num_rows
+    with duckdb.connect() as connection:
+        connection.execute("ATTACH ':memory:' AS ward; CREATE TABLE ward.visits AS SELECT 1 AS age")
+        with pytest.raises(sa.EngineError, match=r'did you mean "ward\.main\.visits"'):
+            sa.connect(connection).profile("visits")
+
+
 def test_a_lent_read_only_connection(warehouse: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         session = sa.connect(connection)

@@ -145,9 +145,11 @@ def parse_query(text: str) -> ResolvedSource:
 
 
 def not_found(rows: Rows, source: str) -> EngineError:
-    known = [row[0] for row in rows(query_text("engines", "list_relations"), ())]
+    known = rows(query_text("engines", "list_relations"), ())
+    elsewhere = [f"{database}.{schema}.{name}" for name, database, schema in known if folded(name) == folded(source)]
+    meant = f'; did you mean "{elsewhere[0]}"?' if elsewhere else did_you_mean(source, [name for name, *_ in known])
     return EngineError(
-        f'"{source}" is not a table or view{did_you_mean(source, known)}; a source is a table, the path or glob of '
+        f'"{source}" is not a table or view{meant}; a source is a table, the path or glob of '
         "Parquet or CSV files, or a SELECT query",
         step="name",
     )

@@ -23,7 +23,7 @@ from sqlanon.model.destination import kind_elsewhere
 from sqlanon.model.names import folded
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import SCHEMAS, install_statements, schema_statements
-from sqlanon.queries.kit.nodes import DIALECT, select
+from sqlanon.queries.kit.nodes import DIALECT, select, string
 from sqlanon.queries.kit.sql_files import query_text
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy
@@ -225,6 +225,9 @@ class Engine(Writer):
         """Attach a file read-only as the default database, copy its taxonomies, and return its name."""
         self.prepare_taxonomies()
         self._name = catalog.attach_read_only(path, self.execute)
+        # A session on a cursor finds the file by this comment (read_only_source).
+        note = string(f"for the read-only database {self._name}")
+        self.execute(exp.Comment(this=self.taxonomy.copy(), kind="TABLE", expression=note), "open")
         for name in taxonomies.TABLES:
             theirs = catalog.anon_table(self._name, name)
             if self.find(theirs):

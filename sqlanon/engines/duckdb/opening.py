@@ -159,6 +159,12 @@ class OpenedDatabase:
         with self.lock.held(), refusals("the catalog"):
             # of the default database
             self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
+            if not owned and (found := connection.execute(query_text("engines", "read_only_source")).fetchall()):
+                # A cursor of a read-only session, which forgot the default database.
+                from sqlanon.engines.duckdb.statements import use
+
+                self.name, self.is_read_only = found[0][0], True
+                connection.execute(use(self.name))
         # A session that is never closed ends with the program.
         self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
 

@@ -1,10 +1,12 @@
-"""Documents as HTML: a page without scripts or external requests, or a fragment for a notebook.
+"""Documents as HTML: a page without scripts or external requests, or pieces of one, or output of a notebook.
 
 Every text is escaped.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from collections.abc import Sequence
 from functools import cache
@@ -29,8 +31,6 @@ from sqlanon.report.document import (
     printable,
 )
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # the page loads nothing
-
 # Inline styles for a notebook, by class of the page's style sheet; other classes have none.
 LOOKS = {
     "": "text-align:left",
@@ -47,17 +47,44 @@ FRAME_HEIGHT = 900  # pixels: enough for the page of a lattice of eight columns
 
 
 def page(document: Document) -> str:
-    title, parts = escaped(document.title), "".join(_OnPage().render(document))
+    title, parts = escaped(document.title), fragment(document)
+    policy = f"default-src 'none'; style-src {allowed(style())}"  # the page loads nothing
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<style>{style()}</style></head><body><main><h1>{title}</h1>{parts}</main></body></html>\n"
     )
 
 
 def fragment(document: Document) -> str:
+    """Return the parts as HTML for a page with our style sheets; it has neither inline styles nor ids."""
+    return "".join(_OnPage().render(document))
+
+
+def sections(document: Document) -> list[tuple[str, str]]:
+    """Return the sections of a document: the heading, as a text, and the HTML below it, as in :func:`fragment`.
+
+    Parts between sections have an empty heading.
+    """
+    renderer = _OnPage()
+    found: list[tuple[str, str]] = []
+    for part in document.parts:
+        heading, shown = (part.heading, renderer.body(part)) if isinstance(part, Section) else ("", renderer.part(part))
+        if found and not heading and not found[-1][0]:
+            shown = found.pop()[1] + shown
+        found.append((heading, shown))
+    return found
+
+
+def in_notebook(document: Document) -> str:
+    """Return the parts as HTML with inline styles."""
     return "".join(_InNotebook().render(document))
+
+
+def allowed(text: str) -> str:
+    """Return the source expression by which a content security policy allows an inline style or script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def framed(page: str, title: str) -> str:
@@ -107,9 +134,12 @@ class _OnPage(Renderer[str]):
 
     def section(self, part: Section) -> str:
         heading = f"<{self.section_heading}>{escaped(part.heading)}</{self.section_heading}>"
-        remark = f"<p{self.look('quiet')}>{escaped(part.remark)}</p>" if part.remark else ""
         start = "<section>" if part.is_printed else f"<section{self.look('screen')}>"
-        return f"{start}{heading}{remark}{''.join(map(self.part, part.parts))}</section>"
+        return f"{start}{heading}{self.body(part)}</section>"
+
+    def body(self, part: Section) -> str:
+        remark = f"<p{self.look('quiet')}>{escaped(part.remark)}</p>" if part.remark else ""
+        return remark + "".join(map(self.part, part.parts))
 
     def side_by_side(self, part: SideBySide) -> str:
         columns = "".join(f'<div class="{tone}">{"".join(map(self.part, parts))}</div>' for tone, parts in part.columns)
@@ -129,10 +159,12 @@ class _OnPage(Renderer[str]):
     def chart(self, part: Chart) -> str:
         return svg.drawn(part)
 
-    def block(self, place: int, share: float | None = None) -> str:
-        """Render a part of a bar by its place, or its colour in a legend."""
-        width = "" if share is None else f' style="width:{100 * share:.2f}%"'
-        return f'<i class="b{place}"{width}></i>'
+    def bar(self, shares: Sequence[float]) -> str:
+        return svg.bar(shares)
+
+    def block(self, place: int) -> str:
+        """Render the colour of a part of a bar, in a legend."""
+        return f'<i class="b{place}"></i>'
 
     def strips(self, cell: Strips, name: str) -> str:
         return svg.strips(cell, printable(name))
@@ -151,8 +183,7 @@ class _OnPage(Renderer[str]):
     def _cell(self, cell: Cell, name: str) -> str:
         match cell:
             case Bar():
-                blocks = "".join(self.block(place, share) for place, share in enumerate(cell.shares))
-                return f"<span{self.look('bar')}>{blocks}</span>"
+                return self.bar(cell.shares)
             case Strips():
                 return self.strips(cell, name)
             case _:
@@ -183,13 +214,20 @@ class _InNotebook(_OnPage):
     def chart(self, part: Chart) -> str:
         return svg.image(svg.drawn(part), part.title) if isinstance(part, Bars) else self.table(part.table)
 
-    def block(self, place: int, share: float | None = None) -> str:
-        width = "1em;margin-right:.3em" if share is None else f"{12 * share:.2f}em"
-        style = f"display:inline-block;height:.8em;width:{width};background:{BAR_COLOURS[place]}"
-        return f'<span style="{style}"></span>'
+    def bar(self, shares: Sequence[float]) -> str:
+        blocks = "".join(_block(place, f"{12 * share:.2f}em") for place, share in enumerate(shares))
+        return f"<span>{blocks}</span>"
+
+    def block(self, place: int) -> str:
+        return _block(place, "1em;margin-right:.3em")
 
     def strips(self, cell: Strips, name: str) -> str:
         return escaped(cell.words)
+
+
+def _block(place: int, width: str) -> str:
+    style = f"display:inline-block;height:.8em;width:{width};background:{BAR_COLOURS[place]}"
+    return f'<span style="{style}"></span>'
 
 
 def escaped(text: str) -> str:

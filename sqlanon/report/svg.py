@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -119,6 +120,17 @@ def _points(chart: Points) -> str:
     return _picture(chart.title, chart.axis, parts)
 
 
+def bar(shares: Sequence[float]) -> str:
+    starts = itertools.accumulate(shares, initial=0.0)
+    pieces = "".join(
+        f'<rect x="{100 * start:.2f}" width="{100 * share:.2f}" height="1" class="b{place}"/>'
+        for place, (start, share) in enumerate(zip(starts, shares, strict=False))
+    )
+    words = ", ".join(map(percent, shares))
+    start = f'<svg viewBox="0 0 100 1" preserveAspectRatio="none" class="bar" role="img" aria-label="{words}">'
+    return f"{start}{pieces}</svg>"
+
+
 def strips(taxonomy: Strips, name: str) -> str:
     height = len(taxonomy.strips) * (STRIP_HEIGHT + STRIP_GAP)
     rows = "".join(
@@ -135,7 +147,7 @@ def _pieces(strip: Strip, y: int) -> Iterator[str]:
     """Draw the labels of a level; pieces without text are one path, which takes a fifth of the bytes."""
     pieces = strip.pieces if len(strip.pieces) <= MAX_PIECES else ((1.0, ""),)
     kind, start, unlabelled, labelled = ("on" if strip.shown else "off"), 0.0, "", ""
-    opacity = f' style="opacity:{0.35 + 0.65 * strip.shown:.2f}"' if 0 < strip.shown < 1 else ""
+    opacity = f' opacity="{0.35 + 0.65 * strip.shown:.2f}"' if 0 < strip.shown < 1 else ""
     for share, label in pieces:
         width = share * STRIP_WIDTH
         drawn = max(width - (0.8 if width > 3 else 0.25 if width > 1 else 0), 0.3)

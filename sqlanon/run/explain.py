@@ -23,7 +23,7 @@ from sqlanon.publish.targets import Target
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.report.document import Code, Document
-from sqlanon.report.html import fragment
+from sqlanon.report.html import in_notebook
 from sqlanon.run.earlier import earlier_releases
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ExplainedSteps(list[ExplainedStep]):
 
     def _repr_html_(self) -> str:
         parts = tuple(Code(step.sql, f"{number}. {step.purpose}") for number, step in enumerate(self, start=1))
-        return fragment(Document("", parts))
+        return in_notebook(Document("", parts))
 
 
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> ExplainedSteps:

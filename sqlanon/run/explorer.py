@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
 import json
 import math
@@ -28,7 +26,7 @@ from sqlanon.queries import examination, taxonomies
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import string
 from sqlanon.report.document import Part, Table, count, figure, percent, printable
-from sqlanon.report.html import escaped, framed, style
+from sqlanon.report.html import allowed, escaped, framed, style
 from sqlanon.report.svg import asset
 from sqlanon.run.lattice_table import NODES, examined, record_of
 
@@ -119,7 +117,7 @@ class Explorer(Result):
         styles, script = style() + asset("explorer.css"), asset("explorer.js")
         return Template(asset("explorer.html")).substitute(
             title=escaped(f"{self.source}: what could be released"),
-            policy=f"default-src 'none'; style-src {_hash(styles)}; script-src {_hash(script)}",
+            policy=f"default-src 'none'; style-src {allowed(styles)}; script-src {allowed(script)}",
             style=styles,
             script=script,
             data=self._data(policy_k or self.k, command),
@@ -155,11 +153,6 @@ class Explorer(Result):
         if at_k is None:
             at_k = tuple(loss for loss, best_k in zip(self.nodes.losses, self.nodes.best_k, strict=True) if best_k >= k)
         return at_k[0] * self.loss_unit if at_k else None
-
-
-def _hash(text: str) -> str:
-    """Return the source expression by which a content security policy allows this text."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @with_own_taxonomies

@@ -105,7 +105,7 @@ def texts_of(page: str) -> str:
 
 
 def test_every_renderer_shows_every_text() -> None:
-    shown = [on_console(), texts_of(html.fragment(DOCUMENT)), texts_of(html.page(DOCUMENT))]
+    shown = [on_console(), texts_of(html.in_notebook(DOCUMENT)), texts_of(html.page(DOCUMENT))]
     for text in ("Published", "1,234.5", "age=1", "of rows", "12", "shares", "between", "Notes", "two", "[red]"):
         assert all(text in each for each in shown), text
     assert printable(HOSTILE) in shown[2].split("Published")[0], "a page has the title, too"
@@ -136,7 +136,7 @@ def test_many_notes_that_differ_in_a_column_and_in_numbers_are_one() -> None:
 
 def test_no_markup_of_a_text_is_obeyed() -> None:
     assert "\x1b" not in on_console()
-    for page in (html.fragment(DOCUMENT), html.page(DOCUMENT)):
+    for page in (html.in_notebook(DOCUMENT), html.page(DOCUMENT)):
         assert "<script" not in page
         assert "&lt;script" in page
 
@@ -145,13 +145,25 @@ def test_a_page_asks_for_nothing() -> None:
     page = html.page(DOCUMENT)
     assert page.startswith("<!DOCTYPE html>")
     assert "default-src 'none'" in page
-    assert not re.search(r"<(script|link|img|iframe|object)|@import|url\(", page)
+    assert not re.search(r"<(script|link|img|iframe|object)|@import|url\(| style=|unsafe-inline", page)
+    policy, style = re.search(r'style-src ([^"]+)">.*<style>(.*)</style>', page, re.DOTALL).groups()  # type: ignore[union-attr]
+    assert policy == html.allowed(style)
+
+
+def test_a_fragment_stands_twice_on_a_page_of_a_strict_policy() -> None:
+    both = Document("Both", (*DOCUMENT.parts, *CHARTS.parts))
+    fragment = html.fragment(both)
+    assert fragment in html.page(both)
+    assert not re.search(r" (style|id|on[a-z]+)=", fragment)
+    (first, before), (heading, charts) = html.sections(both)
+    assert (first, heading) == ("", "Sizes")
+    assert fragment == f"{before}<section><h2>Sizes</h2>{charts}</section>"
 
 
 def test_bars_have_the_lengths_of_their_shares() -> None:
     assert "·" * 15 + "▒" * 7 + "█" * 8 in on_console()
     assert "." * 15 + "-" * 7 + "#" * 8 in on_console(encoding="ascii")
-    assert re.findall(r"width:([\d.]+)em", html.fragment(DOCUMENT))[:3] == ["6.00", "3.00", "3.00"]
+    assert re.findall(r"width:([\d.]+)em", html.in_notebook(DOCUMENT))[:3] == ["6.00", "3.00", "3.00"]
 
 
 def test_mappings_and_lists_in_blocks() -> None:

@@ -41,7 +41,7 @@ class Result(BaseModel):
         return html.page(self.document())
 
     def _repr_html_(self) -> str:
-        return html.fragment(self.document())
+        return html.in_notebook(self.document())
 
 
 class PartialResult(Result):

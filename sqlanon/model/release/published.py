@@ -24,7 +24,7 @@ from sqlanon.report.document import (
     short_percent,
     strong,
 )
-from sqlanon.report.html import fragment
+from sqlanon.report.html import in_notebook
 
 SHOWN_ROWS = 10
 
@@ -158,7 +158,7 @@ class Release(Published):
                 parts.append(size_bars(sizes, None))
         if rows:
             parts.append(Table(tuple(rows[0]), [[*map(_cell, row.values())] for row in rows[:SHOWN_ROWS]]))
-        return fragment(Document("", tuple(parts)))
+        return in_notebook(Document("", tuple(parts)))
 
     def _sentence(self) -> str:
         report, models = self.report, "; ".join(dict.fromkeys(result.model for result in self.report.models))

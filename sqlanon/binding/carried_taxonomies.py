@@ -27,7 +27,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import EngineError, TaxonomyError
 from sqlanon.model.methods.full_domain import FullDomain
-from sqlanon.model.names import folded, spelled_like
+from sqlanon.model.names import folded, listed, spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.arguments import IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -87,10 +87,10 @@ def own_taxonomies(
         _load(engine, source, made, dict.fromkeys(large, tuple(read)))
         own = stored_taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256 and not shape.is_of_policy]
-        if others:
+        if others and policy.stored_taxonomies != "ignore":
             raise TaxonomyError(
                 "the warehouse stores others than the policy carries; remove what is not meant from the policy "
-                "or from anon.taxonomy:",
+                'or from anon.taxonomy, or write stored_taxonomies = "ignore", so that those of the policy hold:',
                 [f'taxonomies."{name}"' for name in others],
             )
         yield
@@ -214,12 +214,12 @@ def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
 def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedSource]) -> tuple[str, ...]:
     """Store the policy's taxonomies, and create the macros where schema ``anon`` has none.
 
-    They replace those that another policy left there; other stored ones are equal, or the run was refused. Observed
-    values are only stored if they come from tables of the same warehouse: whoever gets a warehouse without its source
-    must not find them there. Unlisted ranges are not stored.
+    They replace those that another policy left there; other stored ones stay. Observed values are only stored if they
+    come from tables of the same warehouse: whoever gets a warehouse without its source must not find them there.
+    Unlisted ranges are not stored.
 
     Returns:
-        a note if that failed: the release is published by then.
+        a note if others stay, or if that failed: the release is published by then.
     """
     kept: dict[str, TaxonomyShape] = {}
     if bound.policy.taxonomies:
@@ -235,14 +235,17 @@ def keep_taxonomies(engine: Engine, bound: BoundPolicy, read: Sequence[ResolvedS
     lacks_macros = engine.lacks_macros
     if not kept and not lacks_macros:
         return ()
+    others: list[str] = []
     try:
         with engine.transaction():
             if lacks_macros:
                 engine.install()
             if kept:
-                _store(engine, kept)
+                others = _store(engine, kept)
     except EngineError as error:
         return (f"the macros and the taxonomies of the policy were not stored in the warehouse: {error}",)
+    if others:
+        return (f"the warehouse keeps its own taxonomies of {listed(others)}, which differ from those of the policy",)
     return ()
 
 
@@ -253,17 +256,20 @@ def _is_within(engine: Engine, source: ResolvedSource) -> bool:
     return bool(found.tables) and all(folded(table.catalog) == warehouse for table in found.tables)
 
 
-def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> None:
+def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> list[str]:
+    """Store taxonomies, and return the names of those that the warehouse has with other labels."""
     own, stored = engine.taxonomy, engine.warehouse.anon("taxonomy")
     with reading_taxonomies(engine, stored):
         engine.prepare_taxonomies()
         names = {*map(folded, kept)}
         alike = [name for name in stored_taxonomies.stored_attributes(engine) if folded(name) in names]
-        there = {folded(name): shape.sha256 for name, shape in stored_taxonomies.shapes(engine, alike).items()}
+        there = {folded(name): shape for name, shape in stored_taxonomies.shapes(engine, alike).items()}
     # Keep an equal one: somebody may have loaded it for all policies.
-    new = {name: shape for name, shape in kept.items() if there.get(folded(name)) != shape.sha256}
+    differing = [name for name in kept if folded(name) not in there or there[folded(name)].sha256 != kept[name].sha256]
+    others = [name for name in differing if folded(name) in there and not there[folded(name)].is_of_policy]
+    new = {name: kept[name] for name in differing if name not in others}
     if not new:
-        return
+        return others
     attributes = [*map(string, new)]
     replaced = [name for name in alike if folded(name) in {*map(folded, new)}]
     for ours, theirs in ((own, stored), (domains_of(own), domains_of(stored))):
@@ -276,3 +282,4 @@ def _store(engine: Engine, kept: Mapping[str, TaxonomyShape]) -> None:
         for name, shape in new.items()
     ]
     engine.execute(exp.insert(exp.values(origins), origin_table(stored)), "store a taxonomy")
+    return others

@@ -56,6 +56,14 @@ def test_a_table_leaves_taxonomies_and_macros_and_files_leave_nothing(tmp_path: 
             session.anonymize("people", POLICY, "refused")
         assert stored(session)["age"] == (2, "declared")
 
+        # Unless the policy says that its own holds, which changes no other policy's hash.
+        own = {**POLICY, "stored_taxonomies": "ignore"}
+        by_ten = session.anonymize("people", own, "by_ten")
+        assert any('keeps its own taxonomies of "age"' in note for note in by_ten.report.notes)
+        assert session.connection.execute("FROM by_ten EXCEPT ALL FROM k3").fetchall() == []
+        assert session.verify("by_ten", own).met and stored(session)["age"] == (2, "declared")
+        assert "stored_taxonomies" not in sa.Policy(**POLICY).model_dump()
+
     with duckdb.connect(str(warehouse)) as client:
         client.execute("CREATE TABLE by_sql AS FROM anon.generalize('people', MAP {'age': 1, 'sex': 1})")
         assert client.execute("SELECT k FROM anon.k_anonymity('by_sql', ['age', 'sex'])").fetchone() == (3,)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import ROUND_FLOOR, Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.methods.full_domain import (
@@ -83,6 +83,7 @@ class PolicyFields(PolicyValue):
     row_weight: str | None = None
     individual: str | None = None
     taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
+    stored_taxonomies: Literal["ignore"] | None = None
     unknown: Unknown = Field(default_factory=dict)
     bottom_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
     top_coding: dict[str, NumberAsWritten] = Field(default_factory=dict)
@@ -90,6 +91,14 @@ class PolicyFields(PolicyValue):
     csv: Csv | None = None
     timezone: str = Field(default=UTC, min_length=1)
     release: Terms | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_later_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an unset field of a later version, so that records and hashes of earlier ones are the same."""
+        fields: dict[str, Any] = handler(self)
+        if fields.get("stored_taxonomies") is None:
+            fields.pop("stored_taxonomies", None)
+        return fields
 
     @property
     def search(self) -> SearchName:

@@ -68,6 +68,8 @@ class Policy(PolicyFields):
             whose kind is a method of :class:`Taxonomy`: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]},
             "city": "c.csv"}``. Undeclared values are read from the source. Other columns use taxonomies of the
             warehouse.
+        stored_taxonomies: ``"ignore"`` makes ``taxonomies`` hold where the warehouse stores others of the same columns,
+            which stay as they are; by default such a policy is refused.
         unknown: the action for rows with a value that its taxonomy lacks: ``"error"``, the default, refuses the source;
             ``"suppress"`` leaves them out, within the suppression limit; ``"top"`` gives them the label of the top
             level in that column. One for all columns, or one by column, where ``"*"`` stands for the others.
@@ -113,6 +115,7 @@ class Policy(PolicyFields):
             row_weight: str | None = None,
             individual: str | None = None,
             taxonomies: Mapping[str, Any] | None = None,
+            stored_taxonomies: Literal["ignore"] | None = None,
             unknown: Action | Mapping[str, Action] | None = None,
             bottom_coding: Mapping[str, float] | None = None,
             top_coding: Mapping[str, float] | None = None,

@@ -126,16 +126,6 @@ INNER JOIN :masks AS anon_masks
     ON anon_masks.position = anon_levels.position AND anon_masks.depth = anon_levels.depth - 1
 ANTI JOIN :in_order AS anon_in_order ON anon_in_order.position = anon_levels.position;
 
--- name: cells_of_sides
--- cells of sides
--- :sides (anon_key BIGINT, anon_class INTEGER, position INTEGER, anon_is_beyond BOOLEAN, anon_key_0 BIGINT)
--- :cells (anon_key BIGINT, anon_row_count BIGINT)
--- :of_side anon_class, position, anon_is_beyond, anon_key_0
--- :carried anon_row_count
-SELECT anon_sides.:of_side, anon_cells.:carried
-FROM :sides AS anon_sides
-INNER JOIN :cells AS anon_cells ON anon_cells.anon_key = anon_sides.anon_key;
-
 -- name: widths
 -- widths of classes
 -- The loss of a row by the label of its class of each quasi-identifier, in units: the share of the range that the values of a class

@@ -24,15 +24,6 @@ FROM (
     FROM :rows
 );
 
--- name: unique_rows
--- rows that are alone
--- The share of rows that are alone in their class, and the mean size of a class.
--- :classes (class_size BIGINT)
-SELECT
-    count(*) FILTER (WHERE class_size = 1) / sum(class_size) AS unique_share,
-    sum(class_size) / count(*) AS mean_class_size
-FROM :classes;
-
 -- name: errors_by_value
 -- errors of answers by value
 -- The mean over values of the mean relative error of the answers for each.

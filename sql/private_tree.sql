@@ -1,16 +1,17 @@
 -- A decision tree whose counts are noisy: its rows, which go from node to node as it grows level by level.
 --
--- :people (row BIGINT, is_training BOOLEAN, age BIGINT, income VARCHAR)
 -- :domain (attribute BIGINT, place BIGINT, value VARCHAR)
 -- :values (row BIGINT, attribute BIGINT, place BIGINT)
--- :rows (row BIGINT, class INTEGER, is_training BOOLEAN, node BIGINT)
+-- :rows (row BIGINT, is_training BOOLEAN, age BIGINT, income VARCHAR, anon_class INTEGER, node BIGINT)
 -- :position 0
 
--- name: people
--- rows with a number
+-- name: roots
+-- rows in the root
 -- :training (age BIGINT, income VARCHAR)
 -- :test (age BIGINT, income VARCHAR)
-SELECT *, row_number() OVER () AS row
+-- :target income
+-- :one '>50K'
+SELECT *, row_number() OVER () AS row, CAST(:target = :one AS INTEGER) AS anon_class, CAST(0 AS BIGINT) AS node
 FROM (
     SELECT *, TRUE AS is_training FROM :training AS anon_training
     UNION ALL BY NAME
@@ -20,36 +21,25 @@ FROM (
 -- name: places_of_numbers
 -- places of numbers
 -- Numbers outside of their range have the nearest place.
--- :value anon_people.age
+-- :value anon_rows.age
 -- :first 15
 -- :last 94
 SELECT
     row,
     CAST(:position AS BIGINT) AS attribute,
     CAST(least(greatest(:value, :first), :last) AS BIGINT) AS place
-FROM :people AS anon_people;
+FROM :rows AS anon_rows;
 
 -- name: places_of_values
 -- places of categories
--- :value anon_people.income
-SELECT anon_people.row, anon_domain.attribute, anon_domain.place
-FROM :people AS anon_people
+-- :value anon_rows.income
+SELECT anon_rows.row, anon_domain.attribute, anon_domain.place
+FROM :rows AS anon_rows
 INNER JOIN :domain AS anon_domain ON anon_domain.attribute = :position AND anon_domain.value = :value;
-
--- name: roots
--- rows in the root
--- :target income
--- :one '>50K'
-SELECT
-    row,
-    CAST(:target = :one AS INTEGER) AS class,
-    is_training,
-    CAST(0 AS BIGINT) AS node
-FROM :people AS anon_people;
 
 -- name: rows_of_nodes
 -- rows of nodes and classes
-SELECT node, class, count(*) AS row_count FROM :rows AS anon_rows WHERE is_training GROUP BY node, class;
+SELECT node, anon_class, count(*) AS row_count FROM :rows AS anon_rows WHERE is_training GROUP BY node, anon_class;
 
 -- name: counts
 -- rows of values and classes in nodes
@@ -58,21 +48,21 @@ SELECT
     anon_open.candidate,
     anon_values.place AS value,
     anon_values.place AS child,
-    anon_rows.class,
+    anon_rows.anon_class AS class,
     count(*) AS row_count
 FROM :rows AS anon_rows
 INNER JOIN :values AS anon_values ON anon_values.row = anon_rows.row
 INNER JOIN :open AS anon_open ON anon_open.node = anon_rows.node AND anon_open.attribute = anon_values.attribute
 WHERE anon_rows.is_training
-GROUP BY anon_open.candidate, anon_values.place, anon_rows.class;
+GROUP BY anon_open.candidate, anon_values.place, anon_rows.anon_class;
 
 -- name: moved
 -- rows in the children of their nodes
 -- :splits (node BIGINT, attribute BIGINT, split BIGINT, first_child BIGINT)
 SELECT
     anon_rows.row,
-    anon_rows.class,
     anon_rows.is_training,
+    anon_rows.anon_class,
     CASE
         WHEN anon_splits.node IS NULL THEN anon_rows.node
         WHEN anon_splits.split IS NULL THEN anon_splits.first_child + anon_values.place
@@ -86,7 +76,7 @@ LEFT JOIN :values AS anon_values
 -- name: accuracy
 -- share of test rows in nodes of their class
 -- :labels (node BIGINT, class BIGINT)
-SELECT avg(CAST(anon_labels.class = anon_rows.class AS INTEGER)) AS accuracy
+SELECT avg(CAST(anon_labels.class = anon_rows.anon_class AS INTEGER)) AS accuracy
 FROM :rows AS anon_rows
 INNER JOIN :labels AS anon_labels ON anon_labels.node = anon_rows.node
 WHERE NOT anon_rows.is_training;

@@ -46,7 +46,6 @@ CONFIDENCE = 0.25  # of C4.5's pruning
 DEVIATE = 0.6744897501960817  # of the normal distribution, with a probability of CONFIDENCE to be exceeded
 SLACK = 0.1  # rows by which a leaf may err more than the tree that it replaces
 
-PEOPLE = Relation("anon_tree_people", "row")
 VALUES = Relation("anon_tree_values", "row")
 ROWS = Relation("anon_tree_rows", "row")
 DOMAIN = Relation("anon_tree_domain", "node")
@@ -54,10 +53,7 @@ OPEN = Relation("anon_tree_open", "node")
 SPLITS = Relation("anon_tree_splits", "node")
 LABELS = Relation("anon_tree_labels", "node")
 
-SQL = Queries(
-    "private_tree",
-    {"people": PEOPLE, "values": VALUES, "rows": ROWS, "domain": DOMAIN, "open": OPEN, "splits": SPLITS},
-)
+SQL = Queries("private_tree", {"values": VALUES, "rows": ROWS, "domain": DOMAIN, "open": OPEN, "splits": SPLITS})
 CLASSES = 2
 
 
@@ -116,7 +112,7 @@ class Attributes:
         """Select the place of each row in each attribute."""
         queries = []
         for position, (name, _) in self.named:
-            roles: dict[str, Role] = {"position": position, "value": column(name, "anon_people")}
+            roles: dict[str, Role] = {"position": position, "value": column(name, "anon_rows")}
             if position in self.numbers:
                 piece = self.pieces[position]
                 queries.append(SQL.query("places_of_numbers", first=piece.first, last=piece.end - 1, **roles))
@@ -143,9 +139,8 @@ def tree_accuracy(
     domain = {"attribute": pa.int64(), "place": pa.int64(), "value": pa.string()}
     with engine.transaction(), engine.scratch():
         engine.put(DOMAIN, points.table(domain, attributes.values))
-        engine.run(SQL.step(PEOPLE, "people", **tables))
+        engine.run(SQL.step(ROWS, "roots", target=column(target[0]), one=string(target[1]), **tables))
         engine.run(Step(VALUES, attributes.places(), "places of values"))
-        engine.run(SQL.step(ROWS, "roots", target=column(target[0]), one=string(target[1])))
         root = grow(engine, attributes, SeededSource(seed), accountant.charge_in_portions("tree", budget))
         engine.put(LABELS, points.table(dict.fromkeys(("node", "class"), pa.int64()), root.labels()))
         [found] = engine.fetch(SQL.query("accuracy", labels=LABELS), "accuracy")
@@ -188,7 +183,7 @@ def _counts(engine: Compute, nodes: Sequence[Node]) -> Integers:
     places = {node.number: place for place, node in enumerate(nodes)}
     for row in engine.fetch(SQL.query("rows_of_nodes"), "rows of nodes", "node"):
         if (place := places.get(row["node"])) is not None:
-            found[place, row["class"]] = row["row_count"]
+            found[place, row["anon_class"]] = row["row_count"]
     return found
 
 

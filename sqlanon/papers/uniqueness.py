@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from sqlglot import exp
 
 from sqlanon.evaluation.results import Row
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity
 from sqlanon.papers import adult
+from sqlanon.papers.diffgen_experiment import put
 from sqlanon.papers.experiments import Part, averaged, printed_beside
 from sqlanon.papers.ola_runs import DEMOGRAPHICS, SECRETS
-from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import column, identifier, names, select, subquery
+from sqlanon.queries.kit.nodes import column, identifier, select
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -69,20 +71,21 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
 
 def measured(session: Session, known: Known, seed: int) -> Iterator[Row]:
     """Yield the share of rows that are alone with what is known of them, and the mean size of classes."""
-    rows: exp.Expr = exp.Table(this=identifier(SOURCE))
+    source = SOURCE
     if known.ages != "kept":
-        unaged = select([column("place"), *map(column, WITHOUT_AGE)], rows)
+        unaged = select([column("place"), *map(column, WITHOUT_AGE)], exp.Table(this=identifier(SOURCE)))
         aged = SQL.query("aged", rows=unaged, seed=seed, is_normal=exp.convert(known.ages == "normal"), **AGES)
-        rows = subquery(aged, "anon_aged")
-    classes = table_call("class_sizes", rows, names(known.columns))
-    [found] = session._engine.fetch(SQL.query("unique_rows", classes=classes), "rows that are alone")
+        put(session, source := "aged", aged)
+    policy = Policy(quasi_identifiers=known.columns, rest="identifier", privacy=[KAnonymity(2)])
+    found = session.measure(source, policy).exposure
+    assert found is not None
     yield {
         "section": known.section,
         "known": known.name,
         "columns": ", ".join(known.columns),
-        "unique_share": found["unique_share"],
+        "unique_share": found.unique_rows / found.row_count,
         "thesis_unique_share": known.unique_share,
-        "mean_class_size": found["mean_class_size"],
+        "mean_class_size": found.row_count / found.class_count,
         "thesis_mean_class_size": known.mean_class_size,
     }
 

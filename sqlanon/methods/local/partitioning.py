@@ -12,6 +12,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.local.class_labels import PerClass
 from sqlanon.methods.local.local_table import (
     CLASS,
+    KEY,
     KEYS,
     LABELS,
     LEVELS,
@@ -37,6 +38,7 @@ from sqlanon.queries.kit.nodes import (
     f,
     number,
     own_type,
+    select,
     string,
     union_all,
 )
@@ -137,7 +139,6 @@ def _split(parts: Parts, sql: Queries) -> int:
     table, sql = parts.table, sql.given(changed=TABLES["changed"])
     parts.engine.run(Step(SIDES, sql.query("sides"), "sides of splits", is_again=True))
     side = [CLASS, "position", "anon_is_beyond", *table.words]
-    cells = SQL.query("cells_of_sides", sides=SIDES, cells=table.cells, of_side=side, carried=table.carried)
-    met = parts.met(side, cells)
+    met = parts.met(side, parts.cells_of(select([exp.Star()], SIDES.table), side, KEY))
     moved, _ = parts.move(sql.query("splits", sides=SIDES, met=met, widths=sql.query("widths")))
     return moved

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
@@ -12,7 +13,7 @@ from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.joint.beside import cells_beside, joint_shortfalls
-from sqlanon.methods.base import Comparison, Measured
+from sqlanon.methods.base import ChoiceT, Comparison, Measured
 from sqlanon.methods.local.class_labels import (
     PerClass,
     make_aggregates,
@@ -87,18 +88,88 @@ class LocalReport(Report):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalPublication(SyntacticPublication):
-    numbered: Encoding  # with the numbers of joint classes
-    table: EncodedTable  # without these numbers
+class ClassesPublication(SyntacticPublication):
+    table: EncodedTable
     recoding: PerClass
-    classes: LocalClasses
     class_list: ClassesRecord
 
 
-class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
+MadeT = TypeVar("MadeT", bound=ClassesPublication)
+
+
+class ClassesRun(SyntacticRun[EncodedTable, ChoiceT, MadeT], Generic[ChoiceT, MadeT]):
+    """Base of methods that publish classes with labels of their own."""
+
+    is_repeatable = True
+
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        if others := judges_no_classes(bound.policy.criteria.bounds):
+            measures = ", ".join(other.measure.name for other in others)
+            raise PolicyError(f"{bound.policy.method} judges classes only by their rows and values, not by {measures}")
+        return bound
+
+    def refuse_rows(self, table: EncodedTable) -> None:
+        super().refuse_rows(table)
+        refuse_too_many(self.engine, table)
+
+    def reference(self, made: MadeT) -> Beside:
+        return self.beside_individuals(super().reference(made), made.recoding, masked=False)
+
+    def compare(self, made: MadeT, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> Comparison:
+        return Comparison([*unlisted_classes(self.engine, written.relation, made.class_list)])
+
+    def report(self, made: MadeT, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
+        bound, lattice, facts = made.bound, made.table.context.lattice, self.facts(made, measured)
+        return report_of_classes(
+            self.report_class,
+            bound,
+            measured.measurement,
+            into,
+            seconds,
+            heights=lattice.named(lattice.heights),
+            losses={facts["quality"]: facts["loss"]},
+            rows=made.rows,
+            unknown_rows=dict(made.table.unknown.by_column),
+            search=bound.policy.method.name,
+            proven_optimal=False,
+            notes=made.notes,
+            after=measured.measurement.exposure,
+            **facts,
+        )
+
+    def labels_record(self, made: MadeT, report: Report) -> ClassesRecord:
+        return made.class_list
+
+    def guarantee(self, made: MadeT, report: Report) -> Guarantee:
+        """Add what classes promise, and what the order in which they were made gives away."""
+        plain = super().guarantee(made, report)
+        return Guarantee(
+            claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
+            conditions=plain.conditions,
+            not_covered=(
+                *(each for each in plain.not_covered if each != CHOSEN_NODE),
+                *self.not_covered(made, report),
+            ),
+        )
+
+    def facts(self, made: MadeT, measured: Measured) -> dict[str, Any]:
+        """Return what a report has of the method alone, and the loss."""
+        raise NotImplementedError
+
+    def not_covered(self, made: MadeT, report: Report) -> Iterable[str]:
+        """Say what the method gives away."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPublication(ClassesPublication):
+    numbered: Encoding  # with the numbers of joint classes, which the table lacks
+    classes: LocalClasses
+
+
+class LocalRun(ClassesRun[LocalClasses, LocalPublication]):
     takes_far_rows = True
     instead_of_node = "each class has levels of its own"
-    is_repeatable = True
     report_class = LocalReport
     find = staticmethod(found_classes)
     # A count of rows in classes that no release shows stays with the custodian.
@@ -107,9 +178,7 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         method = LocalRecoding.of(bound.policy)
         refuse_wide(bound.lattice, str(method), most=MAX_NODES)
-        if others := judges_no_classes(bound.policy.criteria.bounds):
-            measures = ", ".join(other.measure.name for other in others)
-            raise PolicyError(f"{method} judges classes only by their rows and values, not by {measures}")
+        super().refuse(bound)
         types, problems = {found.name: found for found in bound.columns}, []
         there = {*map(folded, types)}
         for name, columns in method.aggregates.items():
@@ -124,10 +193,6 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
     def encode(self) -> EncodedTable:
         spec = cells_beside(self.engine, self.bound, self.request.earlier)
         return encode_table(self.engine, self.bound, spec, label_losses=())
-
-    def refuse_rows(self, table: EncodedTable) -> None:
-        super().refuse_rows(table)
-        refuse_too_many(self.engine, table)
 
     def search(self, table: EncodedTable, stages: Stages) -> LocalClasses:
         loss_alone = least_loss = None
@@ -165,67 +230,40 @@ class LocalRun(SyntacticRun[EncodedTable, LocalClasses, LocalPublication]):
             classes=choice,
         )
 
-    def reference(self, made: LocalPublication) -> Beside:
-        return self.beside_individuals(super().reference(made), made.recoding, masked=False)
-
     def compare(
         self, made: LocalPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
     ) -> Comparison:
-        differences = [*unlisted_classes(self.engine, written.relation, made.class_list)]
+        listed = super().compare(made, written, companions)
         if not (earlier := self.request.earlier):
-            return Comparison(differences)
+            return listed
         spec = made.recoding.encoding.spec
         counted = released_labels(written.relation, labels_by_place(spec.quasi_identifiers))
         present = KeyedClasses(counted, len(earlier), spec.quasi_identifiers, spec.source, made.recoding)
         persons = persons_of_rows(present, made.numbered)
         joint, of_joint = joint_shortfalls(self.engine, earlier, made.bound, made.numbered.spec, present, persons)
-        return Comparison([*differences, *of_joint], joint)
+        return Comparison([*listed.differences, *of_joint], joint)
 
-    def report(self, made: LocalPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
-        bound, classes, lattice = made.bound, made.classes, made.table.context.lattice
-        names, quality = bound.policy.quasi_identifiers, bound.policy.quality.measure
-        return report_of_classes(
-            LocalReport,
-            bound,
-            measured.measurement,
-            into,
-            seconds,
-            heights=lattice.named(lattice.heights),
-            labels=dict(zip(names, classes.label_counts, strict=True)),
-            quality=quality,
-            loss=classes.loss,
-            losses={quality: classes.loss},
-            rows=made.rows,
-            suppressed_rows=classes.left_out,
-            unknown_rows=dict(made.table.unknown.by_column),
-            search=bound.policy.method.name,
-            lattice_nodes=lattice.size,
-            checked_nodes=classes.checked_nodes,
-            proven_optimal=False,
-            lower_bound=classes.lower_bound,
-            gap=proven_gap(classes.loss, classes.lower_bound),
-            notes=made.notes,
-            after=measured.measurement.exposure,
-            level_shares=dict(zip(names, map(tuple, classes.level_shares), strict=True)),
-            used_nodes=classes.used_nodes,
-            minimality_rows=classes.minimality[0] or None,
-            minimality_cell_rows=classes.minimality[1] or None,
+    def facts(self, made: LocalPublication, measured: Measured) -> dict[str, Any]:
+        classes, names = made.classes, made.bound.policy.quasi_identifiers
+        return {
+            "labels": dict(zip(names, classes.label_counts, strict=True)),
+            "quality": made.bound.policy.quality.measure,
+            "loss": classes.loss,
+            "suppressed_rows": classes.left_out,
+            "lattice_nodes": made.table.context.lattice.size,
+            "checked_nodes": classes.checked_nodes,
+            "lower_bound": classes.lower_bound,
+            "gap": proven_gap(classes.loss, classes.lower_bound),
+            "level_shares": dict(zip(names, map(tuple, classes.level_shares), strict=True)),
+            "used_nodes": classes.used_nodes,
+            "minimality_rows": classes.minimality[0] or None,
+            "minimality_cell_rows": classes.minimality[1] or None,
             **joint_facts(measured, classes.loss_alone),
-        )
+        }
 
-    def labels_record(self, made: LocalPublication, report: Report) -> ClassesRecord:
-        return made.class_list
-
-    def guarantee(self, made: LocalPublication, report: Report) -> Guarantee:
-        """Add what classes promise, and what the order of peeling gives away."""
+    def not_covered(self, made: LocalPublication, report: Report) -> Iterator[str]:
         assert isinstance(report, LocalReport)
-        plain = super().guarantee(made, report)
-        not_covered = (each for each in plain.not_covered if each != CHOSEN_NODE)
-        return Guarantee(
-            claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
-            conditions=plain.conditions,
-            not_covered=(*not_covered, *_not_covered(LocalRecoding.of(made.bound.policy), report)),
-        )
+        return _not_covered(LocalRecoding.of(made.bound.policy), report)
 
 
 class LocalFitRun(LocalRun):

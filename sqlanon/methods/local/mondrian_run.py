@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Comparison, Measured
+from sqlanon.methods.base import Measured
 from sqlanon.methods.local.class_labels import make_classes, recorded_classes
-from sqlanon.methods.local.local_table import judges_no_classes
+from sqlanon.methods.local.local_run import ClassesPublication, ClassesRun
 from sqlanon.methods.local.partitioning import InIntervals, Partition, partitioned
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.syntactic import SyntacticPublication, SyntacticRun, report_of_classes, row_counts
-from sqlanon.model.labels import ClassesRecord
+from sqlanon.methods.syntactic import row_counts
 from sqlanon.model.methods.mondrian import Mondrian
 from sqlanon.model.names import in_quotes
-from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.release import Report
 from sqlanon.model.release.measurement import models_table
-from sqlanon.nodes.table import EncodedTable, encode_table, refuse_too_many, unknown_notes
+from sqlanon.nodes.table import EncodedTable, encode_table, unknown_notes
 from sqlanon.release import publishing
-from sqlanon.release.guarantee import CHOSEN_NODE
 from sqlanon.report.document import Part, Table, paragraph
-from sqlanon.verification.measure import Beside
-from sqlanon.verification.verify import unlisted_classes
 
 STOPPED = "the search was stopped: more classes could have been split"
 
@@ -57,24 +53,16 @@ class MondrianReport(Report):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MondrianPublication(SyntacticPublication):
-    table: EncodedTable
-    recoding: InIntervals
+class MondrianPublication(ClassesPublication):
     partition: Partition
-    class_list: ClassesRecord
 
 
-class MondrianRun(SyntacticRun[EncodedTable, Partition, MondrianPublication]):
+class MondrianRun(ClassesRun[Partition, MondrianPublication]):
     instead_of_node = "each class has labels of its own"
-    is_repeatable = True
     report_class = MondrianReport
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
-        method = Mondrian.of(bound.policy)
-        if others := judges_no_classes(bound.policy.criteria.bounds):
-            measures = ", ".join(other.measure.name for other in others)
-            raise PolicyError(f"{method} judges classes only by their rows and values, not by {measures}")
-        named = method.ordered or ()
+        named = Mondrian.of(super().refuse(bound).policy).ordered or ()
         problems = [
             f'"{found.name}" is {found.type}, which has no medians: leave it out of method.ordered, or cast it in a '
             "view to a number or a date"
@@ -96,10 +84,6 @@ class MondrianRun(SyntacticRun[EncodedTable, Partition, MondrianPublication]):
     def encode(self) -> EncodedTable:
         return encode_table(self.engine, self.bound, label_losses=())
 
-    def refuse_rows(self, table: EncodedTable) -> None:
-        super().refuse_rows(table)
-        refuse_too_many(self.engine, table)
-
     def search(self, table: EncodedTable, stages: Stages) -> Partition:
         with stages.stage("search"):
             return partitioned(self.engine, table, self.ordered, self.stopped)
@@ -120,51 +104,20 @@ class MondrianRun(SyntacticRun[EncodedTable, Partition, MondrianPublication]):
             partition=choice,
         )
 
-    def reference(self, made: MondrianPublication) -> Beside:
-        return self.beside_individuals(super().reference(made), made.recoding, masked=False)
+    def facts(self, made: MondrianPublication, measured: Measured) -> dict[str, Any]:
+        names, losses = made.bound.policy.quasi_identifiers, made.partition.losses
+        return {
+            "quality": "ncp",
+            "loss": made.partition.loss,
+            "suppressed_rows": 0,
+            "ordered": self.ordered,
+            "column_losses": dict(zip(names, losses, strict=True)),
+        }
 
-    def compare(
-        self, made: MondrianPublication, written: ResolvedSource, companions: Mapping[str, ResolvedSource]
-    ) -> Comparison:
-        return Comparison([*unlisted_classes(self.engine, written.relation, made.class_list)])
-
-    def report(self, made: MondrianPublication, measured: Measured, into: str, seconds: Mapping[str, float]) -> Report:
-        bound, partition, lattice = made.bound, made.partition, made.table.context.lattice
-        return report_of_classes(
-            MondrianReport,
-            bound,
-            measured.measurement,
-            into,
-            seconds,
-            heights=lattice.named(lattice.heights),
-            quality="ncp",
-            loss=partition.loss,
-            losses={"ncp": partition.loss},
-            rows=made.rows,
-            suppressed_rows=0,
-            unknown_rows=dict(made.table.unknown.by_column),
-            search=bound.policy.method.name,
-            proven_optimal=False,
-            notes=made.notes,
-            after=measured.measurement.exposure,
-            ordered=self.ordered,
-            column_losses=dict(zip(bound.policy.quasi_identifiers, partition.losses, strict=True)),
-        )
-
-    def labels_record(self, made: MondrianPublication, report: Report) -> ClassesRecord:
-        return made.class_list
-
-    def guarantee(self, made: MondrianPublication, report: Report) -> Guarantee:
-        plain = super().guarantee(made, report)
-        columns = ", ".join(map(in_quotes, made.class_list.ordered))
-        ends = [f"the ends of the intervals of {columns} are values of single rows"] if columns else []
-        return Guarantee(
-            conditions=plain.conditions,
-            claims=(*plain.claims, "every row stands for one row of the source, whose values are under its labels"),
-            not_covered=(
-                *(each for each in plain.not_covered if each != CHOSEN_NODE),
-                *ends,
-                "classes split wherever that meets the privacy models: that one did not split says that the parts of "
-                "each split would have been too small or too alike (minimality)",
-            ),
+    def not_covered(self, made: MondrianPublication, report: Report) -> Iterator[str]:
+        if columns := ", ".join(map(in_quotes, made.class_list.ordered)):
+            yield f"the ends of the intervals of {columns} are values of single rows"
+        yield (
+            "classes split wherever that meets the privacy models: that one did not split says that the parts of each "
+            "split would have been too small or too alike (minimality)"
         )

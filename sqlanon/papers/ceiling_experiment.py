@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,25 @@ from sqlanon.model.quality import LM
 from sqlanon.model.release import Report
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.papers import adult
-from sqlanon.papers.charts import colours, dashes, figures, lines_of, panel, steps
-from sqlanon.papers.combination_errors import errors_by_count
+from sqlanon.papers.charts import colours, dashes, figures, lines_of, panel, steps, unpivoted
 from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, parts_of, spelled_node
 from sqlanon.queries import taxonomies
-from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
+from sqlanon.queries.kit.macros import table_call, text
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    all_of,
+    column,
+    count_rows,
+    double,
+    grouped,
+    identifier,
+    number,
+    same,
+    select,
+    string,
+    subquery,
+)
 from sqlanon.queries.measures import level_map
 
 if TYPE_CHECKING:
@@ -50,6 +63,7 @@ MEASURES = {"lm": "LM", "rce": "RCE", "query_error": "query error", "total_query
 
 PLAIN = "k-anonymity"
 SOURCE = "adult"
+SQL = Queries("papers")
 LISTED = "listed"  # the catalog's table
 
 FILES = adult.needed(HIERARCHIES)
@@ -197,6 +211,53 @@ def losses(
     return {"lm": labels["lm"], "rce": errors["rce"], "lost_rows": errors["lost_rows"]}
 
 
+def errors_by_count(
+    session: Session, original: str, released: str, names: Sequence[str], sensitive: str
+) -> dict[int, float]:
+    """Return the mean relative error of ``COUNT(*) WHERE sensitive = v GROUP BY`` one column, two, and so on (fig. 10).
+
+    Each is a mean over all values v and over as many choices of columns as there are columns: runs of neighbours, where
+    the first one follows the last one.
+    """
+    count = len(names)
+    runs = {n: [[*names, *names][at : at + n] for at in range(count if n < count else 1)] for n in range(1, count + 1)}
+    engine = session._engine
+    found = {}
+    for n, columns in runs.items():
+        queries = (_answers(original, released, each, sensitive) for each in columns)
+        errors = [SQL.query("errors_by_value", answers=query) for query in queries]
+        rows = (engine.fetch(taxonomies.at(query, engine.taxonomy), "errors of combinations") for query in errors)
+        found[n] = fmean(row["error"] for [row] in rows)
+    return found
+
+
+def _answers(original: str, released: str, names: Sequence[str], sensitive: str) -> exp.Query:
+    """Select the true count of each combination, and that of its labels by the combinations that these stand for."""
+    shares: list[exp.Expr] = [exp.func("coalesce", column("rows", "anon_shown"), double(0))]
+    query = select(
+        [column("value", "anon_true"), aliased(column("rows", "anon_true"), "truth")],
+        subquery(_counts(original, names, sensitive), "anon_true"),
+    )
+    for name in names:
+        spread = f"anon_spread_{name}"
+        labels = table_call("spread_labels", exp.Table(this=identifier(released)), string(name))
+        query = query.join(
+            subquery(labels, spread), on=same(column("value", spread), column(name, "anon_true")), join_type="left"
+        )
+        shares.append(exp.func("coalesce", column("share", spread), double(0)))
+    meets = [same(column(name, "anon_shown"), column("label", f"anon_spread_{name}")) for name in names]
+    meets.append(same(column("value", "anon_shown"), column("value", "anon_true")))
+    shown = subquery(_counts(released, names, sensitive), "anon_shown")
+    answer = reduce(lambda left, right: exp.Mul(this=left, expression=right), shares)
+    return query.join(shown, on=all_of(meets), join_type="left").select(aliased(answer, "answer"))
+
+
+def _counts(table: str, names: Sequence[str], sensitive: str) -> exp.Select:
+    keys = {**{name: text(column(name)) for name in names}, "value": text(column(sensitive))}
+    columns = [*(aliased(key, name) for name, key in keys.items()), aliased(count_rows(), "rows")]
+    return grouped(select(columns, exp.Table(this=identifier(table))), [key.copy() for key in keys.values()])
+
+
 COLOURS = {  # shades of a colour per method, in the order of its releases
     "h-ceiling": ("#9ecae1", "#4292c6", "#084594"),
     "k-anonymity": ("#d62728", "#ff9f43"),
@@ -215,13 +276,9 @@ def chart(rows: Sequence[Row]) -> Any:
     left = {name: list(shades) for name, shades in COLOURS.items()}
     shades = [left[method.partition(",")[0]].pop(0) for method in methods]
     colour = colours("method", methods, shades, columns=3, labelLimit=300)
-    names = {name: name.replace("_", " ") for name in QUASI_IDENTIFIERS}
-    errors = [
-        {"method": row["method"], "attribute": words, "error": row[BY_ATTRIBUTE + name]}
-        for row in rows
-        if row["k"] == SHOWN_K and row["catalog"] is None
-        for name, words in names.items()
-    ]
+    names = {BY_ATTRIBUTE + name: name.replace("_", " ") for name in QUASI_IDENTIFIERS}
+    shown = [row for row in rows if row["k"] == SHOWN_K and row["catalog"] is None]
+    errors = unpivoted(shown, names, "attribute", "error", lambda row: {"method": row["method"]})
     by_attribute = panel(
         errors,
         "bar",
@@ -232,12 +289,8 @@ def chart(rows: Sequence[Row]) -> Any:
         y=figures("error"),
         color=colour,
     )
-    counts = [
-        {"method": row["method"], "attributes": count, "error": row[f"{BY_COUNT}{count}"]}
-        for row in rows
-        for count in range(1, len(QUASI_IDENTIFIERS) + 1)
-        if row[f"{BY_COUNT}{count}"] is not None
-    ]
+    by_number = {f"{BY_COUNT}{count + 1}": str(count + 1) for count in range(len(QUASI_IDENTIFIERS))}
+    counts = unpivoted(rows, by_number, "attributes", "error", lambda row: {"method": row["method"]})
     line, dots = lines_of(counts, x=steps("attributes"), y=figures("error"), color=colour)
     by_count = (line + dots).properties(title="query error by number of attributes", width=300, height=200)
     panels = (_losses(altair, rows, measure, heading, colour) for measure, heading in LOSSES.items())

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from sqlanon.evaluation.results import BLACK, Row, required_altair
 
 Size = tuple[int, Any]  # width and height; altair.Undefined for a height that fits
+
+
+def unpivoted(
+    rows: Iterable[Row], columns: Mapping[str, str], of: str, figure: str, kept: Callable[[Row], Row]
+) -> list[Row]:
+    """Make a point of each figure: what is ``kept`` of its row, the name ``of`` its column, and the figure."""
+    return [
+        {**kept(row), of: words, figure: row[name]}
+        for row in rows
+        for name, words in columns.items()
+        if row[name] is not None
+    ]
 
 
 def lines_of(points: Sequence[Mapping[str, Any]], **encoding: Any) -> tuple[Any, Any]:
@@ -121,13 +133,8 @@ def with_printed(chart: Any, printed: Sequence[Row]) -> Any:
     altair = required_altair()
     panels, names = [], list(SOURCES.values())
     for item in dict.fromkeys(row["item"] for row in printed):
-        points = [
-            {"what": row["what"], "source": words, "number": row[source]}
-            for row in printed
-            if row["item"] == item
-            for source, words in SOURCES.items()
-            if row[source] is not None
-        ]
+        of_item = (row for row in printed if row["item"] == item)
+        points = unpivoted(of_item, SOURCES, "source", "number", lambda row: {"what": row["what"]})
         base = altair.Chart(altair.InlineData(points)).encode(
             x=altair.X("number:Q", title=None),
             y=altair.Y("what:N", title=None, sort=None, axis=altair.Axis(grid=True, labelLimit=320)),

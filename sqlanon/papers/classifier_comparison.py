@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Row
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
@@ -25,6 +24,7 @@ from sqlanon.papers.diffgen_experiment import (
     RAW,
     SETTINGS,
     UTILITIES,
+    bounds,
     contender,
     diffgen,
     measured,
@@ -104,9 +104,7 @@ def _released(contender: Contender) -> tuple[str, Callable[..., Iterable[Row]]]:
 
 def raw(session: Session, seed: int) -> Iterator[Row]:
     put_fold(session, PEOPLE, adult.COLUMNS, seed, FOLDS)
-    found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODEL, seeds=[seed])
-    for method, accuracy in ((BASELINE, found.ca[MODEL].mean), (LOWER_BOUND, found.la)):
-        yield {**RAW, "method": method, MODEL: accuracy}
+    return bounds(session, [seed], [MODEL])
 
 
 def grown(session: Session, epsilon: str, seed: int) -> Iterator[Row]:

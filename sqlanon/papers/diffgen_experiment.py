@@ -119,18 +119,25 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
     yield from parts_of(contenders(), measured, seeds)
 
 
-def bounds(session: Session, seeds: Sequence[int]) -> Iterator[Row]:
-    found = classification(session, RAW_TRAINING, RAW_TEST, target=adult.TARGET, models=MODELS, seeds=seeds)
-    for each in zip(*(found.ca[name].each for name in MODELS), strict=True):
-        yield {**RAW, "method": BASELINE, **dict(zip(MODELS, each, strict=True))}
-    yield {**RAW, "method": LOWER_BOUND, **dict.fromkeys(MODELS, found.la)}
+def bounds(
+    session: Session,
+    seeds: Sequence[int],
+    models: Sequence[str] = MODELS,
+    target: str = adult.TARGET,
+    given: Row = RAW,
+) -> Iterator[Row]:
+    """Yield the accuracies of rows as they are, of each seed, and of the more frequent class."""
+    found = classification(session, RAW_TRAINING, RAW_TEST, target=target, models=models, seeds=seeds)
+    for each in zip(*(found.ca[name].each for name in models), strict=True):
+        yield {**given, "method": BASELINE, **dict(zip(models, each, strict=True))}
+    yield {**given, "method": LOWER_BOUND, **dict.fromkeys(models, found.la)}
 
 
 def measured(
     session: Session, contender: Contender, seeds: Sequence[int], models: Sequence[str] = MODELS
 ) -> Iterator[Row]:
     """Release once, by the first seed, and yield the accuracies of classifiers of each seed."""
-    method, tested = contender.policy.method, TESTED
+    method, tested, [target] = contender.policy.method, TESTED, contender.policy.sensitive
     release = contender.release(session, RAW_TRAINING, seeds[0])
     if isinstance(method, Histogram):
         tested = at_node(contender.policy.quasi_identifiers, release.node)
@@ -140,9 +147,9 @@ def measured(
     for seed in seeds:
         found = classification(
             session,
-            with_income(RELEASED),
+            with_class(RELEASED, target),
             tested,
-            target=adult.TARGET,
+            target=target,
             models=models,
             weight=weight,
             seeds=[seed],
@@ -151,10 +158,10 @@ def measured(
         yield {**contender.setting, **accuracies, "combinations": combinations_of(release)}
 
 
-def with_income(table: str) -> str:
-    """Return the query for rows with an income: a histogram counts NULL as a class."""
+def with_class(table: str, target: str) -> str:
+    """Return the query for rows with a class: a histogram counts NULL as one."""
     rows = select([exp.Star()], exp.Table(this=identifier(table)))
-    return rows.where(column(adult.TARGET).is_(exp.null()).not_(), copy=False).sql(DIALECT)
+    return rows.where(column(target).is_(exp.null()).not_(), copy=False).sql(DIALECT)
 
 
 def combinations_of(release: Release) -> int | None:

@@ -18,7 +18,7 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
 from sqlanon.papers import epsilon_safe_probabilities as probabilities
-from sqlanon.papers.charts import below, colours, figures, line_across, lines_of, panel, steps
+from sqlanon.papers.charts import below, colours, figures, line_across, lines_of, panel, steps, unpivoted
 from sqlanon.papers.epsilon_safe_probabilities import (
     AS_PUBLISHED,
     BETA,
@@ -36,7 +36,7 @@ from sqlanon.papers.epsilon_safe_probabilities import (
     K,
     table_and_samples,
 )
-from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, parts_of, spelled_node
+from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, of_parts, parts_of, spelled_node
 from sqlanon.papers.income_accuracy import THESIS
 from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.queries import taxonomies
@@ -241,12 +241,7 @@ def _lines(points: Sequence[Row], title: str, x: Any, color: Any, baseline: floa
 
 def _kept(rows: Sequence[Row]) -> Any:
     altair = required_altair()
-    shown = [
-        {"method": named(row), "what": words, "share": row[name]}
-        for row in rows
-        if row["part"] == NINE
-        for name, words in KEPT.items()
-    ]
+    shown = unpivoted(of_parts(rows, NINE), KEPT, "what", "share", lambda row: {"method": named(row)})
     return panel(
         shown,
         "bar",

@@ -19,7 +19,7 @@ from sqlanon.model.quality import Entropy, Prec, QualityModel
 from sqlanon.papers import adult
 from sqlanon.papers.adult import BASELINE, LOWER_BOUND, MODELS, RAW_TEST, RAW_TRAINING, as_they_are, at_node
 from sqlanon.papers.ceiling_experiment import QUASI_IDENTIFIERS
-from sqlanon.papers.charts import below, between_limits, colours, dashes, figures, panel, steps
+from sqlanon.papers.charts import below, between_limits, colours, dashes, figures, panel, steps, unpivoted
 from sqlanon.papers.experiments import (
     RELEASED,
     Contender,
@@ -195,17 +195,14 @@ def _by_loss(released: Sequence[Row], loss: str) -> Any:
 
 def _by_suppression(released: Sequence[Row], k: int, sources: Sequence[str], limits: Mapping[str, float]) -> Any:
     """Draw lines by suppression, dashed for the thesis, and dotted limits across."""
-    points = [
-        {
-            "loss": row["loss"],
-            "source": SOURCES[name],
-            "suppressed": f"{100 * row['suppression_limit']:g} %",
-            "accuracy": row[name],
-        }
-        for row in released
-        if row["k"] == k
-        for name in sources
-    ]
+    of_k, drawn = [row for row in released if row["k"] == k], {name: SOURCES[name] for name in sources}
+    points = unpivoted(
+        of_k,
+        drawn,
+        "source",
+        "accuracy",
+        lambda row: {"loss": row["loss"], "suppressed": f"{100 * row['suppression_limit']:g} %"},
+    )
     x, color = steps("suppressed", title="suppressed, at most"), colours("loss", LOSSES, COLOURS)
     dashed = dashes("source", [*SOURCES.values()])
     title = f'columns "{released[0]["columns"]}", k = {k}'

@@ -1,4 +1,7 @@
-"""Lee & Chung 2020 on a similar table: losses and query errors of IPA, k-anonymity and the noisy histogram."""
+"""Lee & Chung 2020 on invented patients: IPA, k-anonymity and the noisy histogram.
+
+Losses and query errors of releases, answers by age (tables 9 to 12), and losses by level of nodes (figure 8).
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlglot import exp
 
-from sqlanon.evaluation.answers import query_errors, stroke_queries
+from sqlanon.chance.accountant import Accountant
+from sqlanon.chance.random_source import SeededSource
+from sqlanon.evaluation.answers import query_answers, query_errors, stroke_queries
 from sqlanon.evaluation.results import Row, required_altair, spelled
+from sqlanon.methods.noisy_node.shared import Draws, prepared
 from sqlanon.model.budget import Budget
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.methods.noisy import IPA, Histogram
@@ -20,8 +27,9 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import NCP
 from sqlanon.model.release import PrivateReport
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
+from sqlanon.nodes.table import encode_table
 from sqlanon.papers import LISTED
-from sqlanon.papers.charts import hues, panel
+from sqlanon.papers.charts import LINES, colours, figures, hues, panel, unpivoted
 from sqlanon.papers.experiments import (
     RELEASED,
     Contender,
@@ -31,20 +39,10 @@ from sqlanon.papers.experiments import (
     parts_of,
     printed_beside,
     spelled_node,
+    table_rows,
 )
-from sqlanon.papers.ipa_series import (
-    LEVELS,
-    PARTS,
-    PRINTED,
-    QUERIES,
-    YEARS,
-    answers,
-    losses_by_level,
-    mean_losses,
-    series,
-)
-from sqlanon.papers.ipa_series import drawn as drawn_series
-from sqlanon.papers.methods import IPAAsPublished
+from sqlanon.papers.ipa_as_published import MAX_LOSS, losses_of_nodes
+from sqlanon.papers.methods import CANDIDATES, IPAAsPublished
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.named import Queries
@@ -80,6 +78,23 @@ PUBLISHED_LOSS: Mapping[str, float] = {AS_PUBLISHED: 0.28, ANONYMOUS: 0.43, HIST
 
 
 SERIES = (AS_PUBLISHED, PRIVATE, ANONYMOUS, CEILED)  # methods whose answers by age are shown
+
+QUERIES = {
+    "q1": "Q1, Table 9: men by age",
+    "q2": "Q2, Table 10: women by age",
+    "q3": "Q3, Table 11: stays of men by age",
+    "q4": "Q4, Table 12: stays of women by age",
+}
+LEVELS = "Figure 8: parts of the loss by level of the node, IPA as published"
+
+TRUTH = "rows as they are"
+
+# By query and first year of age, the answers in the tables: those of IPA and true stays are by ten years, those of
+# k-anonymity by thirty.
+PRINTED = {(row["query"], row["age"]): row for row in table_rows("stroke_answers")}
+YEARS = 5
+
+PARTS = {"ncp": "NCP", "total_variation": "TVD", "rate": "rate"}
 
 TABLES_BY = "part"
 
@@ -172,8 +187,56 @@ def measured(session: Session, contender: Contender, seeds: Sequence[int]) -> It
         **{name: row["mean_relative_error"] for name, row in zip(QUERIES, errors, strict=True)},
     }
     if method in SERIES and epsilon in (None, EPSILON):
-        for row in answers(session, SOURCE, RELEASED, QUASI_IDENTIFIERS):
-            yield {"method": method, **row}
+        for part, query in zip(QUERIES.values(), stroke_queries(), strict=True):
+            for row in query_answers(session, SOURCE, RELEASED, query, without_masked=QUASI_IDENTIFIERS).to_pylist():
+                answers = {"truth": row["truth"], "answer": row["answer"]}
+                yield {"method": method, "part": part, "age": int(row["group_start"]), **answers}
+
+
+def series(rows: Sequence[Row]) -> list[Row]:
+    """Make a row per query and age group, with the answers of all methods, and those in the paper."""
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in rows:
+        at = found.setdefault((row["part"], row["age"]), {"part": row["part"], "age": row["age"]})
+        at |= {TRUTH: row["truth"] if row["truth"] is not None else at.get(TRUTH), row["method"]: row["answer"]}
+    for (name, age), printed in PRINTED.items():
+        if (key := (QUERIES[name], age)) in found:
+            found[key][f"{AS_PUBLISHED}, in the paper"] = printed["ipa"]
+            found[key][f"{ANONYMOUS}, in the paper"] = printed["k_anonymity"]
+    return [found[key] for key in sorted(found)]
+
+
+def losses_by_level(session: Session, source: str, policy: Policy, epsilon: str, seed: int) -> Iterator[Row]:
+    """Perturb all nodes once, and yield the mean parts of their losses by level, and how likely a level is drawn.
+
+    The level of a node is the sum of its levels.
+    """
+    engine, method = session._engine, policy.method
+    assert isinstance(method, IPAAsPublished)
+    charges = Accountant(None, dataset="", method="", policy_sha256="").charge(method.budgets)
+    with engine.transaction(), engine.scratch():
+        bound = prepared(engine, engine.resolve(source), policy)
+        table = encode_table(engine, bound, label_losses=("ncp",))
+        found = [*losses_of_nodes(engine, table, Draws(method, SeededSource(seed), charges))]
+    losses = np.array([[row[name] for name in PARTS] for _, row in found])
+    heights = np.array([sum(levels) for levels, _ in found])
+    weights = float(charges[CANDIDATES].budget.epsilon) * -losses.sum(axis=1) / (2 * MAX_LOSS)
+    chances = np.exp(weights - weights.max())
+    chances /= chances.sum()
+    for level in range(int(heights.max()) + 1):
+        here = heights == level
+        means = dict(zip(PARTS, losses[here].mean(axis=0).tolist(), strict=True))
+        chance = float(chances[here].sum())
+        loss = float(chances[here] @ losses[here].sum(axis=1)) / chance / len(PARTS)
+        yield {"part": LEVELS, "epsilon": epsilon, "level": level, **means, "chance": chance, "information_loss": loss}
+
+
+def mean_losses(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the expected information loss of the drawn node, by ε."""
+    found: dict[str, float] = {}
+    for row in rows:
+        found[row["epsilon"]] = found.get(row["epsilon"], 0) + row["chance"] * row["information_loss"]
+    return found
 
 
 def policy_of(**settings: Any) -> Policy:
@@ -216,12 +279,8 @@ def drawn_releases(rows: Sequence[Row]) -> Any:
         for name, title in PARTS.items()
         if row[name] is not None
     ]
-    errors = [
-        {"release": _named(row), "query": name.upper(), "error": row[name]}
-        for row in rows
-        for name in QUERIES
-        if row[name] is not None
-    ]
+    queries = {name: name.upper() for name in QUERIES}
+    errors = unpivoted(rows, queries, "query", "error", lambda row: {"release": _named(row)})
     releases = altair.Y("release:N", title=None, sort=None)
     size = (300, altair.Undefined)
     title, x = "information loss: the lower, the better", altair.X("loss:Q", title="IL")
@@ -231,6 +290,27 @@ def drawn_releases(rows: Sequence[Row]) -> Any:
     x = altair.X("error:Q", title="mean relative error", scale=scale)
     answers = panel(errors, mark, title, size, x=x, y=releases, color=hues("query"))
     return altair.hconcat(losses, answers).resolve_scale(color="independent")
+
+
+def drawn_series(by_age: Sequence[Row], by_level: Sequence[Row]) -> Any:
+    altair = required_altair()
+    shades = ("#222222", "#d62728", "#2ca02c", "#7f7f7f", "#ff9f43", "#f4a6a6", "#c7c7c7")
+    known = dict.fromkeys(name for row in by_age for name, value in row.items() if value is not None)
+    names = [name for name in known if name not in ("part", "age")]
+    colour = colours("of", names, shades, columns=2, labelLimit=300)
+    size = (300, altair.Undefined)
+    panels = []
+    for part in QUERIES.values():
+        answers = dict(zip(names, names, strict=True))
+        points = unpivoted(of_parts(by_age, part), answers, "of", "answer", lambda row: {"age": row["age"]})
+        panels.append(panel(points, LINES, part, size, x="age:Q", y=figures("answer", type="symlog"), color=colour))
+    colour = colours("of", PARTS.values(), ("#08306b", "#d62728", "#ff9f43"))
+    for epsilon in dict.fromkeys(row["epsilon"] for row in by_level):
+        levels = (row for row in by_level if row["epsilon"] == epsilon)
+        points = unpivoted(levels, PARTS, "of", "loss", lambda row: {"level": row["level"]})
+        title = f"Figure 8, ε = {epsilon}"
+        panels.append(panel(points, LINES, title, size, x="level:Q", y=figures("loss"), color=colour))
+    return altair.concat(*panels, columns=4).resolve_scale(color="independent")
 
 
 def _named(row: Row) -> str:
@@ -245,5 +325,5 @@ def printed(rows: Sequence[Row]) -> Iterator[Row]:
 def rows(measures: Sequence[Row]) -> Iterator[Row]:
     yield from averaged(of_parts(measures, RELEASES), by=("method", "epsilon"))
     asked = averaged(of_parts(measures, *QUERIES.values()), by=("part", "method", "age"))
-    yield from series(asked, AS_PUBLISHED, ANONYMOUS)
+    yield from series(asked)
     yield from averaged(of_parts(measures, LEVELS), by=("epsilon", "level"))

@@ -15,7 +15,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
-from sqlanon.papers.charts import LINES, dashes, figures, hues, panel, steps
+from sqlanon.papers.charts import LINES, dashes, figures, hues, panel, steps, unpivoted
 from sqlanon.papers.experiments import RELEASED, Part, of_parts, printed_beside, spelled_node, table_rows
 from sqlanon.papers.income_accuracy import LOSSES, THESIS
 
@@ -225,12 +225,9 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
 def chart(rows: Sequence[Row]) -> Any:
     altair = required_altair()
     checks = [row for row in rows if row["part"] == OLA and row["loss"] == "Prec"]
-    counts = [
-        {"k": str(row["k"]), "suppressed": _percent(row), "source": source, "nodes": row[name]}
-        for row in checks
-        for source, name in (("here", "checked"), ("in the thesis", "thesis_checked"))
-    ]
-    losses = [{"k": str(row["k"]), "suppressed": _percent(row), "loss": row["value"]} for row in checks]
+    sources = {"checked": "here", "thesis_checked": "in the thesis"}
+    counts = unpivoted(checks, sources, "source", "nodes", _setting)
+    losses = [{**_setting(row), "loss": row["value"]} for row in checks]
     risks = [
         {"setting": f"Prec ≤ {row['max_loss']:g}, {_percent(row)}", "model": row["model"], "m": row["one_over_m"]}
         for row in rows
@@ -238,13 +235,17 @@ def chart(rows: Sequence[Row]) -> Any:
     ]
     suppressed, size = steps("suppressed", title="suppressed, at most"), (260, 220)
     by_setting = altair.X("setting:O", title="Inverse OLA on demographics", sort=None)
-    by_k, dashed = hues("k", "k"), dashes("source", ["here", "in the thesis"])
+    by_k, dashed = hues("k", "k"), dashes("source", [*sources.values()])
     by_nodes, by_loss, by_m = (figures(name) for name in ("nodes", "loss", "m"))
     return altair.hconcat(
         panel(counts, LINES, "nodes that OLA checks", size, x=suppressed, y=by_nodes, color=by_k, strokeDash=dashed),
         panel(losses, LINES, "Prec of the best node", size, x=suppressed, y=by_loss, color=by_k),
         panel(risks, LINES, "1/m: the higher, the better", size, x=by_setting, y=by_m, color=hues("model", "model")),
     ).resolve_scale(color="independent")
+
+
+def _setting(row: Row) -> Row:
+    return {"k": str(row["k"]), "suppressed": _percent(row)}
 
 
 def _percent(row: Row) -> str:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.evaluation.accuracy import classification
 from sqlanon.evaluation.results import Row, required_altair
 from sqlanon.model.budget import Budget
-from sqlanon.model.methods.cut_methods import COUNT, DiffGen
+from sqlanon.model.methods.cut_methods import DiffGen
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.taxonomy.taxonomy import TOP, Taxonomy
-from sqlanon.papers.adult import BASELINE, LOWER_BOUND, RAW_TEST, RAW_TRAINING
+from sqlanon.papers import diffgen_experiment
+from sqlanon.papers.adult import BASELINE, LOWER_BOUND
 from sqlanon.papers.classifier_comparison import by_epsilon
-from sqlanon.papers.diffgen_experiment import EPSILONS, SQL, TESTED, UTILITIES, put, put_fold
-from sqlanon.papers.experiments import RELEASED, Contender, Part, averaged, table_rows
+from sqlanon.papers.diffgen_experiment import EPSILONS, SQL, UTILITIES, put, put_fold
+from sqlanon.papers.experiments import Contender, Part, averaged, table_rows
 from sqlanon.queries.kit.nodes import select, string
 
 if TYPE_CHECKING:
@@ -90,9 +90,7 @@ def parts(seeds: Sequence[int]) -> Iterator[Part]:
 
 def bounds(session: Session, table: str, seed: int) -> Iterator[Row]:
     put_fold(session, table, (*QUASI_IDENTIFIERS, DIED), seed, FOLDS)
-    found = classification(session, RAW_TRAINING, RAW_TEST, target=DIED, models="tree", seeds=[seed])
-    for method, accuracy in ((BASELINE, found.ca["tree"].mean), (LOWER_BOUND, found.la)):
-        yield {"table": table, "method": method, "epsilon": None, "tree": accuracy}
+    return diffgen_experiment.bounds(session, [seed], ["tree"], DIED, {"table": table, "method": None, "epsilon": None})
 
 
 def measured(session: Session, table: str, method: str, epsilon: str, seed: int) -> Iterator[Row]:
@@ -101,10 +99,8 @@ def measured(session: Session, table: str, method: str, epsilon: str, seed: int)
         budget=Budget(epsilon), specializations=SPECIALIZATIONS, utility=UTILITIES[method], sets=[DIAGNOSES]
     )
     policy = Policy(quasi_identifiers=QUASI_IDENTIFIERS, sensitive=[DIED], method=settings)
-    Contender(method, policy, {}).release(session, RAW_TRAINING, seed)
-    session.generalize(RAW_TEST, RELEASED, TESTED, replace=True)
-    found = classification(session, RELEASED, TESTED, target=DIED, models="tree", weight=COUNT, seeds=[seed])
-    yield {"table": table, "method": method, "epsilon": float(epsilon), "tree": found.ca["tree"].mean}
+    contender = Contender(method, policy, {"table": table, "method": method, "epsilon": float(epsilon)})
+    return diffgen_experiment.measured(session, contender, [seed], ["tree"])
 
 
 def chart(rows: Sequence[Row]) -> Any:

@@ -13,10 +13,10 @@ import pytest
 import sqlanon as sa
 from sqlanon.evaluation import query_answers, stroke_queries
 from sqlanon.model.budget import Budget
-from sqlanon.papers import IPAAsPublished, ipa_series
+from sqlanon.papers import IPAAsPublished
 from sqlanon.papers import ipa_experiment as ipa
 from sqlanon.papers.experiments import table_rows
-from sqlanon.papers.ipa_series import PRINTED
+from sqlanon.papers.ipa_experiment import PRINTED
 from tests.reproductions import reproduced_twice, run
 
 ROW_COUNT = 20_000
@@ -105,11 +105,11 @@ class TestSeries:
         with mock.patch.object(ipa, "ROW_COUNT", ROW_COUNT), sa.connect(":memory:") as session:
             ipa.invent(session, ROW_COUNT)
             rows = [row for row in ipa.measured(session, contender, [1]) if row["part"] != ipa.RELEASES]
-        return ipa_series.series(rows, ipa.AS_PUBLISHED, ipa.ANONYMOUS)
+        return ipa.series(rows)
 
     def test_h_ceiling_makes_ages_as_coarse_as_k_anonymity_of_the_paper(self, by_age: list[Any]) -> None:
         """Table 9 has 6.3, 186.2 and 329.8, the means of the true counts over thirty years each."""
-        men = [row for row in by_age if row["part"] == ipa_series.QUERIES["q1"]]
+        men = [row for row in by_age if row["part"] == ipa.QUERIES["q1"]]
         assert len(men) == 18
         for row in men:
             [*_, printed] = row.values()
@@ -134,7 +134,7 @@ class TestLevels:
         found = {}
         for epsilon in ("0.5", "2"):
             policy = ipa.policy_of(method=IPAAsPublished(budget=Budget(epsilon)))
-            found[epsilon] = [*ipa_series.losses_by_level(session, ipa.SOURCE, policy, epsilon, 0)]
+            found[epsilon] = [*ipa.losses_by_level(session, ipa.SOURCE, policy, epsilon, 0)]
         return found
 
     def test_labels_lose_all_at_the_top_and_counterfeits_are_most_at_the_bottom(self, levels: Any) -> None:
@@ -150,7 +150,7 @@ class TestLevels:
         for low, high in zip(less[:8], more[:8], strict=True):
             assert low["total_variation"] > high["total_variation"]
             assert low["rate"] > high["rate"]
-        means = ipa_series.mean_losses([*less, *more])
+        means = ipa.mean_losses([*less, *more])
         assert means["0.5"] > means["2"]
 
 
@@ -166,6 +166,6 @@ class TestCommand:
         methods = [ipa.AS_PUBLISHED, *[ipa.PRIVATE] * len(ipa.EPSILONS), ipa.ANONYMOUS, ipa.CEILED, ipa.HISTOGRAM]
         assert [row["method"] for row in found.rows if row["part"] == ipa.RELEASES] == methods
         parts = Counter(row["part"] for row in found.rows)
-        assert parts.keys() == {ipa.RELEASES, *ipa_series.QUERIES.values(), ipa_series.LEVELS}
-        assert parts[ipa_series.LEVELS] == len(ipa.EPSILONS) * 12
+        assert parts.keys() == {ipa.RELEASES, *ipa.QUERIES.values(), ipa.LEVELS}
+        assert parts[ipa.LEVELS] == len(ipa.EPSILONS) * 12
         assert (found.document["source"], found.document["seeds"]) == ("Lee and Chung 2020", 1)

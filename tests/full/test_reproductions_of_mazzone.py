@@ -12,7 +12,7 @@ import sqlanon as sa
 from sqlanon import papers
 from sqlanon.evaluation import CountQuery, query_errors
 from sqlanon.papers import run_times, uniqueness
-from sqlanon.papers.combination_errors import errors_by_count
+from sqlanon.papers.ceiling_experiment import errors_by_count
 from sqlanon.papers.income_accuracy import THESIS
 from tests.reproductions import reproduced_twice, rows_of_adult, run, write_adult
 

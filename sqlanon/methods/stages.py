@@ -47,6 +47,7 @@ class Event:
         node: the levels of that node, by column, after a search for the best node of a lattice table.
         lower_bound: a proven lower bound of the loss of every node that satisfies the policy; None if unknown.
         left_rows: the number of rows without a class, None unless classes are made one by one.
+        k: the k that an exploration searches for.
     """
 
     stage: Stage
@@ -61,6 +62,7 @@ class Event:
     node: Mapping[str, int] | None = None
     lower_bound: float | None = None
     left_rows: int | None = None
+    k: int | None = None
 
     @property
     def gap(self) -> float | None:
@@ -144,17 +146,17 @@ class Stages:
         return engine.watched(None if self._progress is silent else self.note_step)
 
     @contextmanager
-    def stage(self, name: Stage) -> Iterator[None]:
+    def stage(self, name: Stage, k: int | None = None) -> Iterator[None]:
         """Time a stage; it does not finish if the block fails."""
-        self.begin(name)
+        self.begin(name, k)
         yield
         self.finish()
 
-    def begin(self, name: Stage) -> None:
+    def begin(self, name: Stage, k: int | None = None) -> None:
         self._stage_began = self._clock()
         # A search that ends before its first event is not asked for bounds.
         self._next_bound = self._stage_began + PERIOD
-        self._latest = Event(name, "started", 0.0)
+        self._latest = Event(name, "started", 0.0, k=k)
         self._has_begun = True
         self._report("started")
 

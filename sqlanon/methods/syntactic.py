@@ -13,10 +13,11 @@ from sqlanon.methods.stages import proven_gap
 from sqlanon.model.criteria import CLASS_SIZE
 from sqlanon.model.labels import LabelsRecord, NodeRecord
 from sqlanon.model.lattice import Lattice, Levels, total
+from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.names import listed
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import Inputs, Record, ReportRecord
-from sqlanon.model.release import REPORTED_TIES, Guarantee, Measurement, Report, RowCounts
+from sqlanon.model.release import GIVEN, REPORTED_TIES, Guarantee, Measurement, Report, RowCounts
 from sqlanon.nodes.choice import NodeChoice
 from sqlanon.nodes.table import EncodedTable, refuse_empty
 from sqlanon.publish.provenance import release_record
@@ -150,9 +151,7 @@ def report_at_node(
     )
 
 
-GIVEN = "given"  # the name of the search where a user gave the node
-
-NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
+NOT_COMPARED = "it is not known how much less another one would lose"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,15 +201,22 @@ def row_counts(table: EncodedTable, suppressed_rows: int, *, masked: bool) -> Ro
     )
 
 
+def named_node(policy: Policy) -> Mapping[str, int] | None:
+    """Return the node that a policy of full domains names."""
+    return policy.method.node if isinstance(policy.method, FullDomain) else None
+
+
 def found_by(policy: Policy, outcome: SearchOutcome) -> str:
     return policy.algorithm if outcome.searched else GIVEN
 
 
-def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
+def doubts(bound: BoundPolicy, outcome: SearchOutcome) -> tuple[str, ...]:
+    policy = bound.policy
     if outcome.proven_optimal:
         return ()
     if not outcome.searched:
-        return (NOT_COMPARED,)
+        by_policy = named_node(policy) is not None or bound.lattice.size == 1
+        return (f"{'the policy names the node' if by_policy else 'the node was given'}: {NOT_COMPARED}",)
     if policy.max_loss is not None:
         return ("the release is not proven to be the most private within max_loss: the search was stopped",)
     gap = proven_gap(outcome.loss, outcome.lower_bound)

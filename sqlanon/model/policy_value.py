@@ -176,7 +176,7 @@ def name_of_kind(kind: type[PolicyValue]) -> str:
     return str(kind.model_fields["model"].default)
 
 
-SETTINGS = ("suppression_limit", "suppression", "search", "objective", "max_loss")
+SETTINGS = ("suppression_limit", "suppression", "search", "objective", "max_loss", "node")
 """The settings of full domains that a policy accepts as its own; problems name them without a path."""
 
 KINDS: dict[str, dict[str, type[PolicyValue]]] = {"privacy": {}, "quality": {}, "method": {}}

@@ -42,7 +42,7 @@ def choose_node(
     with engine.scratch():
         problem, counter = problem_and_counter(engine, table)
         search = SEARCHES[algorithm or table.bound.policy.algorithm](problem)
-        return _answered(counter, problem, search, observer, stopped)
+        return answered(counter, problem, search, observer, stopped)
 
 
 def choose_with_alternatives(
@@ -54,7 +54,7 @@ def choose_with_alternatives(
         problem, counter = problem_and_counter(engine, table)
         satisfying = Satisfying(problem)
         search = SEARCHES[policy.algorithm](problem)
-        outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
+        outcome = answered(counter, problem, search, observer, stopped, satisfying.add)
         if outcome.best is None or policy.objective == "privacy" or stopped():
             return outcome, ()
         return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
@@ -91,6 +91,10 @@ def settled(
     loss_alone: float | None = None,
 ) -> NodeChoice:
     """Complete the measures of the best node, under the published policy."""
+    lattice = table.context.lattice
+    if lattice.size == 1 and any(lattice.heights) and best.attainable is None:
+        # The policy's levels name the node: nothing is proven by comparing it with no other.
+        outcome = replace(outcome, searched=False, proven_optimal=False, lower_bound=None)
     if best.attainable is not None:
         table = most_private(table, best.attainable)
         best = node_summaries(engine, table, [best.levels], as_asked=True)[0]
@@ -119,7 +123,7 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
 
 
 # More than six parameters: both sides of the conversation, its observer, and its end.
-def _answered(
+def answered(
     counter: Counter,
     problem: SearchProblem,
     search: Search,
@@ -218,13 +222,27 @@ def finer_nodes(
     cheapest_swaps = sorted(swaps, key=lambda levels: (quality.combined(total(known, levels)), levels))
     most = min(max(int(SHARE_OF_SWAPS * outcome.checked_nodes), MIN_SWAPS), MAX_SWAPS)
     nodes = [*satisfying, *asked(cheapest_swaps[:most], counts=not quality.class_losses)]
+    return cheapest_finer(problem, best, least, nodes, partial(asked, counts=False))
+
+
+def cheapest_finer(
+    problem: SearchProblem,
+    best: Levels,
+    least: float,
+    satisfying: Sequence[NodeSummary],
+    counted: Callable[[Sequence[Levels]], Sequence[NodeSummary]],
+) -> tuple[FinerNode, ...]:
+    """Choose, for each quasi-identifier, the satisfying node of least loss that keeps it finer than the best.
+
+    ``least`` is the loss of the best node, and ``counted`` returns summaries with the loss of labels.
+    """
     compared: dict[Levels, NodeSummary] = {}
     for place, level in enumerate(best):
-        finer = (node for node in nodes if node.levels[place] < level)
+        finer = (node for node in satisfying if node.levels[place] < level)
         by_loss = sorted(finer, key=lambda node: (known_loss(problem, node), node.levels))
         compared |= {node.levels: node for node in by_loss[:MAX_COMPARED]}
     lacking = sorted(levels for levels, node in compared.items() if problem.needs_labels(node))
-    compared |= {node.levels: node for node in asked(lacking, counts=False)}
+    compared |= {node.levels: node for node in counted(lacking)}
     found = sorted(
         (_compared(problem, best, least, compared[levels]) for levels in sorted(compared)), key=lambda node: node.loss
     )

@@ -20,6 +20,7 @@ from sqlanon.methods.syntactic import (
     SyntacticRun,
     columns_at_the_top,
     doubts,
+    named_node,
     report_of_node,
     row_counts,
 )
@@ -54,8 +55,13 @@ class FullDomainRun(SyntacticRun[EncodedTable, NodeChoice, NodePublication]):
     is_repeatable = True
 
     def given(self, bound: BoundPolicy) -> Levels | None:
-        node = self.request.node
-        return None if node is None else given_levels(bound, node)
+        """Return the levels of the node that the request or the policy names, if any."""
+        given = [node for node in (named_node(bound.policy), self.request.node) if node is not None]
+        levels = [given_levels(bound, node) for node in given]
+        if len({*levels}) > 1:
+            named = ", ".join(f"{name} {level}" for name, level in bound.lattice.named(levels[0]).items())
+            raise PolicyError(f"the policy names another node ({named}): change node there, or give none here")
+        return levels[0] if levels else None
 
     def refuse(self, bound: BoundPolicy) -> BoundPolicy:
         self.given(bound)
@@ -145,7 +151,7 @@ def _notes(choice: NodeChoice, short: Sequence[PrivacyModel]) -> Iterator[str]:
     """Write notes on a choice; ``short`` are the models that the suppressed rows violate as one class."""
     table, node = choice.table, choice.node
     policy = table.bound.policy
-    yield from doubts(policy, choice.outcome)
+    yield from doubts(table.bound, choice.outcome)
     yield from columns_at_the_top(table.context.lattice, node.levels, LOCALLY)
     yield from unknown_notes(policy, table.unknown)
     if short:

@@ -133,7 +133,7 @@ class RelocationRun(SyntacticRun[EncodedTable, NodeChoice, RelocatedPublication]
         (published,) = node_summaries(engine, moved.without_values(), [node.levels])
         groups = group_rows(engine, moved, recoding, masked=False)
         notes = (
-            *doubts(policy, choice.outcome),
+            *doubts(table.bound, choice.outcome),
             *_caveats(moves),
             *columns_at_the_top(table.context.lattice, node.levels),
             *unknown_notes(policy, table.unknown),

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from sqlanon.model.methods.settings import MethodSettings, Requirements
-from sqlanon.model.policy_value import NotNegative, Number, Share, failed_checks, kind_of, unknown_names
+from sqlanon.model.policy_value import Level, NotNegative, Number, Share, failed_checks, kind_of, unknown_names
 from sqlanon.model.privacy import KAnonymity, MConcealing, PopulationModel, PrivacyModel, TwoOrMore
 from sqlanon.model.quality import LARGEST_WEIGHT, LM, NCP, Entropy, QualityModel
 
@@ -57,6 +57,8 @@ class FullDomain(MethodSettings):
         suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive; 0 if not given.
         suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every
             quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
+        node: the level of every quasi-identifier, to publish this node without a search: ``{"age": 2, "city": 1}``. It
+            must meet the policy on the source. A lattice table and its page still have all nodes.
 
     Raises:
         PolicyError: lists every problem at once.
@@ -69,10 +71,32 @@ class FullDomain(MethodSettings):
     max_loss: NotNegative | None = None
     suppression_limit: Share = 0.0
     suppression: Suppression = "drop"
+    node: dict[str, Level] | None = None
 
     @property
     def default_quality(self) -> QualityModel:
         return _monotonic_if_needed(INVERSE_OLA if self.objective == "privacy" else self.search)
+
+    def misfits(self, policy: Requirements) -> Iterable[str]:
+        if self.node is None:
+            return
+        yield from (f'node: "{name}" has no level' for name in policy.quasi_identifiers if name not in self.node)
+        for name, meant in unknown_names(self.node, policy.quasi_identifiers):
+            yield f'node: "{name}" is not a quasi-identifier{meant}'
+        for name, level in self.node.items():
+            least, most = policy.minimum_levels.get(name, 0), policy.maximum_levels.get(name, level)
+            if not least <= level <= most:
+                yield f'node: level {level} of "{name}" is outside minimum_levels and maximum_levels'
+        if self.objective == "privacy":
+            yield 'node: objective "privacy" needs a search; leave node out'
+        elif self.search != "optimal":
+            yield f'node: it takes the place of search "{self.search}"; leave one of them out'
+
+    @model_serializer(mode="wrap")
+    def _without_no_node(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a node that isn't given: policies without one keep their hashes."""
+        found: dict[str, Any] = fields(self)
+        return {name: value for name, value in found.items() if name != "node" or value is not None}
 
 
 DEFAULTS = FullDomain()

@@ -58,7 +58,7 @@ class Policy(PolicyFields):
             for a search that needs a monotonic loss, and for a private method, which minimizes none.
         method: the method, by default :class:`FullDomain`. A differentially private method, such as :class:`IPA`,
             replaces privacy models, a search and suppression.
-        suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`, in either place.
+        suppression_limit, suppression, search, objective, max_loss, node: as in :class:`FullDomain`, in either place.
         minimum_levels: the least general allowed level by quasi-identifier.
         maximum_levels: the most general allowed level by quasi-identifier.
         row_weight: a column of survey weights for losses that are means or sums over rows; everything else counts
@@ -110,6 +110,7 @@ class Policy(PolicyFields):
             search: SearchName | None = None,
             objective: Objective | None = None,
             max_loss: float | None = None,
+            node: Mapping[str, int] | None = None,
             minimum_levels: Mapping[str, int] | None = None,
             maximum_levels: Mapping[str, int] | None = None,
             row_weight: str | None = None,
@@ -292,9 +293,12 @@ def _needs_models(method: Any) -> bool:
 def _settings_not_taken(method: MethodSettings, settings: Mapping[str, Any]) -> Iterable[str]:
     """Refuse settings of full domains that the method lacks, unless they have default values."""
     missing = [name for name in SETTINGS if name not in type(method).model_fields]
-    if any(settings.get(name, getattr(DEFAULTS, name)) != getattr(DEFAULTS, name) for name in missing):
-        *others, last = (name for name in missing if name != "max_loss")
+    searching = [name for name in missing if name != "node"]
+    if any(settings.get(name, getattr(DEFAULTS, name)) != getattr(DEFAULTS, name) for name in searching):
+        *others, last = (name for name in searching if name != "max_loss")
         yield f"{method} takes no {', '.join(others)} or {last}: {method.why_no_search}"
+    if "node" in missing and settings.get("node") is not None:
+        yield f"{method} takes no node: {method.why_no_search}"
 
 
 def read_policy_text(path: Path) -> str:

@@ -15,6 +15,7 @@ from sqlanon.model.release.published import Published, Release
 from sqlanon.model.release.release_report import ReleaseReport
 from sqlanon.model.release.reports import (
     CUSTODIAN_FIELDS,
+    GIVEN,
     REPORTED_TIES,
     Guarantee,
     PrivateGuarantee,
@@ -25,6 +26,7 @@ from sqlanon.model.release.reports import (
 
 __all__ = [
     "CUSTODIAN_FIELDS",
+    "GIVEN",
     "REPORTED_TIES",
     "Exposure",
     "Findings",

@@ -14,6 +14,7 @@ from sqlanon.model.release.joint import JointClasses
 from sqlanon.model.release.measurement import Exposure, ModelResult, PartialResult, Result, RowCounts, models_table
 from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
 
+GIVEN = "given"  # the name of the search for a node that the policy or the caller names
 REPORTED_TIES = 100  # listed nodes of a tie set; reports always have their number
 
 CUSTODIAN_FIELDS = frozenset({"source", "into", "joint", "loss_alone", "findings", "before", "after"})
@@ -70,7 +71,8 @@ class Report(PartialResult):
         quality, loss: the measure that was minimized, and its value.
         losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
             ``aecs``, and ``lm`` and ``ncp`` if asked.
-        search, lattice_nodes, checked_nodes: the search, the size of the lattice, and the number of checked nodes.
+        search, lattice_nodes, checked_nodes: the search, or ``"given"`` for a node that the policy or the caller names;
+            the size of the lattice, and the number of checked nodes.
         minimal_nodes: the number of satisfying nodes with no satisfying node below them (the k-minimal nodes); None if
             the search doesn't find them.
         proven_optimal: whether it is proven that no node of less loss satisfies the policy (with Inverse OLA, that no
@@ -152,6 +154,8 @@ class Report(PartialResult):
         if self.lattice_nodes is None:
             return f"No lattice was searched: {self.quality} loss {loss}, in {seconds}."
         checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes in {seconds}"
+        if self.search == GIVEN:
+            return f"No search: the node was given. It has {self.quality} loss {loss}, in {seconds}."
         if not self.proven_optimal:
             found = f"{self.quality} loss {loss}, found by checking {checked}"
             return f"Not proven optimal: {found}{self._gap_in_words}."

@@ -80,6 +80,7 @@ from sqlanon.model.release import (
     Verification as Verification,
 )
 from sqlanon.model.release.profiles import SourceProfile as SourceProfile, TaxonomyPreview as TaxonomyPreview
+from sqlanon.run.exploration import Exploration as Exploration
 from sqlanon.run.explorer import Explorer as Explorer
 from sqlanon.model.release.joint import ListedRelease as ListedRelease, ReleaseList as ReleaseList
 from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy

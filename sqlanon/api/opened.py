@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
@@ -13,6 +13,7 @@ from sqlanon.methods.stages import silent
 if TYPE_CHECKING:
     from sqlanon.binding.loading import TaxonomyLoad
     from sqlanon.engines.duckdb import Connection, Engine, OpenedDatabase
+    from sqlanon.engines.locks import CallLock
     from sqlanon.engines.relations import ResolvedSource, Source
     from sqlanon.model.destination import Destination
     from sqlanon.model.policy.policy import GivenPolicy, Policy
@@ -31,6 +32,7 @@ class OpenedEngine:
         self._made: Engine | None = None
         self._waiting: list[TaxonomyLoad] = []
         self._is_closed = False
+        self.exploration: AbstractContextManager[object] | None = None  # which takes all calls while it is open
 
     @property
     def engine(self) -> Engine:
@@ -124,9 +126,15 @@ class OpenedEngine:
             raise PolicyError(f"progress and stop must be functions, not a {type(given).__name__}")
         return cast("Callback", self._opened.lock.calling_back(given))
 
+    @property
+    def lock(self) -> CallLock:
+        return self._opened.lock
+
     def close(self) -> None:
         """Close the connection, unless it was lent, after other threads' calls."""
-        with self._opened.lock.held():
+        if self.exploration is not None:
+            self.exploration.__exit__(None, None, None)
+        with self._opened.lock.held(always=True):
             self._is_closed = True
             self._opened.close()
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.release import Measurement, Release
     from sqlanon.run.explain import ExplainedSteps
+    from sqlanon.run.exploration import Exploration
     from sqlanon.run.explorer import Explorer
     from sqlanon.run.recorded import Overview
 
@@ -159,7 +160,10 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         Args:
             source, policy: as in :meth:`lattice`.
             progress: as in :meth:`anonymize`.
-            time_limit, stop: as in :meth:`lattice`; the page then has the number of checked nodes.
+            time_limit: as in :meth:`lattice`. Without it a lattice that takes longer than some seconds (40 million
+                combinations of a cell and a node) is searched, and the page has the best node, those of about the same
+                loss, the number of checked nodes, and a bound on the loss of the others.
+            stop: as in :meth:`lattice`.
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
@@ -168,7 +172,35 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
 
         wanted, progress = self._opened.checked(policy), self._opened.callback(progress)
         stopped = stopping(time_limit, self._opened.callback(stop))
-        return explorer(self._engine, self._opened.resolve(source), wanted, progress, stopped)
+        read, in_seconds = self._opened.resolve(source), time_limit is None
+        return explorer(self._engine, read, wanted, progress, stopped, in_seconds=in_seconds)
+
+    @exclusive
+    def exploration(self, source: Source, policy: GivenPolicy, *, progress: Progress = silent) -> Exploration:
+        """Read the source once, and return its nodes to search and to ask about, until they are closed.
+
+        It is a context manager. While it is open, the session takes no other call.
+
+        >>> with session.exploration("visits", policy) as nodes:  # doctest: +SKIP
+        ...     nodes.search(time_limit=60)
+        ...     print(nodes.best(), nodes.at({"age": 2, "city": 1}), nodes.curve())
+
+        Args:
+            source: the table to anonymize.
+            policy: the guarantee; its bounds on levels hold, and a node that it names doesn't.
+            progress: as in :meth:`anonymize`, while the source is read.
+
+        Raises:
+            PolicyError: its method has no nodes, or as :meth:`anonymize`.
+            TaxonomyError, UnsatisfiableError, EngineError: as :meth:`anonymize`.
+        """
+        from sqlanon.run.exploration import Exploration
+
+        wanted, progress = self._opened.checked(policy), self._opened.callback(progress)
+        lock, callback = self._opened.lock, self._opened.callback
+        found = Exploration(self._engine, self._opened.resolve(source), wanted, progress, lock, callback)
+        self._opened.exploration = found
+        return found
 
     @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
@@ -226,7 +258,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
 
         Args:
             source, policy, into: the table, the guarantee, and the target.
-            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
+            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source, and
+                be the one that the policy names, if it names one.
             replace: True to replace a table or file written by sqlanon, or a folder with nothing but a release.
                 ``"changed"`` to replace only a release of other inputs, and to do nothing if the release would be the
                 same. ``"anything"`` to replace any table or file.

@@ -316,7 +316,8 @@ def lattice(
         checked = (explored.checked_nodes, explored.node_count, explored.gap)
         if as_json:
             write_json(explored.model_dump(mode="json"))
-    _end(*checked, is_interrupted=stop(), as_events=as_events)
+    is_limited = given.get("time_limit") is not None
+    _end(*checked, is_interrupted=stop(), is_limited=is_limited, as_events=as_events)
 
 
 def _show_table(
@@ -338,7 +339,9 @@ def _show_table(
     return found.num_rows, document.get("lattice_nodes", found.num_rows), document.get("gap")
 
 
-def _end(nodes: int, lattice_nodes: int, gap: float | None, *, is_interrupted: bool, as_events: bool) -> None:
+def _end(
+    nodes: int, lattice_nodes: int, gap: float | None, *, is_interrupted: bool, is_limited: bool, as_events: bool
+) -> None:
     """Report an incomplete check, and exit as an interrupted command if it was interrupted."""
     if nodes == lattice_nodes:
         return
@@ -346,14 +349,16 @@ def _end(nodes: int, lattice_nodes: int, gap: float | None, *, is_interrupted: b
         known = {} if gap is None else {"gap": gap}
         write_event({"event": "stopped", "checked_nodes": nodes, "lattice_nodes": lattice_nodes, **known})
     else:
-        how = "Interrupted" if is_interrupted else "Stopped by the time limit"
+        how = "Stopped by the time limit" if is_limited else "A large lattice"
+        how = "Interrupted" if is_interrupted else how
         proven = ""
         if gap == 0:
             proven = " No other node that satisfies the policy loses less than the best of them."
         elif gap is not None:
             by = f"by at most {gap:.6g}"
             proven = f" Another node that satisfies the policy can lose less than the best of them {by}."
-        say(f"{how}: {nodes:,} of {lattice_nodes:,} nodes were checked.{proven}")
+        more = "" if is_interrupted or is_limited else " With --time-limit more are checked."
+        say(f"{how}: {nodes:,} of {lattice_nodes:,} nodes were checked.{proven}{more}")
     if is_interrupted:
         raise Exit(ExitCode.INTERRUPTED)
 

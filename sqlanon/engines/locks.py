@@ -119,11 +119,31 @@ class CallLock:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._is_calling_back = False
+        self._owner: object | None = None
+
+    def reserve(self, owner: object | None) -> None:
+        """Refuse all calls but those of an owner from now on; None ends that."""
+        self._owner = owner
+
+    def lend(self, turn: threading.Lock) -> None:
+        """Let another thread call that waits with ``turn`` held, in the middle of a call."""
+        self._lock.release()
+        try:
+            with turn:
+                pass
+        finally:
+            self._lock.acquire()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Exclude calls of other threads from the block; refuse calls from a callback."""
+    def held(self, owner: object | None = None, *, always: bool = False) -> Iterator[None]:
+        """Exclude calls of other threads from the block; refuse calls from a callback, and of others than the owner."""
         with self._lock:
+            if self._owner is not None and self._owner is not owner and not always:
+                raise EngineError(
+                    "an exploration of the session is open, and takes all its calls: close it, or use another session, "
+                    "such as sqlanon.connect(session.connection.cursor())",
+                    step="session",
+                )
             if self._is_calling_back:
                 raise EngineError(
                     "a callback cannot use the session that calls it: give it one on another connection, such as "

@@ -42,6 +42,7 @@ class ExploredColumn(Result):
     name: str
     least: int  # lowest level that the policy allows
     most: int  # highest level
+    label_counts: tuple[int, ...]  # labels that occur, from level 0 to the top
     example: tuple[str | None, ...]  # labels of one value from level 0 to the top; empty if none may be shown
 
 
@@ -157,12 +158,18 @@ class Explorer(Result):
 
 @with_own_taxonomies
 def explorer(
-    engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress, stopped: Stopped | None = None
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    progress: Progress,
+    stopped: Stopped | None = None,
+    *,
+    in_seconds: bool = False,
 ) -> Explorer:
     """Check every node, or as many as time allows; see :meth:`sqlanon.Session.explore`."""
     stages = Stages(progress)
     with stages.watching(engine), engine.transaction(), engine.scratch():
-        other_ks = [k for k in ASKED if k > policy.criteria.k and _takes(policy, k)]
+        other_ks = [k for k in ASKED if k > policy.criteria.k and takes_k(policy, k)]
         found = examined(
             engine,
             source,
@@ -170,6 +177,7 @@ def explorer(
             stages,
             stopped,
             lambda size: [policy.with_k(k) for k in other_ks if size <= MAX_NODES],
+            in_seconds=in_seconds,
         )
         table, nodes = found.table, found.nodes
         engine.put(NODES, nodes.drop_columns(["models"]).append_column("place", pa.array(found.places, pa.int64())))
@@ -194,13 +202,14 @@ def explorer(
             checked_nodes=nodes.num_rows,
             lower_bound=record.lower_bound,
             gap=record.gap,
-            columns=_columns(engine, table),
+            columns=explored_columns(engine, table),
             nodes=shown,
             others=tuple(_at_other_k(engine, shown, other_ks, k, unit)) if lattice_size <= MAX_NODES else (),
         )
 
 
-def _takes(policy: Policy, k: int) -> bool:
+def takes_k(policy: Policy, k: int) -> bool:
+    """Return whether a policy may have this k."""
     try:
         policy.with_k(k)
     except PolicyError:
@@ -239,7 +248,7 @@ def _at_other_k(
             )
 
 
-def _columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:
+def explored_columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:
     """Return the columns with the labels of one value at each level: a value of at least k rows, or a declared one."""
     bound, encoding, lattice = table.bound, table.encoding, table.context.lattice
     policy, names = bound.policy, bound.policy.taxonomy_columns
@@ -262,7 +271,10 @@ def _columns(engine: Engine, table: EncodedTable) -> tuple[ExploredColumn, ...]:
     examples: dict[str, list[str | None]] = {}
     for row in found:
         examples.setdefault(row["attribute"], []).append(row["label"])
+    counts = table.context.losses.distinct_labels
     return tuple(
-        ExploredColumn(name=name, least=least, most=most, example=tuple(examples.get(name, ())))
-        for name, least, most in zip(lattice.quasi_identifiers, lattice.bottom, lattice.top, strict=True)
+        ExploredColumn(
+            name=name, least=least, most=most, label_counts=label_counts, example=tuple(examples.get(name, ()))
+        )
+        for name, least, most, label_counts in zip(names, lattice.bottom, lattice.top, counts, strict=True)
     )

@@ -38,6 +38,10 @@ NODES = Relation("anon_lattice", "node")
 METADATA = b"sqlanon"  # metadata key for the record of a partial table
 Places = np.ndarray[Any, np.dtype[np.int64]]  # indexes of nodes, from 0 in lexicographic order of levels
 
+MAX_CELLS = 40_000_000
+"""Cells times nodes that are examined in some seconds (tests.benchmarks.exploration)."""
+MIN_CELLS = 5_000  # a node of fewer cells takes as long
+
 OTHERS = "others"
 OTHER = pa.struct([("loss", pa.float64()), ("suppressed_rows", pa.int64())])
 
@@ -128,6 +132,7 @@ class Examined:
     places: Places  # the node of each row
 
 
+# More than six parameters: two of them limit the time.
 def examined(
     engine: Engine,
     source: ResolvedSource,
@@ -135,19 +140,17 @@ def examined(
     stages: Stages,
     stopped: Stopped | None,
     others: Callable[[int], Sequence[Policy]] = lambda _: (),
+    *,
+    in_seconds: bool = False,
 ) -> Examined:
     """Check the nodes of a lattice, in the scratch scope around it.
 
     Args:
         stopped: asked after every batch whether to stop there; the most promising nodes then come first.
         others: returns further policies for a number of nodes, for which the table has a column :data:`OTHERS`.
+        in_seconds: whether to check only the most promising nodes of a lattice that takes longer.
     """
-    refuse_method(policy, "look for")
-    if own := [f'"{name}"' for name in policy.quasi_identifiers if name not in policy.taxonomy_columns]:
-        raise PolicyError(
-            f"a lattice has levels of taxonomies, and the {policy.method} makes the labels of {', '.join(own)} itself: "
-            "give a policy with a taxonomy for each quasi-identifier"
-        )
+    refuse_without_nodes(policy)
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
     with stages.stage("encode"):
@@ -159,22 +162,38 @@ def examined(
     under = [table.under(other) for other in others(bound.lattice.size)]
     check = partial(_checked, engine, table, under, stages)
     every = np.arange(bound.lattice.size)
-    if stopped is None or len(every) <= nodes_at_once(table):
+    most = nodes_in_seconds(table) if in_seconds else len(every)
+    if len(every) <= (most if stopped is None else nodes_at_once(table)):
         with stages.stage("search"):
             return Examined(table, check(every, never), every)
     with stages.stage("search"):
         # A search proves the node of least loss with a fraction of the checks.
         encoding = replace(table.encoding, label_losses=table.bound.policy.quality.label_losses)
-        outcome = choose_node(engine, replace(table, encoding=encoding), stages.checked, stopped, "optimal")
+        outcome = choose_node(engine, replace(table, encoding=encoding), stages.checked, stopped or never, "optimal")
         best = None if outcome.best is None else table.context.lattice.named(outcome.best.levels)
         stages.concluded(outcome, best)
     places = _nearest_first(table, outcome)
     with stages.stage("count"):
-        nodes = check(places, stopped)
+        nodes = check(places[:most], stopped or never)
     if nodes.num_rows < len(places):
         record = _partial(table, nodes, places[nodes.num_rows :], outcome)
         nodes = nodes.replace_schema_metadata({METADATA: record.model_dump_json()})
     return Examined(table, nodes, np.sort(places[: nodes.num_rows]))
+
+
+def nodes_in_seconds(table: EncodedTable) -> int:
+    """Return how many nodes are examined in some seconds."""
+    return MAX_CELLS // max(table.cell_count, MIN_CELLS)
+
+
+def refuse_without_nodes(policy: Policy) -> None:
+    """Refuse a policy whose method has no nodes to compare."""
+    refuse_method(policy, "look for")
+    if own := [f'"{name}"' for name in policy.quasi_identifiers if name not in policy.taxonomy_columns]:
+        raise PolicyError(
+            f"a lattice has levels of taxonomies, and the {policy.method} makes the labels of {', '.join(own)} itself: "
+            "give a policy with a taxonomy for each quasi-identifier"
+        )
 
 
 def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:
@@ -214,7 +233,8 @@ def _checked(
     for batch in batches(places, nodes_at_once(table)):
         levels = [lattice.node(index) for index in zip(*np.unravel_index(batch, lattice.shape), strict=True)]
         rows = [
-            _row(table, node) | {OTHERS: _others(under, node)} for node in examine_nodes(engine, table, levels, under)
+            node_row(table, node) | {OTHERS: _others(under, node)}
+            for node in examine_nodes(engine, table, levels, under)
         ]
         found.append(pa.RecordBatch.from_pylist(rows, schema=schema))
         done += len(rows)
@@ -252,7 +272,8 @@ def _others(under: Sequence[EncodedTable], node: Examination) -> list[dict[str, 
     ]
 
 
-def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
+def node_row(table: EncodedTable, node: Examination) -> dict[str, Any]:
+    """Return the columns of the lattice table for one node."""
     context, policy, summary = table.context, table.bound.policy, node.summary
     satisfies = SearchProblem(policy.quality, context).satisfies(summary)
     blocking_rows = max(node.blocked_rows, default=0)

@@ -17,12 +17,12 @@ FRONTS = {
     "chance": "accountant exact opendp random_source scales",
     "evaluation": "plans results",
     "joint": "beside persons",
-    "methods": "base points stages syntactic full_domain.full_domain_run local.class_labels local.least_loss "
-    "local.local_classes local.local_run local.local_table",
+    "methods": "base points stages syntactic full_domain.full_domain_run full_domain.relaxation local.class_labels "
+    "local.least_loss local.local_classes local.local_run local.local_table",
     "nodes": "choice counting roll_up table",
     "partitions": "apply fit sidecar",
-    "run": "contract demo earlier explain explorer lattice_table pipeline preparations recorded release_reports "
-    "reported_release",
+    "run": "contract demo earlier explain exploration explorer lattice_table pipeline preparations recorded "
+    "release_reports reported_release",
     "search": "__init__ arrays boxes",
     "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
     "verification": "found_release measure verify",

@@ -126,6 +126,15 @@ class Statements:
                     set_(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
 
     @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """Send the block's statements apart from a watched run of another thread, which waits for them."""
+        watcher, self._watcher = self._watcher, None
+        try:
+            yield
+        finally:
+            self._watcher = watcher
+
+    @contextmanager
     def part(self, number: int, count: int) -> Iterator[None]:
         """Count the block's statements as part ``number`` (from 0) of ``count`` in progress reports."""
         self._part = (number, count)

@@ -144,24 +144,14 @@ def measured(
     else:
         session.generalize(RAW_TEST, RELEASED, TESTED, replace=True)
     weight = COUNT if isinstance(method, DiffGen) else None
+    # A histogram counts NULL as a class.
+    released = select([exp.Star()], exp.Table(this=identifier(RELEASED)))
+    trained = released.where(column(target).is_(exp.null()).not_(), copy=False).sql(DIALECT)
+    learnt = partial(classification, session, trained, tested, target=target, models=models, weight=weight)
     for seed in seeds:
-        found = classification(
-            session,
-            with_class(RELEASED, target),
-            tested,
-            target=target,
-            models=models,
-            weight=weight,
-            seeds=[seed],
-        )
+        found = learnt(seeds=[seed])
         accuracies = {name: each.mean for name, each in found.ca.items()}
         yield {**contender.setting, **accuracies, "combinations": combinations_of(release)}
-
-
-def with_class(table: str, target: str) -> str:
-    """Return the query for rows with a class: a histogram counts NULL as one."""
-    rows = select([exp.Star()], exp.Table(this=identifier(table)))
-    return rows.where(column(target).is_(exp.null()).not_(), copy=False).sql(DIALECT)
 
 
 def combinations_of(release: Release) -> int | None:

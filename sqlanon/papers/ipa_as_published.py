@@ -309,24 +309,24 @@ def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
 
 def _cells(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
     (name,) = encoding.spec.protected
-    combinations = of_all_nodes(encoding, batch, cells, _rows_by_value, apart=apart)
+    sensitive = encoding.sensitive(name)
+
+    def rows_by_value(grouping: Grouping) -> exp.Select:
+        return grouping.select([row_sum()], grouping.cells(), column(sensitive))
+
+    combinations = of_all_nodes(encoding, batch, cells, rows_by_value, apart=apart)
     keys = [NODE, *encoding.word_columns]
     known = combinations.named_selects
     keyed = [column(key) for key in keys if key in known]
     columns = [
         *keyed,
         *([] if NODE in known else [aliased(number(0), NODE)]),
-        aliased(_place(column(encoding.sensitive(name))), PLACE_OF_VALUE),
+        aliased(_place(column(sensitive)), PLACE_OF_VALUE),
         column(ROW_COUNT),
         aliased(_number_of_class([key.copy() for key in keyed]), CLASS),
     ]
     numbered = select(columns, subquery(combinations, "anon_combinations"))
     return LabelLosses(encoding, batch, ("ncp",)).beside(numbered)
-
-
-def _rows_by_value(grouping: Grouping) -> exp.Select:
-    values = [column(grouping.encoding.sensitive(name)) for name in grouping.encoding.spec.protected]
-    return grouping.select([row_sum()], grouping.cells(), *values)
 
 
 def _with_values(encoding: Encoding, name: str) -> exp.Select:

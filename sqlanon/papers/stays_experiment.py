@@ -114,17 +114,14 @@ def chart(rows: Sequence[Row]) -> Any:
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
     for table in LOG_ODDS:
-        limits = {row["method"]: row["tree"] for row in rows if row["table"] == table and row["epsilon"] is None}
+        of_table = [row for row in rows if row["table"] == table]
+        limits = {row["method"]: row["tree"] for row in of_table if row["epsilon"] is None}
         least = limits[LOWER_BOUND]
         yield f"{table.capitalize()}: BA is {limits[BASELINE]:.4f}, LA is {least:.4f}"
-        for method, found in by_utility(rows, table):
+        for method in UTILITIES:
+            found = [row["tree"] for row in of_table if row["method"] == method]
             above = sum(each > least for each in found)
             yield (
                 f"{table.capitalize()}: CA of {method} is {min(found):.4f} to {max(found):.4f}, above LA for {above} "
                 f"of {len(found)} ε"
             )
-
-
-def by_utility(rows: Sequence[Row], table: str) -> Iterator[tuple[str, list[float]]]:
-    for method in UTILITIES:
-        yield method, [row["tree"] for row in rows if row["table"] == table and row["method"] == method]

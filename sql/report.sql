@@ -174,3 +174,90 @@ WHERE CAST(to_json(anon_after) AS VARCHAR) IN (
 )
 ORDER BY md5(CAST(to_json(anon_before) AS VARCHAR)) ASC
 LIMIT :most;
+
+-- name: chosen_rows
+-- some rows of a source
+-- Those whose places have the least hashes: as good as drawn, and the same again for a seed.
+-- :source (age INTEGER, sex VARCHAR)
+-- :columns age, sex
+-- :seed 0
+-- :most 12
+SELECT :columns, anon_place
+FROM (SELECT *, row_number() OVER () AS anon_place FROM :source AS anon_source) AS anon_numbered
+ORDER BY hash(anon_place, :seed) ASC, anon_place ASC
+LIMIT :most;
+
+-- name: labels_of_value
+-- the labels that a value may have at some levels
+-- NULL is the character 0. A NULL that the taxonomy lacks stays NULL up to the top; values that it lacks have no label, or that
+-- of the top.
+-- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
+-- :attribute 'age'
+-- :levels [1]
+-- :value 'a'
+-- :is_at_top FALSE
+SELECT
+    coalesce(
+        anon_found,
+        CASE
+            -- Of a taxonomy without values: NULL may be its only one, and then has the label of the top.
+            WHEN :value IS NULL AND anon_height IS NULL THEN [chr(0), '*']
+            WHEN :value IS NULL
+                THEN list_transform(
+                    :levels,
+                    lambda anon_level: CASE WHEN anon_level = anon_height AND anon_level > 0 THEN anon_top ELSE chr(0) END
+                )
+            WHEN :is_at_top THEN [anon_top]
+            ELSE []
+        END
+    )
+FROM (
+    SELECT
+        list(DISTINCT coalesce(anon_taxonomy.label, chr(0))) FILTER (
+            WHERE list_contains(:levels, anon_taxonomy.level) AND anon_taxonomy.value IS NOT DISTINCT FROM :value
+        ) AS anon_found,
+        max(anon_taxonomy.level) AS anon_height,
+        arg_max(anon_taxonomy.label, anon_taxonomy.level) AS anon_top
+    FROM :taxonomy AS anon_taxonomy
+    WHERE anon_taxonomy.attribute = :attribute
+) AS anon_labelled;
+
+-- name: rows_with_labels
+-- rows of a source with the labels that they may have
+-- :chosen (anon_place BIGINT, age VARCHAR)
+-- :befores age
+-- :labels [age]
+-- :names anon_labels_0
+SELECT anon_place, [:befores] AS anon_before, :labels AS :names
+FROM :chosen AS anon_chosen;
+
+-- name: released_labels
+-- labels of a release with their rows
+-- :released (age VARCHAR)
+-- :shown coalesce(age, chr(0))
+-- :names anon_shown_0
+-- :is_counted age = 'a'
+SELECT :shown AS :names, count(*) AS anon_rows
+FROM :released AS anon_released
+WHERE :is_counted
+GROUP BY :shown;
+
+-- name: rows_beside
+-- rows of a source beside the labels that a release shows for them
+-- Of several labels those of the fewest rows, those of masked rows last, and how many there are.
+-- :chosen (anon_place BIGINT, anon_before VARCHAR[], anon_labels_0 VARCHAR[])
+-- :released (anon_shown_0 VARCHAR, anon_rows BIGINT)
+-- :is_covered list_contains(anon_labels_0, anon_shown_0)
+-- :is_mask FALSE
+-- :shown anon_shown_0
+SELECT
+    anon_chosen.anon_before,
+    arg_min(
+        [:shown],
+        CASE WHEN anon_released.anon_rows IS NOT NULL THEN row(:is_mask AND NOT :is_covered, anon_released.anon_rows) END
+    ) AS anon_after,
+    count(anon_released.anon_rows) FILTER (WHERE :is_covered) AS anon_places
+FROM :chosen AS anon_chosen
+LEFT JOIN :released AS anon_released ON :is_covered OR :is_mask
+GROUP BY anon_chosen.anon_place, anon_chosen.anon_before
+ORDER BY anon_chosen.anon_place ASC;

@@ -79,7 +79,11 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
-from sqlanon.model.release.profiles import SourceProfile as SourceProfile, TaxonomyPreview as TaxonomyPreview
+from sqlanon.model.release.profiles import (
+    SampledRows as SampledRows,
+    SourceProfile as SourceProfile,
+    TaxonomyPreview as TaxonomyPreview,
+)
 from sqlanon.run.exploration import Exploration as Exploration
 from sqlanon.run.explorer import Explorer as Explorer
 from sqlanon.model.release.joint import ListedRelease as ListedRelease, ReleaseList as ReleaseList

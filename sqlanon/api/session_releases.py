@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlanon.model.release import Verification
     from sqlanon.model.release.joint import JointClasses, ReleaseList
     from sqlanon.model.release.pictures import ClassSizes
+    from sqlanon.model.release.profiles import SampledRows
     from sqlanon.model.release.release_report import Edition, ReleaseReport
     from sqlanon.run.contract import Contract
 
@@ -174,6 +175,36 @@ class Releases(Part):
                 wants_alternatives=alternatives,
                 stages=stages,
             )
+
+    @exclusive
+    def sample_rows(
+        self, source: Source, release: Source, n: int = 12, *, policy: GivenPolicy | None = None, seed: int = 0
+    ) -> SampledRows:
+        """Return some rows of the source, each beside the labels that a release shows for it, or left out.
+
+        They show the quasi-identifiers of persons: keep them like the source. Rows are chosen by hashes of their places
+        in the source. In releases whose classes have labels of their own, several classes may cover a row: the
+        smallest one is shown, and ``others`` counts the rest.
+
+        Args:
+            source: the table that the release was made from.
+            release: the published table, file or folder.
+            n: how many rows, from 1 to 1,000; all if there are fewer.
+            policy: the policy of the release, for its taxonomy files, which the policy in its provenance lacks.
+            seed: chooses other rows; a seed chooses the same ones each time.
+
+        Raises:
+            PolicyError: the release has no labels of rows of the source, as that of a private method, may leave out
+                persons for earlier releases, or has intervals that no taxonomy has; the source lacks a column; or there
+                are too many rows.
+            TaxonomyError: a taxonomy of the release is not here.
+            EngineError: the release does not exist, cannot be read, or has no provenance of a release; or the rows are
+                on a server.
+        """
+        from sqlanon.run.row_samples import sample_rows
+
+        given = None if policy is None else self._opened.checked(policy)
+        return sample_rows(self._engine, source, release, self._opened.resolve, given, most=n, seed=seed)
 
     @exclusive
     def contract(self, release: Source) -> Contract:

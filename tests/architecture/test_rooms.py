@@ -22,7 +22,7 @@ FRONTS = {
     "nodes": "choice counting roll_up table",
     "partitions": "apply fit sidecar",
     "run": "contract demo earlier explain exploration explorer lattice_table pipeline preparations recorded "
-    "release_reports reported_release",
+    "release_reports row_samples reported_release",
     "search": "__init__ arrays boxes",
     "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
     "verification": "found_release measure verify",

@@ -439,6 +439,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     ),
     "generalize": lambda session: session.generalize("visits", "expected", "like_expected"),
     "verify": lambda session: session.verify("expected", POLICY),
+    "sample_rows": lambda session: session.sample_rows("visits", "expected"),
     "provenance": lambda session: session.provenance("expected"),
     "install": lambda session: session.install(),
     "report": lambda session: session.report("visits"),

@@ -179,3 +179,45 @@ class TaxonomyPreview(Result):
         ]
         rare = f"under {self.least} rows"
         yield Table(("level", "labels", "smallest", f"labels {rare}", f"rows {rare}"), rows, numbers=range(5))
+
+
+class SampledRow(Result):
+    """A row of a source beside what a release shows for it.
+
+    Attributes:
+        before: its quasi-identifiers, as texts; None without a value.
+        after: their labels in the release; None if it was left out. A masked row has ``*`` in all.
+        others: how many other classes of the release cover the row as well, so that it may be in one of these; always
+            0 if all rows have labels of the same levels.
+    """
+
+    before: tuple[str | None, ...]
+    after: tuple[str | None, ...] | None
+    others: int = 0
+
+
+class SampledRows(Result):
+    """Some rows of a source beside a release.
+
+    Attributes:
+        source, release: in words.
+        columns: the quasi-identifiers.
+        rows: the rows, in the order of the source.
+    """
+
+    source: str
+    release: str
+    columns: tuple[str, ...]
+    rows: tuple[SampledRow, ...]
+
+    @property
+    def heading(self) -> str:
+        return f"Rows of {self.source} beside {self.release}"
+
+    def parts(self) -> Iterator[Part]:
+        def cells(row: SampledRow) -> Iterator[str]:
+            for place, before in enumerate(row.before):
+                after = "left out" if row.after is None else row.after[place] or "–"
+                yield f"{before or '–'} → {after}"
+
+        yield Table(self.columns, [tuple(cells(row)) for row in self.rows])

@@ -37,7 +37,7 @@ FROM :counts AS anon_counts;
 
 -- name: histogram
 -- a histogram of numbers
--- Bins have a width of 1, 2 or 5 times a power of ten, and begin at its multiples: their edges are no values of single rows.
+-- Bins have a width of 1, 2 or 5 times a power of ten, and begin at its multiples.
 -- No row without finite numbers.
 -- :number CAST(anon_value AS DOUBLE)
 -- :narrowest 1

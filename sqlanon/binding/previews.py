@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.binding import stored_taxonomies
+from sqlanon.binding.coding import with_written_values
 from sqlanon.binding.loading import (
     STAGED,
     TaxonomyLoad,
@@ -26,7 +27,9 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import did_you_mean
+from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.release.profiles import PreviewedLabel, PreviewedLevel, PreviewedValue, TaxonomyPreview
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries import taxonomies
@@ -67,6 +70,8 @@ def preview(engine: Engine, given: Taxonomy | None, source: ResolvedSource, name
     if found.traits.is_list:
         source = replace(source, relation=taxonomies.items_of(source.relation, found.name))
         found = _column(engine, source, name)
+    if given is not None and given.query is None and source.csv is not None:
+        source = _as_a_run_reads(engine, given, source, found.name)
     with engine.scratch():
         engine.run(counted_values(source.relation, found))
         engine.run(SQL.step(TEXTS, "counted_texts"))
@@ -91,6 +96,12 @@ def _column(engine: Engine, source: ResolvedSource, name: str) -> SourceColumn:
         problem = f'column "{name}" is not in {source.description}{meant}'
         raise TaxonomyError(f'the taxonomy of "{name}" cannot be made:', [problem])
     return found
+
+
+def _as_a_run_reads(engine: Engine, given: Taxonomy, source: ResolvedSource, name: str) -> ResolvedSource:
+    """Read numbers and days of a CSV file as a run does whose policy has the taxonomy."""
+    settings: dict[str, Any] = {"taxonomies": {name: given}, "csv": source.csv}
+    return with_written_values(engine, source, Policy(quasi_identifiers=[name], privacy=[KAnonymity(2)], **settings))
 
 
 def _take_stored(engine: Engine, name: str) -> str:

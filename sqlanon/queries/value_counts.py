@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.queries.exposures import comparable
-from sqlanon.queries.kit.macros import cast_value, text
+from sqlanon.queries.kit.macros import as_read, cast_value, text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, c, case, cast, column, f, identifier, number
+from sqlanon.queries.kit.nodes import Relation, Step, c, case, cast, column, f, identifier, number, try_cast
 from sqlanon.queries.source import SourceColumn
 
 COUNTS = Relation("anon_counted_values", "cell")
@@ -15,6 +15,7 @@ SQL = Queries("profiles", {"counts": COUNTS})
 
 BARS = 24  # of a histogram, at most
 SECONDS_OF_DAY = 86_400
+MAX_DAYS = 80_000_000  # from 1970: the edges of bins are timestamps, which end soon after
 
 
 def counted_values(source: exp.Expr, found: SourceColumn) -> Step:
@@ -41,13 +42,15 @@ def histogram(found: SourceColumn) -> exp.Query | None:
     if not found.traits.is_date:
         return None
     has_time = found.type != "DATE"
-    seconds = case(f.isfinite(value), f.epoch(cast_value(value.copy(), "TIMESTAMP")))
-    days = exp.Div(this=seconds, expression=number(float(SECONDS_OF_DAY)))
+    moments = try_cast(as_read(value.copy()), "TIMESTAMP")
+    finite = case(f.isfinite(value), f.epoch(moments))
+    days = exp.Div(this=finite, expression=number(float(SECONDS_OF_DAY)))
+    is_held = exp.Between(this=days, low=number(-MAX_DAYS), high=number(MAX_DAYS))
     microseconds = cast(exp.Mul(this=edge, expression=number(SECONDS_OF_DAY * 1_000_000)), "BIGINT")
     moment = f.make_timestamp(microseconds)
     return SQL.query(
         "histogram",
-        number=days,
+        number=case(is_held, days.copy()),
         narrowest=0 if has_time else 1,
         bars=BARS,
         edge=text(moment if has_time else cast(moment, "DATE")),

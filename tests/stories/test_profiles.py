@@ -2,6 +2,7 @@
 
 import datetime
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,12 +58,18 @@ class TestProfile:
 
     def test_days_and_times_have_edges_as_text(self, memory: sa.Session) -> None:
         table(memory, "at", "TIMESTAMP", [datetime.datetime(2024, 1, day, 5) for day in (1, 1, 2, 9)])
-        query = "SELECT at, at::DATE AS day, 'infinity'::DATE AS never, at::TIME AS clock FROM t"
-        moment, day, never, clock = memory.profile(query).columns
+        query = (
+            "SELECT at, at::DATE AS day, 'infinity'::DATE AS never, at::TIME AS clock, "
+            "'5881580-07-10'::DATE AS late FROM t"
+        )
+        moment, day, never, clock, late = memory.profile(query).columns
         assert day.histogram is not None and day.histogram.edges is not None
         assert day.histogram.edges[:2] == ("2024-01-01", "2024-01-02") and day.histogram.rows == (2, 1, *[0] * 6, 1)
         assert moment.histogram is not None and sum(moment.histogram.rows) == 4
-        assert never.histogram is None is clock.histogram and never.frequencies == (4,) == clock.frequencies
+        assert (
+            never.histogram is late.histogram is clock.histogram is None
+            and never.frequencies == (4,) == clock.frequencies
+        )
 
     def test_hidden_columns_show_no_value(self, memory: sa.Session) -> None:
         query = f"SELECT '{CANARY}' AS Name, 739173917 AS number FROM range(9)"
@@ -138,6 +145,17 @@ class TestPreview:
         ]
         few = memory.taxonomies.preview("flat", towns, "town", labels=2)
         assert few.levels[0].labels is None and few.levels[1].labels is not None
+
+    def test_texts_of_csv_files_are_read_as_by_a_run(self, memory: sa.Session, tmp_path: Path) -> None:
+        file = tmp_path / "visits.csv"
+        file.write_text("day,age\n31.1.2024,027\n1.2.2024,27.0\n,x\n", encoding="utf-8")
+        days = memory.taxonomies.preview({"kind": "dates", "units": ["month"]}, str(file), "day", least=1)
+        assert [each.label for each in days.levels[1].labels or ()] == ["2024-01", "2024-02"] and days.missing == 1
+        ages = {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": 99}
+        with pytest.raises(sa.TaxonomyError, match="1 distinct value in 1 row"):
+            memory.taxonomies.preview(ages, str(file), "age")
+        file.write_text("day,age\n31.1.2024,027\n1.2.2024,27.0\n,\n", encoding="utf-8")
+        assert memory.taxonomies.preview(ages, str(file), "age", least=1).levels[0].label_count == 1
 
     def test_items_of_sets_are_counted(self, memory: sa.Session) -> None:
         found = memory.taxonomies.preview("flat", "SELECT ['a', 'b'] AS drugs UNION ALL SELECT ['a']", "drugs")

@@ -21,11 +21,11 @@ class FrequentValue(Result):
 
 
 class Histogram(Result):
-    """Rows by bins of equal width; infinite values are in none.
+    """Rows by bins of equal width; infinite values, and days more than 219,000 years from 1970, are in none.
 
     Attributes:
-        edges: the ends of the bins, one more than there are bins: numbers, or days and times as text. They are round,
-            not values of the source; None for a hidden column.
+        edges: the ends of the bins, one more than there are bins: numbers, or days and times as text. They are
+            multiples of the width, which is 1, 2 or 5 times a power of ten; None for a hidden column.
         rows: the rows of each bin, 24 at most; the last bin ends before its edge, as all others do.
     """
 

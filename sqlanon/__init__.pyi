@@ -66,7 +66,7 @@ from sqlanon.model.quality import (
     Prec as Prec,
 )
 from sqlanon.suggestion.policy_file import PolicyFile as PolicyFile
-from sqlanon.suggestion.policy_roles import ColumnRole as ColumnRole
+from sqlanon.suggestion.policy_edits import ColumnRole as ColumnRole
 from sqlanon.suggestion.suggestion import Suggestion as Suggestion
 from sqlanon.model.release import (
     Findings as Findings,

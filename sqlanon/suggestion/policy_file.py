@@ -25,7 +25,7 @@ from sqlanon.model.taxonomy.rules import RULES, placed, spelled
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.model.whole_files import read_whole
 from sqlanon.publish.files import cannot_be_written, staged_file
-from sqlanon.suggestion.policy_roles import ColumnRole, PolicyRole, give_role, roles_of
+from sqlanon.suggestion.policy_edits import ColumnRole, PolicyRole, give_role, roles_of, set_models
 from sqlanon.suggestion.toml_text import TomlText
 
 MAX_CARRIED_MB = 10  # of a taxonomy file that is read with its policy
@@ -53,6 +53,12 @@ class PolicyFile:
     taxonomies: Mapping[str, str] = field(default_factory=dict)
     path: Path | None = None
     domains: Mapping[str, Domain] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.path is not None:
+            object.__setattr__(self, "path", Path(self.path))
+        if misfits := [name for name in self.taxonomies if Path(name).name != name]:
+            raise PolicyError(f"files of taxonomies lie beside their policy: {', '.join(misfits)} cannot")
 
     @classmethod
     def read(cls, path: str | Path) -> PolicyFile:
@@ -107,7 +113,7 @@ class PolicyFile:
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
-        """Why a run would refuse the policy, or files of its taxonomies, a sentence each."""
+        """Why a run on any source would refuse the policy, or files of its taxonomies, a sentence each."""
         try:
             _ = self.policy
             found: list[str] = []
@@ -176,8 +182,11 @@ class PolicyFile:
             TaxonomyError: a :class:`Taxonomy` that no policy can hold, such as a query.
         """
         text, files = TomlText(self.text), self._file_rules
-        column = spelled_like(column, [*text.values.get("taxonomies", {})])
+        rules = text.values.get("taxonomies")
+        column = spelled_like(column, [*rules] if isinstance(rules, Mapping) else ())
+        domain: Domain = "observed"
         if isinstance(taxonomy, Taxonomy):
+            domain = taxonomy.domain
             taxonomy = [*taxonomy.rows] if taxonomy.rows is not None else _rule_of(taxonomy)
         if taxonomy is None:
             text.remove(("taxonomies", column))
@@ -189,9 +198,8 @@ class PolicyFile:
             is_ours = old in self.taxonomies and old not in others
             name = old if old is not None and is_ours else self._new_name(column, {*others, *self.taxonomies})
             text.set(("taxonomies", column), name)
-            domains = {file: domain for file, domain in self.domains.items() if file != name}
             taxonomies = {**self.taxonomies, name: labels_text(taxonomy)}
-            return replace(self, taxonomies=taxonomies, domains=domains)._edited(text)
+            return replace(self, taxonomies=taxonomies, domains={**self.domains, name: domain})._edited(text)
         return self._edited(text)
 
     def with_models(self, models: Sequence[PrivacyModel | Mapping[str, Any]]) -> PolicyFile:
@@ -201,23 +209,7 @@ class PolicyFile:
             PolicyError: the text cannot be edited.
         """
         text = TomlText(self.text)
-        wanted = [_settings_of(each) for each in models]
-        if not wanted:
-            text.remove(("privacy",))
-        elif not isinstance(text.values.get("privacy", []), list) or text.has_value("privacy"):
-            text.set(("privacy",), wanted)
-        else:
-            for place, model in enumerate(wanted):
-                later = text.values.get("privacy", [])[place:]
-                same = next((ahead for ahead, each in enumerate(later) if _same_kind(each, model)), None)
-                if same is None:
-                    text.insert_item("privacy", place, model)
-                    continue
-                for _ in range(same):
-                    text.remove(("privacy", place))
-                text.set(("privacy", place), model)
-            while len(text.values["privacy"]) > len(wanted):
-                text.remove(("privacy", len(wanted)))
+        set_models(text, models)
         return self._edited(text)
 
     def with_setting(self, name: str, value: Any, reason: str | None = None) -> PolicyFile:
@@ -272,7 +264,7 @@ class PolicyFile:
         """Write the policy, and the files of its taxonomies beside it with notes on the origin of their values.
 
         All files are staged and then swapped, the policy last. Taxonomy files hold values of the source: only their
-        owner may read them. One that has the same labels already stays as it is.
+        owner may read them. One that has the same labels and origin already stays as it is.
 
         Args:
             path: the policy file; by default the one that it was read from.
@@ -307,11 +299,11 @@ class PolicyFile:
                 stage(target, text)
                 written.append(target)
             for name, labels in self.taxonomies.items():
-                target = path.with_name(name)
-                if not (replace and _has(target, labels)):
-                    note = note_text(self.domains.get(name, "observed"), hashlib.sha256(labels.encode()).hexdigest())
+                target, domain = path.with_name(name), self.domains.get(name, "observed")
+                sha256 = hashlib.sha256(labels.encode()).hexdigest()
+                if not (replace and _has(target, labels) and noted_domain(target, sha256) == domain):
                     stage(target, labels, is_private=True)
-                    stage(note_path(target), note, is_private=True)
+                    stage(note_path(target), note_text(domain, sha256), is_private=True)
                 written += [target, note_path(target)]
         return tuple(written)
 
@@ -379,18 +371,6 @@ def _has(path: Path, text: str) -> bool:
         return path.read_bytes() == text.encode()
     except (OSError, ValueError):
         return False
-
-
-def _settings_of(model: PrivacyModel | Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(model, Mapping):
-        return dict(model)
-    dumped = model.model_dump(mode="json", exclude_none=True)
-    kept = model.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    return {name: each for name, each in dumped.items() if name == "model" or name in kept}
-
-
-def _same_kind(one: Any, other: Mapping[str, Any]) -> bool:
-    return isinstance(one, Mapping) and all(one.get(name) == other.get(name) for name in ("model", "column"))
 
 
 def _rule_of(taxonomy: Taxonomy) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from sqlanon.suggestion import suggested_taxonomies as taxonomies
 from sqlanon.suggestion.cleaning import Proposed, cleanings, proposed, query_of, totals
 from sqlanon.suggestion.column_words import described_in, read_codebook
 from sqlanon.suggestion.evidence import Evidence, MeasuredSets, evidence_of, measured_sets
-from sqlanon.suggestion.policy_roles import LIST_OF_ROLE
+from sqlanon.suggestion.policy_edits import LIST_OF_ROLE
 from sqlanon.suggestion.roles import MAX_NAMED_COLUMNS, Decision
 from sqlanon.suggestion.suggested_taxonomies import MAX_NODES, SuggestedTaxonomy, coarsened, lattice_nodes
 from sqlanon.suggestion.suggestion import Draft, Profile, SuggestedColumn, Suggestion

@@ -8,6 +8,7 @@ result is read by :mod:`tomllib` and compared with the expected values.
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import re
 import tomllib
@@ -231,6 +232,9 @@ class TomlText:
             self._append(block)
         items.insert(place, dict(item))
 
+    def _pair(self, path: Path) -> Statement | None:
+        return next((each for each in scan(self.text) if each.kind == "pair" and each.path == path), None)
+
     def _inline(self, path: Path) -> Statement | None:
         """Return the pair that has the value at a path, alone or in an inline table or array."""
         pairs = (each for each in scan(self.text) if each.kind == "pair")
@@ -268,8 +272,7 @@ class TomlText:
         self._splice(len(self.text), len(self.text), block if is_apart else self.newline + block)
 
     def _comment(self, path: Path, comment: str) -> None:
-        pair = next((each for each in scan(self.text) if each.kind == "pair" and each.path == path), None)
-        if pair is not None:
+        if (pair := self._pair(path)) is not None:
             self._splice(pair.value_end, pair.end, (f"  {toml_comment(comment)}" if comment else "") + self.newline)
 
     def _splice(self, start: int, end: int, text: str) -> None:
@@ -283,8 +286,11 @@ class TomlText:
 
     def elements(self, name: str) -> list[Element]:
         """Return the texts in an array of the top level, with the comments of their lines."""
-        pair = next((each for each in scan(self.text) if each.path == (name,) and each.kind == "pair"), None)
-        return [] if pair is None else [*_elements(self.text, pair.value, pair.value_end)]
+        texts = self.values.get(name)
+        is_texts = isinstance(texts, list) and all(isinstance(each, str) for each in texts)
+        if not is_texts or (pair := self._pair((name,))) is None:
+            return []
+        return [*_elements(self.text, pair.value, pair.value_end)]
 
     def take(self, name: str, element: str) -> str | None:
         """Remove a text from an array, with its line if it has one; return the comment there."""
@@ -303,18 +309,18 @@ class TomlText:
             while place + 1 < len(there) and self.text[end] in " \t":
                 end += 1
             self._splice(start, end, "")
-        if not self.values[name]:
-            pair = next(each for each in scan(self.text) if each.path == (name,) and each.kind == "pair")
-            if not self.text[pair.value + 1 : pair.value_end - 1].strip():
-                self._splice(pair.value, pair.value_end, "[]")
+        if (pair := self._pair((name,))) is not None and not self.text[pair.value + 1 : pair.value_end - 1].strip():
+            self._splice(pair.value, pair.value_end, "[]")
         return comment
 
     def add(self, name: str, element: str, comment: str) -> None:
         """Add a text to the end of an array, with a comment, on its own line if there is one or the others have."""
-        if not isinstance(self.values.get(name), list):
+        pair = self._pair((name,))
+        if pair is None or not isinstance(self.values.get(name), list):
             self.set((name,), [])
+            pair = self._pair((name,))
+        assert pair is not None
         self.values[name].append(element)
-        pair = next(each for each in scan(self.text) if each.path == (name,) and each.kind == "pair")
         there = [*_elements(self.text, pair.value, pair.value_end)]
         inner = self.text[pair.value + 1 : pair.value_end - 1]
         written = toml_value(element)
@@ -378,8 +384,10 @@ def _elements(text: str, start: int, end: int) -> Iterator[Element]:
 
 
 def _assign(values: Any, path: Path, value: Any) -> None:
-    for name in path[:-1]:
+    for name, below in itertools.pairwise(path):
         values = values.setdefault(name, {}) if isinstance(values, dict) else values[name]
+        if not isinstance(values, list if isinstance(below, int) else dict):
+            raise PolicyError(f"{name} must be a table")
     values[path[-1]] = value
 
 

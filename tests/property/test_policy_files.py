@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.suggestion.policy_roles import KEY_OF_ROLE, LIST_OF_ROLE, OF_PUBLISHED, OF_QUASI_IDENTIFIERS
+from sqlanon.model.policy_value import SETTINGS as OF_FULL_DOMAIN
+from sqlanon.suggestion.policy_edits import KEY_OF_ROLE, LIST_OF_ROLE, OF_PUBLISHED, OF_QUASI_IDENTIFIERS
 from sqlanon.suggestion.toml_text import toml_key, toml_value
 from tests.effort import examples
 
@@ -85,6 +86,7 @@ EDITS = st.one_of(
     st.sampled_from(sorted(SETTINGS)).flatmap(
         lambda name: st.tuples(st.just("with_setting"), st.just(name), st.sampled_from([*SETTINGS[name], None]))
     ),
+    st.tuples(st.just("with_method"), st.sampled_from(["full-domain", "ipa", "unknown"])),
     st.tuples(st.just("with_quality"), st.sampled_from(["lm", "entropy"])),
 )  # fmt: skip
 
@@ -97,6 +99,10 @@ def naively(values: dict[str, Any], verb: str, *wanted: Any) -> None:
             values["privacy"] = [*models]
         case "with_taxonomy", column, rule:
             values.setdefault("taxonomies", {})[column] = rule
+        case "with_method", model:
+            for name in {*OF_FULL_DOMAIN} - {*sa.IPA.model_fields} if model == "ipa" else ():
+                values.pop(name, None)
+            values["method"] = model
         case "with_quality", model:
             values["quality"] = model
         case "with_setting", name, value:
@@ -111,7 +117,7 @@ def naive_role(values: dict[str, Any], column: str, role: str) -> None:
         for name in there:
             values[name].remove(column)
         values.setdefault(home, []).append(column)
-        gone += OF_QUASI_IDENTIFIERS[:-1] if there == ["quasi_identifiers"] else []
+        gone += OF_QUASI_IDENTIFIERS[:-2] if there == ["quasi_identifiers"] else []
         if there == ["sensitive"]:
             values["privacy"] = [each for each in values.get("privacy", []) if each.get("column") != column]
             gone += ["taxonomies"] if home != "quasi_identifiers" else []

@@ -1,6 +1,6 @@
 """Policy files: read, checked, edited and written, with the files of their taxonomies."""
 
-import json
+import contextlib
 import stat
 from pathlib import Path
 
@@ -88,6 +88,8 @@ def test_a_taxonomy_is_a_rule_or_a_file_of_its_labels(file: sa.PolicyFile) -> No
     assert [*hostile.taxonomies] == ["policy_city.csv", "policy_a_b_drop_table_x.csv"]
     rules = file.with_taxonomy("age", sa.Taxonomy.dates(("year",), first="2020-01-01", last="2021-01-01"))
     assert rules.policy.taxonomies["age"].taxonomy().values is not None
+    groups = file.with_taxonomy("city", sa.Taxonomy.groups({"Rhine": ["Bonn"]}))
+    assert groups.domains == {"policy_city.csv": "declared"} and groups.labels("city") == [("Bonn", "Rhine", "*")]
     assert file.with_taxonomy("city", None).taxonomies == {}
     assert file.with_taxonomy("city", {"kind": "flat"}).text.endswith('city = { kind = "flat" }  # group these\n')
 
@@ -122,7 +124,24 @@ def test_problems_are_listed_all_at_once_and_hold_no_value(file: sa.PolicyFile) 
     assert missing.problems == ('taxonomies."city": the file elsewhere.csv does not exist',)
     no_toml = sa.PolicyFile("a = ")
     assert "not valid TOML" in no_toml.problems[0]
-    for edit in (lambda: no_toml.with_role("a", "weight"), lambda: no_toml.policy, lambda: file.with_role("a", "x")):  # type: ignore[arg-type, return-value]
-        with pytest.raises(PolicyError):
-            edit()
-    assert json.dumps(file.values, default=str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a = ", "sensitive = 3", 'sensitive = [["age"]]', "[[taxonomies]]", "privacy = 1", "taxonomies.age.file = 3"],
+)
+def test_a_text_of_another_shape_is_edited_or_refused(text: str) -> None:
+    file = sa.PolicyFile(text)
+    edits = (
+        lambda: file.with_role("age", "weight"), lambda: file.with_taxonomy("age", LABELS),
+        lambda: file.with_models([sa.KAnonymity(2)]), lambda: file.with_setting("sensitive", ["age"]),
+    )  # fmt: skip
+    for edit in edits:
+        with contextlib.suppress(PolicyError):
+            assert edit().problems
+    with pytest.raises(PolicyError):
+        file.policy  # noqa: B018
+    with pytest.raises(PolicyError):
+        file.with_role("age", "x")  # type: ignore[arg-type]
+    with pytest.raises(PolicyError, match="beside their policy"):
+        sa.PolicyFile("", {"../x.csv": ""})

@@ -384,13 +384,14 @@ class TestPolicyFiles:
         columns = {name: f"because of {name}" for name in names}
         draft = Draft(
             ["About\nit"], {"quasi_identifiers": columns, "identifiers": {"id": "? "}},
-            {"individual": ("a\nb", "x\ny")},
+            {"individual": ("a\nb", "x\ny"), "rest": ("identifier", "")},
             [{"model": "k-anonymity", "k": 5}], {name: flat("a\nhint") for name in names},
         )  # fmt: skip
         read = file_of(draft, Path("policy.toml")).values
         assert read["quasi_identifiers"] == names
         assert [*read["taxonomies"]] == names
         assert read["individual"] == "a\nb"
+        assert 'rest = "identifier"\n' in file_of(draft, Path("policy.toml")).text
 
     def test_files_have_names_of_their_own(self) -> None:
         texts = of_texts([("a", True), ("b", False), ("c", False)])

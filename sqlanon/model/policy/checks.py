@@ -152,8 +152,9 @@ def _unused_taxonomies(policy: PolicyFields) -> Iterable[str]:
 def _released_labels(policy: PolicyFields) -> Iterable[str]:
     """Find columns to be published unchanged that have labels of a quasi-identifier."""
     roles = {folded(name): role for role in ("sensitive", "insensitive") for name in getattr(policy, role)}
+    generalized = {*policy.taxonomy_columns}
     for name, rule in policy.taxonomies.items():
-        if name in policy.taxonomy_columns and isinstance(rule, Columns):
+        if name in generalized and isinstance(rule, Columns):
             for column in rule.columns:
                 if role := roles.get(folded(column)):
                     yield (

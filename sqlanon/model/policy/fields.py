@@ -144,7 +144,8 @@ class PolicyFields(PolicyValue):
     @property
     def taxonomy_columns(self) -> tuple[str, ...]:
         """The quasi-identifiers that need a taxonomy: all, unless the method makes its own labels."""
-        return tuple(name for name in self.quasi_identifiers if name not in self.method.without_taxonomy)
+        without = {*self.method.without_taxonomy}
+        return tuple(name for name in self.quasi_identifiers if name not in without)
 
     @property
     def released_columns(self) -> frozenset[str]:

@@ -286,7 +286,7 @@ def _with_settings(method: Any, settings: Mapping[str, Any]) -> Any:
 
 def _needs_models(method: Any) -> bool:
     """Return whether a method, valid or not, is full domains for utility, which implies no privacy models."""
-    table = method.model_dump() if isinstance(method, FullDomain) else method
+    table = method.model_dump(warnings=False) if isinstance(method, FullDomain) else method
     return isinstance(table, Mapping) and table.get("model") == "full-domain" and table.get("objective") != "privacy"
 
 

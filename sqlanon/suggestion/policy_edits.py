@@ -1,14 +1,15 @@
-"""Roles of columns in a policy file: lists of names with comments, and settings that depend on them."""
+"""Edits of a policy file: roles of columns, with settings that depend on them, and privacy models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded
+from sqlanon.model.privacy import PrivacyModel
 from sqlanon.suggestion.toml_text import TomlText, toml_comment, value_at
 
 PolicyRole: TypeAlias = Literal[
@@ -28,7 +29,9 @@ LIST_OF_ROLE: Mapping[str, str] = {
 KEY_OF_ROLE: Mapping[str, str] = {"individual": "individual", "weight": "row_weight"}
 
 # Tables by column that are for quasi-identifiers, and those for published columns.
-OF_QUASI_IDENTIFIERS = ("taxonomies", "minimum_levels", "maximum_levels", "node", "unknown", "quality.weights")
+OF_QUASI_IDENTIFIERS = (
+    *("taxonomies", "minimum_levels", "maximum_levels", "unknown", "node", "method.node", "quality.weights"),
+)
 OF_PUBLISHED = ("bottom_coding", "top_coding")
 
 UNDECIDED = "?"  # begins the comment of a column that a person has to decide
@@ -107,7 +110,8 @@ def _clean_up(text: TomlText, left: Collection[str], wanted: str, column: str) -
     """Remove settings of a column that no longer fit its role."""
     gone = [*OF_QUASI_IDENTIFIERS] if "quasi_identifiers" in left else []
     if "sensitive" in left:
-        for place, model in reversed([*enumerate(text.values.get("privacy", []))]):
+        models = text.values.get("privacy")
+        for place, model in reversed([*enumerate(models if isinstance(models, list) else ())]):
             named = model.get("column") if isinstance(model, Mapping) else None
             if named is not None and folded(str(named)) == folded(column):
                 text.remove(("privacy", place))
@@ -120,3 +124,37 @@ def _clean_up(text: TomlText, left: Collection[str], wanted: str, column: str) -
         for key in [*table] if isinstance(table, Mapping) else ():
             if folded(key) == folded(column):
                 text.remove((*path, key))
+
+
+def set_models(text: TomlText, models: Sequence[PrivacyModel | Mapping[str, Any]]) -> None:
+    """See :meth:`PolicyFile.with_models`."""
+    wanted = [_settings_of(each) for each in models]
+    if not wanted:
+        text.remove(("privacy",))
+        return
+    if not isinstance(text.values.get("privacy", []), list) or text.has_value("privacy"):
+        text.set(("privacy",), wanted)
+        return
+    for place, model in enumerate(wanted):
+        later = text.values.get("privacy", [])[place:]
+        same = next((ahead for ahead, each in enumerate(later) if _same_kind(each, model)), None)
+        if same is None:
+            text.insert_item("privacy", place, model)
+            continue
+        for _ in range(same):
+            text.remove(("privacy", place))
+        text.set(("privacy", place), model)
+    while len(text.values["privacy"]) > len(wanted):
+        text.remove(("privacy", len(wanted)))
+
+
+def _settings_of(model: PrivacyModel | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(model, Mapping):
+        return dict(model)
+    dumped = model.model_dump(mode="json", exclude_none=True)
+    kept = model.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    return {name: each for name, each in dumped.items() if name == "model" or name in kept}
+
+
+def _same_kind(one: Any, other: Mapping[str, Any]) -> bool:
+    return isinstance(one, Mapping) and all(one.get(name) == other.get(name) for name in ("model", "column"))

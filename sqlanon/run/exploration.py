@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -33,6 +34,7 @@ from sqlanon.search import SEARCHES, Answers, Inquiry, SearchOutcome, SearchProb
 
 KS = (2, 3, 5, 10, 20, 50, 100)  # searched for besides the k of the policy
 MAX_SHOWN = 3_000  # nodes of a plot
+MIN_SECONDS = 0.01  # that a search may take: it checks a batch of nodes in any case
 
 
 class MeasuredNode(Result):
@@ -158,7 +160,8 @@ class Exploration(AbstractContextManager["Exploration"]):
             ks: other k; those that the policy's method or other models don't take are left out.
             progress: called with an :class:`sqlanon.Event` a few times a second: stage ``search`` for each k, and
                 ``count`` for all nodes. An exception in it ends the search; what was found by then stays.
-            time_limit: seconds after which the search settles for what it has found.
+            time_limit: seconds after which the search settles for what it has found: at most half of them for the
+                policy's k, and what is left in equal parts for the others.
             stop: called after each batch of nodes; once it returns true, likewise.
 
         Raises:
@@ -167,18 +170,19 @@ class Exploration(AbstractContextManager["Exploration"]):
         """
         if wrong := [k for k in ks if isinstance(k, bool) or not isinstance(k, int) or k < 2]:
             raise PolicyError(f"each k must be a whole number of 2 or more, not {', '.join(map(str, wrong))}")
-        stopped = stopping(time_limit, self._callback(stop)) or never
+        stop, began = self._callback(stop), time.monotonic()
+        stopped = stopping(time_limit, stop) or never
         asked = [self.k, *(k for k in dict.fromkeys(ks) if k != self.k and takes_k(self.policy, k))]
+        asked = [k for k in asked if k not in self._points or not self._points[k].is_proven]
         stages = Stages(self._callback(progress))
         with self._search_lock, self._call(), stages.watching(self._engine):
-            for k in asked:
-                if (k not in self._points or not self._points[k].is_proven) and not stopped():
-                    with stages.stage("search", k):
-                        outcome = self._search(k, stages, stopped)
-                    if k == self.k and outcome.unsatisfiable:
-                        with stages.stage("explain"):
-                            why = unsatisfiable(self._engine, self._table, outcome, stages.counted)
-                            self.explanation = why.explanation
+            for left, k in zip(range(len(asked), 0, -1), asked, strict=True):
+                part = None
+                if time_limit is not None:
+                    seconds = max(began + time_limit - time.monotonic(), MIN_SECONDS)
+                    part = seconds / (min(left, 2) if k == self.k else left)
+                if not stopped():
+                    self._search(k, stages, stopping(part, stop) or never)
             if self.is_whole and not stopped():
                 with stages.stage("count"):
                     self._examine_all(stages, stopped)
@@ -256,7 +260,7 @@ class Exploration(AbstractContextManager["Exploration"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _search(self, k: int, stages: Stages, stopped: Stopped) -> SearchOutcome:
+    def _search(self, k: int, stages: Stages, stopped: Stopped) -> None:
         is_own = k == self.k
         table = self._table if is_own else self._table.under(self.policy.with_k(k))
         engine, note = self._engine, self._satisfying.add if is_own else lambda _: None
@@ -266,7 +270,7 @@ class Exploration(AbstractContextManager["Exploration"]):
             self._checked.update(inquiry.nodes)
             stages.checked(checked, size, inquiry)
 
-        with engine.transaction(), engine.scratch():
+        with stages.stage("search", k), engine.transaction(), engine.scratch():
             problem, counter = problem_and_counter(engine, table)
 
             def noted(inquiry: Inquiry) -> Answers:
@@ -283,11 +287,22 @@ class Exploration(AbstractContextManager["Exploration"]):
                 best = _measured(table, k, found)
                 if is_own:
                     self._learn([found])
-            is_proven = outcome.proven_optimal or outcome.unsatisfiable
-            self._points[k] = CurvePoint(k=k, best=best, lower_bound=outcome.lower_bound, is_proven=is_proven)
+            self._learn_point(k, best, outcome)
             if is_own and best is not None and not stopped():
                 finer_nodes(problem, outcome, self._satisfying.nodes, noted)
-        return outcome
+        if is_own and outcome.unsatisfiable:
+            with stages.stage("explain"):
+                self.explanation = unsatisfiable(engine, table, outcome, stages.counted).explanation
+
+    def _learn_point(self, k: int, best: MeasuredNode | None, outcome: SearchOutcome) -> None:
+        """Keep the better of what this search and an earlier one found, if neither proved it."""
+        bounds = [outcome.lower_bound]
+        is_proven = outcome.proven_optimal or outcome.unsatisfiable
+        if (before := self._points.get(k)) is not None and not is_proven:
+            bounds.append(before.lower_bound)
+            best = min(filter(None, (before.best, best)), key=lambda node: node.loss, default=None)
+        lower_bound = max((bound for bound in bounds if bound is not None), default=None)
+        self._points[k] = CurvePoint(k=k, best=best, lower_bound=lower_bound, is_proven=is_proven)
 
     def _examine_all(self, stages: Stages, stopped: Stopped) -> None:
         nodes = (levels for levels in self._table.context.lattice.nodes() if levels not in self._known)
@@ -306,7 +321,12 @@ class Exploration(AbstractContextManager["Exploration"]):
 
     def _learn(self, found: Sequence[Examination]) -> None:
         for each in found:
-            self._known[each.summary.levels] = _Known(_measured(self._table, self.k, each), each.summary)
+            node = _measured(self._table, self.k, each)
+            self._known[each.summary.levels] = _Known(node, each.summary)
+            point = self._points.get(self.k)
+            if point is not None and not point.is_proven and node.satisfies:
+                best = point.best if point.best is not None and point.best.loss <= node.loss else node
+                self._points[self.k] = point.model_copy(update={"best": best})
 
     @contextmanager
     def _call(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.run import lattice_table
 from tests import brute_force
 from tests.brute_force import Measured, loss_of
 from tests.case_tables import fill, make_schema, store
@@ -167,8 +168,30 @@ def test_a_stopped_search_keeps_what_it_has(session: sa.Session) -> None:
         assert found.lower_bound is not None
         assert found.lower_bound <= point.best.loss
         assert 0 < found.checked_nodes < 48
+        found.search(ks=(), time_limit=0.001)
+        assert found.best() is not None
+        assert found.best().loss <= point.best.loss  # type: ignore[union-attr]
+        assert found.lower_bound >= point.lower_bound  # type: ignore[operator]
         found.search(ks=(), time_limit=60)
-        assert found.curve()[0].is_proven
+        assert found.curve([5])[0].is_proven
+
+
+def test_a_large_lattice_is_searched(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lattice_table, "MAX_CELLS", 20 * lattice_table.MIN_CELLS)
+    with session.exploration("people", POLICY) as found:
+        found.search(ks=(), stop=lambda: found.checked_nodes > 0)
+        assert not found.is_whole
+        least = min((each for each in map(found.at, all_nodes()) if each.satisfies), key=lambda each: each.loss)
+        assert found.best() == least  # an asked node may be better than a stopped search's
+    page = session.explore("people", POLICY)
+    assert (page.checked_nodes, page.node_count, page.gap) == (20, 48, 0)
+    assert session.explore("people", POLICY, time_limit=60).checked_nodes == 48
+    assert session.lattice("people", POLICY).num_rows == 48
+
+
+def all_nodes() -> Iterator[dict[str, int]]:
+    for levels in itertools.product(range(6), range(4), range(2)):
+        yield dict(zip(("age", "zip", "town"), levels, strict=True))
 
 
 def test_events_have_nodes_and_the_loss(session: sa.Session) -> None:

@@ -251,6 +251,7 @@ GROUP BY :shown;
 -- :is_mask FALSE
 -- :shown anon_shown_0
 SELECT
+    anon_chosen.anon_place,
     anon_chosen.anon_before,
     arg_min(
         [:shown],
@@ -261,3 +262,10 @@ FROM :chosen AS anon_chosen
 LEFT JOIN :released AS anon_released ON :is_covered OR :is_mask
 GROUP BY anon_chosen.anon_place, anon_chosen.anon_before
 ORDER BY anon_chosen.anon_place ASC;
+
+-- name: rows_in_classes
+-- the labels of rows in classes of a release
+-- :rows (age VARCHAR, place BIGINT)
+-- :place place
+-- :shown age
+SELECT :place AS anon_place, [:shown] AS anon_after FROM :rows AS anon_rows;

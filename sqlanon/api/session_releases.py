@@ -178,13 +178,13 @@ class Releases(Part):
 
     @exclusive
     def sample_rows(
-        self, source: Source, release: Source, n: int = 12, *, policy: GivenPolicy | None = None, seed: int = 0
+        self, source: Source, release: str | Path, n: int = 12, *, policy: GivenPolicy | None = None, seed: int = 0
     ) -> SampledRows:
         """Return some rows of the source, each beside the labels that a release shows for it, or left out.
 
         They show the quasi-identifiers of persons: keep them like the source. Rows are chosen by hashes of their places
-        in the source. In releases whose classes have labels of their own, several classes may cover a row: the
-        smallest one is shown, and ``others`` counts the rest.
+        in the source. In a release of local recoding, several classes may cover a row: the one of least loss is
+        shown, which is nearly always its own, and ``others`` counts the rest.
 
         Args:
             source: the table that the release was made from.
@@ -199,7 +199,7 @@ class Releases(Part):
                 are too many rows.
             TaxonomyError: a taxonomy of the release is not here.
             EngineError: the release does not exist, cannot be read, or has no provenance of a release; or the rows are
-                on a server.
+                on a server. Whether it is as it was written, :meth:`verify` says.
         """
         from sqlanon.run.row_samples import sample_rows
 

@@ -25,7 +25,7 @@ from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.prepared_tables import Flattened, Flattening, Generalized
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.record import FlattenedRecord, GeneralizedRecord, PolicyRecord, Record, RecordError
-from sqlanon.nodes.table import encode_table
+from sqlanon.nodes.table import EncodedTable, encode_table
 from sqlanon.publish.provenance import new_record
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.macros import exact_text, table_call
@@ -243,14 +243,8 @@ def _generalize_in_classes(
 ) -> Generalized:
     if record.policy is None:
         raise PolicyError(f"the note of {release} has no policy, by which its classes were made")
-    names = [column.name for column in engine.describe(source.relation)]
-    bound = prepare(engine, source, _policy_of_rows(record.policy, classes, names))
-    table = encode_table(engine, bound, label_losses=())
-    recoding = PerClass(table.encoding)
-    engine.put(RECORDED, _listed(classes))
-    recoding.find_classes(engine, bound.policy, RECORDED)
-    recoding.keep_all(engine)
-    publishing.group_rows(engine, table, recoding, masked=False, is_examined=False)
+    table = group_in_classes(engine, source, record.policy, classes)
+    bound = table.bound
     rows, _ = publishing.released_sizes(engine)
     target.write(publishing.released_rows(engine, table.encoding, target.takes_enums), streamed=True)
     made = GeneralizedRecord(columns=classes.columns, policy_sha256=record.policy_sha256, rows=rows)
@@ -266,6 +260,20 @@ def _generalize_in_classes(
         uncovered_rows=table.context.row_count - rows,
         notes=target.notes,
     )
+
+
+def group_in_classes(
+    engine: Engine, source: ResolvedSource, policy: PolicyRecord, classes: ClassesRecord
+) -> EncodedTable:
+    """Make the published rows of a source whose rows go to the recorded classes of least loss that cover them."""
+    names = [column.name for column in engine.describe(source.relation)]
+    table = encode_table(engine, prepare(engine, source, _policy_of_rows(policy, classes, names)), label_losses=())
+    recoding = PerClass(table.encoding)
+    engine.put(RECORDED, _listed(classes))
+    recoding.find_classes(engine, table.bound.policy, RECORDED)
+    recoding.keep_all(engine)
+    publishing.group_rows(engine, table, recoding, masked=False, is_examined=False)
+    return table
 
 
 def _policy_of_rows(record: PolicyRecord, classes: ClassesRecord, columns: list[str]) -> Policy:

@@ -55,16 +55,20 @@ def recorded_release(
 ) -> tuple[FoundRelease, Record, Policy]:
     """Find a release (:func:`find_release`) with its record and its recorded policy; refuse one without."""
     found = find_release(engine, release, resolve, hashes_rows=hashes_rows)
-    record = found.record
+    return found, *with_policy(found.record, found.source.description)
+
+
+def with_policy(record: Record | None, release: str) -> tuple[Record, Policy]:
+    """Return the record of a release with its policy; refuse one of anything else."""
     others = () if record is None else (record.companion, record.lattice, record.flattened, record.generalized)
     if record is None or record.policy is None or any(other is not None for other in others):
-        reason = f"{found.source.description} has no provenance of a release: measure it like any other table"
+        reason = f"{release} has no provenance of a release: measure it like any other table"
         raise EngineError(reason, step="provenance")
     # A record does not have the paths of taxonomy files.
     fields = record.policy.as_json
     rules = fields.get("taxonomies", {})
     rules = {name: rule for name, rule in rules.items() if not isinstance(rule, str) and rule.get("kind") != "file"}
-    return found, record, policy_of({**fields, "taxonomies": rules})
+    return record, policy_of({**fields, "taxonomies": rules})
 
 
 @dataclass(frozen=True)

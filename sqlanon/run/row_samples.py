@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
@@ -17,6 +18,7 @@ from sqlanon.engines.duckdb import Engine
 from sqlanon.engines.relations import ResolvedSource, Source
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError
 from sqlanon.methods.base import method_of
+from sqlanon.model.destination import destination
 from sqlanon.model.labels import ClassesRecord, CutRecord, LabelsRecord
 from sqlanon.model.methods.cut_methods import TopDownSpecialization
 from sqlanon.model.methods.full_domain import FullDomain, LocalRecoding
@@ -24,14 +26,17 @@ from sqlanon.model.methods.mondrian import Mondrian
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy_value import unknown_names
-from sqlanon.model.record import Record
+from sqlanon.model.record import PolicyRecord, Record, RecordError
 from sqlanon.model.release.profiles import SampledRow, SampledRows
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.macros import exact_text, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, aliased, all_of, column, f, number, select, string, subquery
 from sqlanon.queries.source import fractional_types, spelled, spelled_taxonomy
-from sqlanon.run.recorded import recorded_release
+from sqlanon.release import publishing
+from sqlanon.run.preparations import group_in_classes
+from sqlanon.run.recorded import with_policy
+from sqlanon.verification.found_release import provenance_at
 
 SQL = Queries("report")
 CHOSEN = Relation("anon_chosen_rows", "row")
@@ -50,7 +55,7 @@ GENERALIZES = (FullDomain, LocalRecoding, Mondrian, TopDownSpecialization)
 def sample_rows(
     engine: Engine,
     made_from: Source,
-    release: Source,
+    release: str | Path,
     resolve: Callable[[Source], ResolvedSource],
     given: Policy | None,
     *,
@@ -59,8 +64,16 @@ def sample_rows(
 ) -> SampledRows:
     if not 1 <= most <= MAX_SAMPLED_ROWS:
         raise PolicyError(f"n is a number of rows from 1 to {MAX_SAMPLED_ROWS:,}, not {most}")
-    found, record, policy = recorded_release(engine, release, resolve, hashes_rows=False)
-    levels = _levels_of(record.labels, policy, found.source.description)
+    # Whether the release is as it was written is for verify to say: hashing a file takes longer than all else.
+    released = resolve(release)
+    try:
+        found = Record.parse(provenance_at(engine, released, destination(release)))
+    except RecordError as error:
+        raise EngineError(
+            f"{released.description} cannot be put beside its source: {error}", step="provenance"
+        ) from None
+    record, policy = with_policy(found, released.description)
+    levels = _levels_of(record.labels, policy, released.description)
     # The record has all taxonomies but those of files.
     recorded = {*map(folded, policy.taxonomies)}
     rules = {**({} if given is None else given.taxonomies), **policy.taxonomies}
@@ -72,16 +85,23 @@ def sample_rows(
     source = resolve(made_from)
     if engine.is_far(source.relation):
         raise EngineError(f"the rows of {source.description} stay on their server", step="sample")
+    classes = record.labels if isinstance(policy.method, LocalRecoding) else None
+    if isinstance(classes, ClassesRecord):
+        # Which class loses least depends on whole taxonomies.
+        others, from_files = [*names], [name for name in names if name in policy.taxonomies]
     # Rules of the record make the same labels again for the chosen rows; all others must be those of the release.
     with own_taxonomies(engine, source, policy, from_files), engine.scratch():
-        _refuse_others(engine, record, others, found.source.description)
+        _refuse_others(engine, record, others, released.description)
         _choose(engine, source, policy, most, seed)
         carried = _stage(engine, policy, [name for name in names if name not in others], source.description)
         _label(engine, policy, levels, carried)
-        rows = _beside(engine, found.source, policy)
+        rows = _beside(engine, released, policy)
+        if isinstance(classes, ClassesRecord) and record.policy is not None:
+            own = _in_classes(engine, names, record.policy, classes.spelled_like(names))
+            rows = [{**row, "anon_after": own.get(row["anon_place"], row["anon_after"])} for row in rows]
     return SampledRows(
         source=source.description,
-        release=found.source.description,
+        release=released.description,
         columns=names,
         rows=tuple(
             SampledRow(
@@ -144,6 +164,24 @@ def _choose(engine: Engine, source: ResolvedSource, policy: Policy, most: int, s
 
 def _columns_of(policy: Policy, name: str) -> Sequence[str]:
     return policy.taxonomies[name].taxonomy().coarser or ()
+
+
+def _in_classes(
+    engine: Engine, names: Sequence[str], policy: PolicyRecord, classes: ClassesRecord
+) -> dict[int, list[str]]:
+    """Return the labels of the recorded class of least loss that covers each chosen row, by its place."""
+    place = "place"
+    while place in map(folded, names):
+        place += "_"
+    columns = [*map(column, names), aliased(column("anon_place"), place)]
+    chosen = ResolvedSource(subquery(select(columns, CHOSEN.table), "anon_placed"), "the chosen rows")
+    table = group_in_classes(engine, chosen, policy, classes)
+    released = subquery(publishing.released_rows(engine, table.encoding, lambda _: False), "anon_in_classes")
+    shown = [f.coalesce(text(column(name)), string(NO_VALUE)) for name in names]
+    found = engine.fetch(
+        SQL.query("rows_in_classes", rows=released, place=place, shown=shown), "rows in classes", "cell"
+    )
+    return {row["anon_place"]: row["anon_after"] for row in found}
 
 
 def _stage(engine: Engine, policy: Policy, names: Sequence[str], source: str) -> Mapping[str, Taxonomy]:

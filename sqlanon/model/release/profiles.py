@@ -187,8 +187,8 @@ class SampledRow(Result):
     Attributes:
         before: its quasi-identifiers, as texts; None without a value.
         after: their labels in the release; None if it was left out. A masked row has ``*`` in all.
-        others: how many other classes of the release cover the row as well, so that it may be in one of these; always
-            0 if all rows have labels of the same levels.
+        others: how many other classes of the release cover the row as well, so that it may be in one of these instead;
+            0 but for local recoding.
     """
 
     before: tuple[str | None, ...]

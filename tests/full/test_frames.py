@@ -426,6 +426,7 @@ class TestReleasesAsFrames:
 CALLS: dict[str, Callable[[Session], object]] = {
     "lattice": lambda session: session.lattice("visits", POLICY),
     "explore": lambda session: session.explore("visits", POLICY),
+    "exploration": lambda session: session.exploration("visits", POLICY),
     "compare_releases": lambda session: session.compare_releases(["expected", "expected"], source="visits"),
     "suggest": lambda session: session.suggest("visits"),
     "profile": lambda session: session.profile("visits"),

@@ -182,7 +182,7 @@ ORDER BY
 
 -- name: shown_values
 -- values of a column with their labels
--- They stand in the order of their labels. Rare values and labels have no name unless :least is 0.
+-- The first ones by number or text, in the order of their labels. Rare values and labels have no name unless :least is 0.
 -- :labels (level INTEGER, label VARCHAR, anon_rows BIGINT, anon_number DOUBLE, anon_value VARCHAR)
 -- :texts (value VARCHAR, anon_rows BIGINT)
 -- :taxonomy (attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR)
@@ -192,9 +192,14 @@ SELECT
     anon_texts.anon_rows AS row_count,
     list(CASE WHEN anon_labels.anon_rows >= :least THEN anon_labels.label END ORDER BY anon_labels.level ASC)
         FILTER (WHERE anon_labels.level > 0) AS labels
-FROM :texts AS anon_texts
+FROM (
+    SELECT value, anon_rows
+    FROM :texts AS anon_all_texts
+    WHERE value IS NOT NULL
+    ORDER BY TRY_CAST(anon_helpers.as_read(value) AS DOUBLE) ASC NULLS LAST, value ASC
+    LIMIT :most
+) AS anon_texts
 INNER JOIN :taxonomy AS anon_taxonomy ON anon_taxonomy.value = anon_texts.value
 INNER JOIN :labels AS anon_labels ON anon_labels.level = anon_taxonomy.level AND anon_labels.label = anon_taxonomy.label
 GROUP BY anon_texts.value, anon_texts.anon_rows
-ORDER BY list(struct_pack(number := anon_labels.anon_number, label := anon_labels.label) ORDER BY anon_labels.level DESC) ASC
-LIMIT :most;
+ORDER BY list(struct_pack(number := anon_labels.anon_number, label := anon_labels.label) ORDER BY anon_labels.level DESC) ASC;

@@ -152,7 +152,7 @@ class TaxonomyPreview(Result):
         value_count: distinct values.
         least: the rows below which a label is rare.
         levels: from the values, level 0, to the top; none if no row has a value.
-        values: values with their labels in the order of the top level, as many as were asked for.
+        values: the first values by number or text, as many as were asked for, in the order of their labels.
     """
 
     column: str

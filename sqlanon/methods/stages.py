@@ -134,6 +134,7 @@ class Pace:
 class Stages:
     def __init__(self, progress: Progress, clock: Callable[[], float] = time.perf_counter) -> None:
         self.seconds: dict[str, float] = {}  # the wall time of each finished stage
+        self.k: int | None = None  # the k that the next stages search for, if there are several
         self._progress = progress
         self._clock = clock
         self._began = clock()
@@ -146,17 +147,17 @@ class Stages:
         return engine.watched(None if self._progress is silent else self.note_step)
 
     @contextmanager
-    def stage(self, name: Stage, k: int | None = None) -> Iterator[None]:
+    def stage(self, name: Stage) -> Iterator[None]:
         """Time a stage; it does not finish if the block fails."""
-        self.begin(name, k)
+        self.begin(name)
         yield
         self.finish()
 
-    def begin(self, name: Stage, k: int | None = None) -> None:
+    def begin(self, name: Stage) -> None:
         self._stage_began = self._clock()
         # A search that ends before its first event is not asked for bounds.
         self._next_bound = self._stage_began + PERIOD
-        self._latest = Event(name, "started", 0.0, k=k)
+        self._latest = Event(name, "started", 0.0, k=self.k)
         self._has_begun = True
         self._report("started")
 

@@ -270,7 +270,8 @@ class Exploration(AbstractContextManager["Exploration"]):
             self._checked.update(inquiry.nodes)
             stages.checked(checked, size, inquiry)
 
-        with stages.stage("search", k), engine.transaction(), engine.scratch():
+        stages.k = k
+        with stages.stage("search"), engine.transaction(), engine.scratch():
             problem, counter = problem_and_counter(engine, table)
 
             def noted(inquiry: Inquiry) -> Answers:
@@ -290,6 +291,7 @@ class Exploration(AbstractContextManager["Exploration"]):
             self._learn_point(k, best, outcome)
             if is_own and best is not None and not stopped():
                 finer_nodes(problem, outcome, self._satisfying.nodes, noted)
+        stages.k = None
         if is_own and outcome.unsatisfiable:
             with stages.stage("explain"):
                 self.explanation = unsatisfiable(engine, table, outcome, stages.counted).explanation

@@ -54,7 +54,7 @@ def extra_module(name: str, *, extra: str, purpose: str) -> ModuleType:
         ) from None
 
 
-SATELLITES = ("audits", "lakes", "papers", "spark")
+SATELLITES = ("app", "audits", "lakes", "papers", "spark")
 
 
 @cache

@@ -344,12 +344,13 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         from html import escape
 
         try:
-            return self._overview()._repr_html_()
+            return self.overview()._repr_html_()
         except SqlanonError:
             return escape(repr(self))
 
     @exclusive
-    def _overview(self) -> Overview:
+    def overview(self) -> Overview:
+        """List the tables and views of the warehouse: rows (estimated), columns, and what sqlanon published."""
         from sqlanon.run.recorded import overview
 
         return overview(self._engine)

@@ -1,0 +1,186 @@
+"""The desk: one source, its policy and its results, as the screens see them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.api.connection import connect
+from sqlanon.app.jobs import Job, Work
+from sqlanon.app.requests import Refused
+from sqlanon.app.versions import Versions
+from sqlanon.engines.locks import IN_USE, acquire_stale, hold, retry_while_locked
+from sqlanon.model.names import FILE_SUFFIXES
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+    from sqlanon.model.release import Release
+    from sqlanon.suggestion.suggestion import Suggestion
+
+IDLE = 2.0  # seconds after which a warehouse that nobody asks anything is closed, so that others can write it
+PREFIX = "sqlanon_app_"  # of private folders
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the command names: a source, its warehouse, the policy, and where releases may go."""
+
+    source: str
+    database: Path | None
+    policy: Path | None  # by default beside the working folder's files, named like the source
+    folders: tuple[Path, ...]
+    settings: dict[str, Any] = field(default_factory=dict)  # of connect
+
+    @property
+    def name(self) -> str:
+        """The source without the folders it is in."""
+        return Path(self.source).name if self.source.lower().endswith(FILE_SUFFIXES) else self.source
+
+    @property
+    def stem(self) -> str:
+        """The source in names of files: letters, digits, underscores and hyphens."""
+        stem = Path(self.source).stem if self.source.lower().endswith(FILE_SUFFIXES) else self.source
+        return re.sub(r"[^\w-]+", "_", stem).strip("_")[:60] or "table"
+
+    @property
+    def policy_file(self) -> Path:
+        return self.policy or Path(f"{self.stem}.policy.toml")
+
+
+class Desk:
+    """One source and what was made of it; ``memory`` is what screens keep between two requests."""
+
+    def __init__(self, place: Place, private: Path) -> None:
+        self.place = place
+        self.private = private  # the folder for previews
+        self.lock = threading.RLock()  # one request after the other; a job takes it only to leave its result
+        self.versions = Versions(place.policy_file)
+        self.suggestion: Suggestion | None = None
+        self.shown: set[str] = set()  # columns whose values somebody asked for, until the app ends
+        self.releases: list[Release] = []
+        self.memory: dict[str, Any] = {}
+        self.job: Job | None = None
+        self._jobs = 0
+        self._session: Session | None = None
+        self._used = time.monotonic()
+        self._is_writing = self._is_closed = False
+        self._endings: list[Callable[[], None]] = []
+        if place.database is not None:
+            threading.Thread(target=self._close_when_idle, daemon=True).start()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """A read-only session for a page; a warehouse is closed again when nobody asks for a while."""
+        with self.lock:
+            if self._is_writing:
+                raise Refused(409, "the warehouse is being written: this page has rows again when that is done")
+            if self._session is None:
+                self._session = self.open()
+            self._used = time.monotonic()
+            try:
+                yield self._session
+            finally:
+                self._used = time.monotonic()
+
+    def open(self, *, read_only: bool = True) -> Session:
+        """Open a session of its own, as a job needs one; the caller closes it."""
+        database = self.place.database
+        if database is None:
+            return connect(**self.place.settings)
+        return retry_while_locked(lambda: connect(database, read_only=read_only, **self.place.settings), IN_USE)
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session that may write the warehouse; all others on it are closed before, and pages wait."""
+        with self.lock:
+            self._is_writing = True
+            self.forget()
+        try:
+            with self.open(read_only=False) as session:
+                yield session
+        finally:
+            self._is_writing = False
+
+    def start(self, what: str, then: str, work: Work) -> None:
+        """Start a job, unless one is running."""
+        if self.is_busy:
+            raise Refused(409, "one thing at a time: wait for what is running, or cancel it")
+        self._jobs += 1
+        self.job = Job(self._jobs, what, then, work)
+        self.job.start()
+
+    @property
+    def is_busy(self) -> bool:
+        return self.job is not None and self.job.state == "running"
+
+    def at_end(self, ending: Callable[[], None]) -> None:
+        """Have something called before the warehouse is written or closed, such as the end of an exploration."""
+        self._endings.append(ending)
+
+    def forget(self) -> None:
+        """Close what is open on the source."""
+        with self.lock:
+            endings, self._endings = self._endings, []
+            for ending in endings:
+                ending()
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+
+    def target(self, text: str) -> Path:
+        """Return the place of a file or folder that somebody typed, below one of the folders.
+
+        Raises:
+            Refused: it lies elsewhere.
+        """
+        for folder in self.place.folders:
+            place = folder / text
+            if "://" not in text and ".." not in Path(text).parts and place.resolve().is_relative_to(folder.resolve()):
+                return place
+        names = ", ".join(folder.resolve().name for folder in self.place.folders)
+        raise Refused(422, f"a release goes below the folder {names}: type a name without .. and without an address")
+
+    def close(self) -> None:
+        if self.is_busy and self.job is not None:
+            self.job.ask("cancel")
+            self.job.wait(10)
+        with suppress(Exception):
+            self.forget()
+        self.versions.close()
+        self._is_closed = True
+
+    def _close_when_idle(self) -> None:
+        while not self._is_closed:
+            time.sleep(IDLE / 4)
+            with self.lock:
+                if self._session is not None and time.monotonic() - self._used > IDLE:
+                    self._session.close()
+                    self._session = None
+
+
+class PrivateFolder:
+    """A folder for previews, which only its owner may read; those that killed processes left are swept."""
+
+    def __init__(self) -> None:
+        among = Path(tempfile.gettempdir())
+        for left in among.glob(f"{PREFIX}*"):
+            if left.is_dir() and left.stat().st_uid == os.getuid() and (stale := acquire_stale(left)) is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                stale.release()
+        self._held = hold(among, f"{PREFIX}{os.getpid()}_")
+        self.path = self._held.path
+        self.path.mkdir(mode=0o700)
+
+    def close(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._held.release()
+

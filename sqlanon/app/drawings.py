@@ -1,0 +1,66 @@
+"""Small pictures of counts, as SVG without a style attribute; each has its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup, escape
+
+from sqlanon.report.document import count, printable
+
+if TYPE_CHECKING:
+    from sqlanon.model.release.profiles import ColumnProfile, PreviewedLevel
+
+WIDTH, HEIGHT = 150, 32  # of a distribution
+STRIP_WIDTH, STRIP_HEIGHT = 600, 24
+LETTER = 6.6  # width of a letter in a strip, about
+MIN_PIECE = 0.4  # labels drawn narrower are joined, and a level of thousands stays small
+
+BAR = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
+PIECE = Markup('<rect x="{:.1f}" y="0" width="{:.1f}" height="24" class="{}"><title>{}</title></rect>')
+NAME = Markup('<text x="{:.1f}" y="16" class="label">{}</text>')
+PICTURE = Markup('<svg class="{}" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>')
+
+
+def distribution(profile: ColumnProfile) -> Markup:
+    """Draw the rows by bin of numbers and dates, or else those of the most frequent values."""
+    histogram = profile.histogram
+    rows = profile.frequencies if histogram is None else histogram.rows
+    if not rows or not max(rows):
+        return Markup('<span class="quiet">no values</span>')
+    if histogram is None:
+        words = f"the rows of the {len(rows)} most frequent values"
+    elif histogram.edges is None:
+        words = f"rows in {len(rows)} ranges of equal width"
+    else:
+        words = f"rows from {histogram.edges[0]} to {histogram.edges[-1]}"
+    width = WIDTH / max(len(rows), 5)
+    bars = Markup("").join(
+        BAR.format(place * width, HEIGHT * (1 - each / max(rows)), width - 1, max(HEIGHT * each / max(rows), 0.5))
+        for place, each in enumerate(rows)
+    )
+    kind = "spark" if histogram is None else "spark of-numbers"
+    return PICTURE.format(kind, WIDTH, HEIGHT, escape(words), bars)
+
+
+def strip(level: PreviewedLevel, least: int) -> Markup:
+    """Draw the labels of a level as wide as their rows; those of too few rows have the colour of a warning."""
+    words = f"{count(level.label_count)} labels, the smallest with {count(level.smallest_rows)} rows"
+    labels: Sequence[tuple[str | None, int]] = [(each.label, each.rows) for each in level.labels or ()]
+    rows = sum(each for _, each in labels)
+    if not rows:
+        piece = PIECE.format(0, STRIP_WIDTH, "on", escape(words))
+        return PICTURE.format("strip", STRIP_WIDTH, STRIP_HEIGHT, escape(words), piece)
+    pieces, start = [], 0.0
+    for label, each in labels:
+        width = STRIP_WIDTH * each / rows
+        shown = "" if label is None else printable(label)
+        kind = "few" if each < least else "on"
+        title = f"{shown or 'a rare label'}: {count(each) if each >= least else f'under {least}'} rows"
+        if width > MIN_PIECE:
+            pieces.append(PIECE.format(start, max(width - 1, MIN_PIECE), kind, escape(title)))
+        if shown and width > LETTER * len(shown) + 4:
+            pieces.append(NAME.format(start + width / 2, escape(shown)))
+        start += width
+    return PICTURE.format("strip", STRIP_WIDTH, STRIP_HEIGHT, escape(words), Markup("").join(pieces))

@@ -1,0 +1,57 @@
+"""The office: the start page with the tables of a warehouse, and the desk of the one that somebody chose."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from sqlanon.api.connection import connect
+from sqlanon.app.columns_screen import suggest
+from sqlanon.app.desk import Desk, Place, PrivateFolder
+from sqlanon.app.requests import Fields, Refused
+from sqlanon.engines.locks import IN_USE, retry_while_locked
+
+
+class Office(AbstractContextManager["Office"]):
+    """What one command serves: ``place`` names the source, or no source, for somebody to choose one."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.private = PrivateFolder()
+        self.desk: Desk | None = None
+        if place.source:
+            self.open(place.source)
+
+    def open(self, source: str) -> None:
+        """Open the desk of a source, in place of another one; a source without a policy gets a suggested one.
+
+        Raises:
+            Refused: the present desk is busy.
+            PolicyError: the policy is open in another app, or cannot be read.
+        """
+        if self.desk is not None and self.desk.is_busy:
+            raise Refused(409, "wait for what is running, or cancel it, before you choose another table")
+        if self.desk is not None:
+            self.desk.close()
+        self.desk = None
+        self.desk = Desk(replace(self.place, source=source), self.private.path)
+        if self.desk.versions.current is None:
+            suggest(self.desk, Fields({}))
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables and releases of the warehouse, for the start page."""
+        database = self.place.database
+        if database is None:
+            raise Refused(404, "there is no warehouse: the app was started on one source")
+        with retry_while_locked(lambda: connect(database, read_only=True), IN_USE) as session:
+            return {"overview": session.overview()}
+
+    def choose(self, fields: Fields) -> str:
+        self.open(fields.one("table"))
+        return "columns"
+
+    def __exit__(self, *_: object) -> None:
+        if self.desk is not None:
+            self.desk.close()
+        self.private.close()

@@ -1,0 +1,105 @@
+"""What stands beside each screen: the policy with its changes marked, the same run elsewhere, history, and the job."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from sqlanon.app.desk import Desk
+from sqlanon.app.requests import Fields, Refused
+from sqlanon.app.screen import Screen
+from sqlanon.errors import SqlanonError
+
+
+def values(desk: Desk) -> dict[str, Any]:
+    """Return what the frame of a page needs."""
+    versions = desk.versions
+    return {
+        "versions": versions,
+        "policy_lines": [*versions.lines()] if versions.current else [],
+        "policy_problems": versions.file.problems if versions.current else (),
+        "command": command(desk),
+        "python": python(desk),
+        "job": desk.job,
+    }
+
+
+def target_name(desk: Desk) -> str:
+    """Propose a file for the release: ``visits_k5.parquet``."""
+    k = k_of(desk)
+    suffix = ".csv" if desk.place.name.lower().endswith(".csv") else ".parquet"
+    return f"{desk.place.stem}_k{k}{suffix}" if k else f"{desk.place.stem}_release{suffix}"
+
+
+def k_of(desk: Desk) -> int | None:
+    """Return the k of the policy; None if it has none, or does not parse."""
+    try:
+        return desk.versions.file.policy.criteria.k or None
+    except (Refused, SqlanonError):
+        return None
+
+
+def command(desk: Desk, into: str | None = None) -> str:
+    """Return the command that makes the release of the policy."""
+    place = desk.place
+    database = [] if place.database is None else ["--db", str(place.database)]
+    words = ["sqlanon", "run", place.source, *database, "--policy", str(place.policy_file)]
+    return shlex.join([*words, "--into", into or target_name(desk)])
+
+
+def python(desk: Desk, into: str | None = None) -> str:
+    place = desk.place
+    opened = "" if place.database is None else repr(str(place.database))
+    given: Sequence[str] = (place.source, str(place.policy_file), into or target_name(desk))
+    return (
+        "import sqlanon as sa\n\n"
+        f"with sa.connect({opened}) as session:\n"
+        f"    session.anonymize({', '.join(map(repr, given))})"
+    )
+
+
+def undo(desk: Desk, fields: Fields) -> str:
+    desk.versions.move(fields.whole("to"))
+    return page_of(fields)
+
+
+def outside(desk: Desk, fields: Fields) -> str:
+    """Settle a change by another program: its text or ours."""
+    if fields.one("whose") == "theirs":
+        desk.versions.take_in()
+    else:
+        desk.versions.keep()
+    return page_of(fields)
+
+
+def ask(desk: Desk, fields: Fields) -> str:
+    """Ask the job to end: ``cancel`` leaves nothing, ``enough`` keeps the best result so far."""
+    how = fields.one("how")
+    if how not in ("cancel", "enough"):
+        raise Refused(400, "a job is asked to cancel, or that it is enough")
+    if desk.job is not None and desk.job.number == fields.whole("job"):
+        desk.job.ask("cancel" if how == "cancel" else "enough")
+    return page_of(fields)
+
+
+def page_of(fields: Fields) -> str:
+    """Return the page that the form stood on."""
+    page = fields.one("page", "columns")
+    return page if re.fullmatch(r"[a-z]+(\?[\w%=&.+-]*)?", page) else "columns"
+
+
+def statements(desk: Desk, fields: Fields) -> dict[str, Any]:
+    with desk.session() as session:
+        return {"steps": session.explain(desk.place.source, desk.versions.file.policy)}
+
+
+TROUBLE = Screen("trouble", "Something is in the way", lambda _desk, _fields: {}, is_step=False)
+SQL = Screen("sql", "The SQL of a run", statements, is_step=False)
+ACTIONS = {"undo": undo, "outside": outside, "ask": ask}
+
+
+def least_shown(desk: Desk) -> int:
+    """Return the rows that a value must have to be shown: the k of the policy, or 5."""
+    return max(k_of(desk) or 5, 2)

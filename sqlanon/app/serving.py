@@ -1,0 +1,170 @@
+"""The pages of the app: addresses, forms, and errors as pages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from sqlanon.app import columns_screen, panel
+from sqlanon.app.desk import Desk
+from sqlanon.app.door import MAX_BODY, refused
+from sqlanon.app.office import Office
+from sqlanon.app.requests import Fields, Refused, Shown
+from sqlanon.app.screen import Screen
+from sqlanon.errors import SqlanonError
+from sqlanon.report.document import count, percent, printable
+from sqlanon.report.html import style
+
+PERIOD = 0.25  # seconds between two events of a job, at least
+
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+# In the order of their steps.
+SCREENS = {screen.name: screen for screen in (columns_screen.SCREEN, panel.SQL, panel.TROUBLE)}
+ACTIONS = panel.ACTIONS | {name: action for screen in SCREENS.values() for name, action in screen.actions.items()}
+# The page on which a refusal is shown, by action; that of the panel stands on any page.
+PAGES = {name: screen.name for screen in SCREENS.values() for name in screen.actions}
+
+
+def environment() -> Environment:
+    """Templates escape every value, and refuse names that no screen gave."""
+    made = Environment(loader=PackageLoader("sqlanon.app"), autoescape=True, undefined=StrictUndefined)
+    made.finalize = lambda value: printable(value) if type(value) is str else value
+    made.filters |= {"count": count, "percent": percent}
+    made.trim_blocks = made.lstrip_blocks = True
+    return made
+
+
+class Pages:
+    """The program behind the door."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+        self._templates = environment()
+        self.program = Starlette(
+            routes=[
+                Route("/{space}/", self._first),
+                Route("/{space}/static/{name}", self._static),
+                Route("/{space}/events", self._events),
+                Route("/{space}/report/{number:int}", self._report),
+                Route("/{space}/{page}", self._page),
+                Route("/{space}/{action}", self._action, methods=["POST"]),
+            ]
+        )
+
+    async def _first(self, request: Request) -> Response:
+        return RedirectResponse("tables" if self._office.desk is None else "columns", 303)
+
+    async def _page(self, request: Request) -> Response:
+        fields = Fields.of(request.url.query.encode())
+        return await run_in_threadpool(self._shown, request.path_params["page"], fields)
+
+    async def _action(self, request: Request) -> Response:
+        body = b""
+        try:
+            async for piece in request.stream():
+                body += piece
+                if len(body) > MAX_BODY:
+                    return refused(413, "The form is too large.")
+        except ClientDisconnect:
+            return refused(400)
+        return await run_in_threadpool(self._acted, request.path_params["action"], body)
+
+    def _shown(self, page: str, fields: Fields) -> Response:
+        desk = self._office.desk
+        if desk is None or page == "tables":
+            return self._tables()
+        if page not in SCREENS:
+            return refused(404, "There is no such page.")
+        return self._answer(desk, page, lambda: Shown(page), fields)
+
+    def _acted(self, name: str, body: bytes) -> Response:
+        desk = self._office.desk
+        try:
+            fields = Fields.of(body)
+            if name == "choose":
+                return RedirectResponse(self._office.choose(fields), 303)
+        except Refused as refusal:
+            return refused(refusal.status, refusal.sentence)
+        except SqlanonError as error:
+            return self._tables(str(error), 422)
+        if desk is None or name not in ACTIONS:
+            return refused(404, "There is no such form.")
+        page = PAGES.get(name) or panel.page_of(fields).partition("?")[0]
+        return self._answer(desk, page if page in SCREENS else "columns", lambda: ACTIONS[name](desk, fields), fields)
+
+    def _answer(self, desk: Desk, page: str, act: Callable[[], str | Shown], fields: Fields) -> Response:
+        """Act, and show the page that follows; a refusal is a sentence above the page of the form."""
+        with desk.lock:
+            try:
+                shown = act()
+                if isinstance(shown, str):
+                    return RedirectResponse(shown, 303)
+                return HTMLResponse(self._html(desk, shown.page, fields, shown.values))
+            except Refused as refusal:
+                status, problem = refusal.status, refusal.sentence
+            except SqlanonError as error:
+                status, problem = 422, str(error)
+            for attempt in (page, "trouble"):
+                # Where the page cannot be shown either, its frame is, with the sentence.
+                with suppress(Refused, SqlanonError):
+                    return HTMLResponse(self._html(desk, attempt, fields, {"problem": problem}), status)
+            return refused(status, problem)
+
+    def _html(self, desk: Desk, page: str, fields: Fields, more: Mapping[str, Any]) -> str:
+        screen = SCREENS[page]
+        frame = {"desk": desk, "screens": SCREENS, "screen": screen, "problem": "", "Markup": Markup}
+        values = frame | panel.values(desk) | screen.values(desk, fields) | more
+        return self._templates.get_template(screen.template).render(values)
+
+    def _tables(self, problem: str = "", status: int = 200) -> Response:
+        try:
+            values = self._office.tables() | {"problem": problem}
+        except Refused as refusal:
+            return refused(refusal.status, refusal.sentence)
+        except SqlanonError as error:
+            return refused(422, str(error))
+        return HTMLResponse(self._templates.get_template("tables.html").render(values), status)
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == "report.css":
+            return Response(style(), media_type="text/css")
+        folder = files("sqlanon.app") / "static"
+        if name not in {each.name for each in folder.iterdir()}:
+            return refused(404)
+        return Response((folder / name).read_bytes(), media_type=TYPES[f".{name.rpartition('.')[2]}"])
+
+    async def _events(self, request: Request) -> Response:
+        return StreamingResponse(self._stream(request), media_type="text/event-stream")
+
+    async def _stream(self, request: Request) -> AsyncIterator[str]:
+        job = None if self._office.desk is None else self._office.desk.job
+        while job is not None and not await request.is_disconnected():
+            document = job.document()
+            yield f"data: {json.dumps(document)}\n\n"
+            if document["state"] != "running":
+                return
+            await asyncio.sleep(PERIOD)
+
+    async def _report(self, request: Request) -> Response:
+        from sqlanon.app.publish_screen import report_page
+
+        number, edition = request.path_params["number"], request.query_params.get("edition", "")
+        try:
+            page, policy = await run_in_threadpool(report_page, self._office.desk, number, edition)
+        except (Refused, SqlanonError) as error:
+            return refused(422, str(error))
+        return HTMLResponse(page, headers={"content-security-policy": policy})

@@ -1,0 +1,189 @@
+"""The policy as somebody edits it: each change is a version, and the file on the disk is the one that counts.
+
+``.sqlanon/<policy>.history`` beside the policy has a JSON document a line: a version, with the taxonomies that differ
+from the one before it, or a move to another version. It holds labels as the files of taxonomies do, and only its owner
+may read it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlanon.app.requests import Refused
+from sqlanon.engines.locks import Held, acquire_stale
+from sqlanon.errors import PolicyError
+from sqlanon.suggestion.policy_file import PolicyFile
+
+FOLDER = ".sqlanon"
+
+OUTSIDE = "another program has changed {name} since it was written here: take its text in, or keep yours"
+STALE = "this page was made for an older version of the policy, and nothing was changed: here is the present one"
+
+
+@dataclass(frozen=True)
+class Version:
+    number: int
+    what: str  # such as "age: intervals of 5, 10"
+    when: str  # local time
+    file: PolicyFile
+
+
+class Versions:
+    """The versions of one policy file, which this process holds until it closes them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.list: list[Version] = []
+        self._place = -1
+        folder = path.parent / FOLDER
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            held = acquire_stale(folder / path.name)
+        except OSError as error:
+            raise PolicyError(f"the history of {path.name} cannot be kept in {folder}: {error.strerror}") from None
+        if held is None:
+            raise PolicyError(f"{path.name} is open in another sqlanon app: close that one, or give another --policy")
+        self._held: Held = held
+        self._history = folder / f"{path.name}.history"
+        if self._history.exists():
+            self._replay()
+        if path.exists() and self.is_changed_outside:
+            self.take_in()
+
+    @property
+    def current(self) -> Version | None:
+        return self.list[self._place] if self.list else None
+
+    @property
+    def file(self) -> PolicyFile:
+        """The policy as it is; a refusal if there is none yet."""
+        if self.current is None:
+            raise Refused(409, "there is no policy yet: wait until one has been suggested")
+        return self.current.file
+
+    @property
+    def number(self) -> int:
+        return 0 if self.current is None else self.current.number
+
+    @property
+    def earlier(self) -> Version | None:
+        return self.list[self._place - 1] if self._place > 0 else None
+
+    @property
+    def later(self) -> Version | None:
+        return self.list[self._place + 1] if self._place + 1 < len(self.list) else None
+
+    @property
+    def is_changed_outside(self) -> bool:
+        """Whether the file differs from what was written last."""
+        return self.current is None or not self.path.exists() or not _is_same(_read(self.path), self.current.file)
+
+    def add(self, what: str, edit: Callable[[PolicyFile], PolicyFile], number: int) -> None:
+        """Make a version of an edit of version ``number``, and write it.
+
+        Raises:
+            Refused: the page was made for another version, or another program has changed the file.
+            PolicyError, EngineError: the edit is not possible, or the file cannot be written; nothing changes.
+        """
+        if number != self.number:
+            raise Refused(409, STALE)
+        if self.current is not None and self.is_changed_outside:
+            raise Refused(409, OUTSIDE.format(name=self.path.name))
+        edited = edit(self.file)
+        if not _is_same(edited, self.file):
+            self._append(what, edited)
+
+    def begin(self, what: str, file: PolicyFile) -> None:
+        """Make a version that depends on no earlier one."""
+        self._append(what, file)
+
+    def move(self, number: int) -> None:
+        """Go to another version, which becomes the file; a change then drops what lies ahead."""
+        if self.is_changed_outside:
+            raise Refused(409, OUTSIDE.format(name=self.path.name))
+        places = [place for place, version in enumerate(self.list) if version.number == number]
+        if not places:
+            raise Refused(400, "the history has no version of this number")
+        self.list[places[0]].file.write(self.path, replace=True)
+        self._note({"at": number})
+        self._place = places[0]
+
+    def take_in(self) -> None:
+        """Make a version of the file as it is on the disk."""
+        self._append("opened" if self.current is None else "changed by another program", _read(self.path), write=False)
+
+    def keep(self) -> None:
+        """Write the present version over what another program wrote."""
+        self.file.write(self.path, replace=True)
+
+    def lines(self) -> Iterator[tuple[str, bool]]:
+        """Return the lines of the policy file, and whether the last change made them."""
+        now = self.file.text.splitlines()
+        before = now if self.earlier is None else self.earlier.file.text.splitlines()
+        for change, _, _, first, last in difflib.SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
+            for line in now[first:last]:
+                yield line, change != "equal"
+
+    def close(self) -> None:
+        self._held.release()
+
+    def _append(self, what: str, file: PolicyFile, *, write: bool = True) -> None:
+        kept = self.list[: self._place + 1]
+        known: Mapping[str, str] = kept[-1].file.taxonomies if kept else {}
+        version = Version(max((each.number for each in self.list), default=0) + 1, what, _now(), file)
+        if write:
+            file.write(self.path, replace=True)
+        labels = {name: text for name, text in file.taxonomies.items() if known.get(name) != text}
+        self._note(
+            {
+                "version": version.number,
+                "what": what,
+                "when": version.when,
+                "text": file.text,
+                "taxonomies": [*file.taxonomies],
+                "labels": labels,
+            }
+        )
+        self.list, self._place = [*kept, version], len(kept)
+
+    def _note(self, line: Mapping[str, Any]) -> None:
+        try:
+            descriptor = os.open(self._history, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with os.fdopen(descriptor, "a", encoding="utf-8") as history:
+                history.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise PolicyError(f"the history of {self.path.name} cannot be written: {error.strerror}") from None
+
+    def _replay(self) -> None:
+        for text in self._history.read_text(encoding="utf-8").splitlines():
+            try:
+                line = json.loads(text)
+            except ValueError:
+                continue  # the process ended while it wrote the line
+            if "at" in line:
+                self._place = next(place for place, each in enumerate(self.list) if each.number == line["at"])
+                continue
+            kept = self.list[: self._place + 1]
+            known = (dict(kept[-1].file.taxonomies) if kept else {}) | line["labels"]
+            file = PolicyFile(line["text"], {name: known[name] for name in line["taxonomies"]}, self.path)
+            self.list = [*kept, Version(line["version"], line["what"], line["when"], file)]
+            self._place = len(kept)
+
+
+def _read(path: Path) -> PolicyFile:
+    return PolicyFile.read(path)
+
+
+def _is_same(one: PolicyFile, other: PolicyFile) -> bool:
+    return (one.text, one.taxonomies) == (other.text, other.taxonomies)
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 MAX_FIELDS = 5_000
 
@@ -49,6 +49,10 @@ class Fields:
         if name not in self.given and default is None:
             raise Refused(400, f'the form lacks the field "{name}"')
         return self.given.get(name, [default or ""])[0]
+
+    def query(self, *names: str) -> str:
+        """Return fields as the query of an address."""
+        return urlencode([(name, text) for name in names for text in self.many(name)])
 
     def whole(self, name: str, default: int | None = None) -> int:
         """Return a whole number; an empty field has the default."""

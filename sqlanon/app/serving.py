@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sqlanon.app import columns_screen, panel
+from sqlanon.app import columns_screen, panel, taxonomies_screen
 from sqlanon.app.desk import Desk
 from sqlanon.app.door import MAX_BODY, refused
 from sqlanon.app.office import Office
@@ -32,7 +32,7 @@ PERIOD = 0.25  # seconds between two events of a job, at least
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 # In the order of their steps.
-SCREENS = {screen.name: screen for screen in (columns_screen.SCREEN, panel.SQL, panel.TROUBLE)}
+SCREENS = {screen.name: screen for screen in (columns_screen.SCREEN, taxonomies_screen.SCREEN, panel.SQL, panel.TROUBLE)}
 ACTIONS = panel.ACTIONS | {name: action for screen in SCREENS.values() for name, action in screen.actions.items()}
 # The page on which a refusal is shown, by action; that of the panel stands on any page.
 PAGES = {name: screen.name for screen in SCREENS.values() for name in screen.actions}

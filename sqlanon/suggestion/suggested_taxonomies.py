@@ -47,7 +47,7 @@ class SuggestedTaxonomy:
         if setting is None or len(self.rule[setting]) < 2:
             return None
         less = self.rule[setting][1:]
-        words = _words(self.rule["kind"], less)
+        words = words_of_levels(self.rule["kind"], less)
         return SuggestedTaxonomy({**self.rule, setting: less}, words, self.levels - 1, hint=self.hint)
 
 
@@ -83,7 +83,7 @@ def stored(levels: int) -> SuggestedTaxonomy:
 
 
 def of_levels(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
-    return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, _words(kind, levels), len(levels), hint=hint)
+    return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, words_of_levels(kind, levels), len(levels), hint=hint)
 
 
 def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:
@@ -112,7 +112,7 @@ def of_texts(values: Sequence[tuple[str, bool]]) -> SuggestedTaxonomy:
     return SuggestedTaxonomy({"kind": "file"}, "frequent values, or other", 1, labels, hint)
 
 
-def _words(kind: str, levels: Sequence[Any]) -> str:
+def words_of_levels(kind: str, levels: Sequence[Any]) -> str:
     listed = ", ".join(map(str, levels))
     match kind:
         case "prefixes":

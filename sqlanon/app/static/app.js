@@ -64,7 +64,10 @@ document.addEventListener("change", event => {
 document.addEventListener("input", event => {
   const form = event.target.form, live = form && form.dataset.live;
   if (event.target.type === "range" && event.target.closest("[data-now]")) slide(form);
-  else if (live) { clearTimeout(timer); timer = setTimeout(() => ask(live, { method: "POST", body: new URLSearchParams(new FormData(form)) }, true), 350); }
+  else if (live && event.target.type !== "checkbox") {
+    clearTimeout(timer);
+    timer = setTimeout(() => { const fields = new URLSearchParams(new FormData(form)); fields.set("only", "preview"); ask(live, { method: "POST", body: fields }, true); }, 350);
+  }
 });
 // While a slider moves, the newest position is asked for when the last answer is there, and the slider itself stays.
 async function slide(form) {

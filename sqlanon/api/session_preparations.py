@@ -63,6 +63,15 @@ class Preparations(Part):
         return suggest(self._engine, self._opened.resolve, source, asked, Stages(self._opened.callback(progress)))
 
     @exclusive
+    def columns(self, source: Source) -> dict[str, str]:
+        """Return the columns of a source, in order, with their types as DuckDB spells them.
+
+        Raises:
+            EngineError: the source does not exist, or cannot be read.
+        """
+        return {column.name: column.type for column in self._engine.describe(self._opened.resolve(source).relation)}
+
+    @exclusive
     def profile(
         self,
         source: Source,

@@ -99,7 +99,7 @@ def _print_addresses(door: Door, private: Path, *, opens_browser: bool) -> None:
     say(f"The app is at {door.address()} (once, within ten minutes)")
     say("Enter prints another address, Ctrl-C ends the app.")
     if opens_browser:
-        # Other users of the machine see the arguments of a browser, so it gets the name of a file that they cannot read.
+        # Other users of the machine see the arguments of a browser: it gets the name of a file that they cannot read.
         leading = private / "open.html"
         leading.touch(0o600)
         leading.write_text(LEADING.format(address=door.address()), encoding="utf-8")

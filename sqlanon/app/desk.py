@@ -183,4 +183,3 @@ class PrivateFolder:
     def close(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
         self._held.release()
-

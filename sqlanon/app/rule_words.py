@@ -28,13 +28,25 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = {
     "intervals": Kind(
-        "intervals", ("numbers",), "widths", "widths, finest first, such as 5, 10, 20", ("minimum", "maximum"), "10, 20, 40"
+        "intervals",
+        ("numbers",),
+        "widths",
+        "widths, finest first, such as 5, 10, 20",
+        ("minimum", "maximum"),
+        "10, 20, 40",
     ),
     "cuts": Kind("cuts", ("numbers",), "breaks", "breaks, a semicolon between levels: 18, 30, 65; 30, 65"),
     "dates": Kind(
-        "parts of dates", ("dates",), "units", "of day, week, month, quarter, year, decade", ("first", "last"), "month, quarter, year"
+        "parts of dates",
+        ("dates",),
+        "units",
+        "of day, week, month, quarter, year, decade",
+        ("first", "last"),
+        "month, quarter, year",
     ),
-    "prefixes": Kind("first characters", ("texts", "numbers"), "keep", "characters that are kept, most first: 4, 3, 2", (), "3, 2, 1"),
+    "prefixes": Kind(
+        "first characters", ("texts", "numbers"), "keep", "characters that are kept, most first: 4, 3, 2", (), "3, 2, 1"
+    ),
     "zip": Kind("US ZIP codes", ("texts", "numbers")),
     "icd10": Kind("ICD-10 codes", ("texts",)),
     "icd9": Kind("ICD-9 codes", ("texts",)),
@@ -128,7 +140,7 @@ def _number(text: str) -> int | float:
 
 
 def merged(labels: Labels, values: Sequence[str], label: str) -> Labels:
-    """Put values into one group of level 1; the levels above it become those of the first of them, so that they nest."""
+    """Put values into a group of level 1, with the levels above the first of them, so that labels nest."""
     chosen = [row for row in labels if row[0] in values]
     if not chosen or not label.strip():
         raise Refused(422, "choose values, and type the name of their group")

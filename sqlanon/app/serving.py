@@ -22,7 +22,6 @@ from sqlanon.app.desk import Desk
 from sqlanon.app.door import MAX_BODY, refused
 from sqlanon.app.office import Office
 from sqlanon.app.requests import Fields, Refused, Shown
-from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
 from sqlanon.report.document import count, percent, printable
 from sqlanon.report.html import style
@@ -31,8 +30,8 @@ PERIOD = 0.25  # seconds between two events of a job, at least
 
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
-# In the order of their steps.
-SCREENS = {screen.name: screen for screen in (columns_screen.SCREEN, taxonomies_screen.SCREEN, panel.SQL, panel.TROUBLE)}
+STEPS = (columns_screen.SCREEN, taxonomies_screen.SCREEN)
+SCREENS = {screen.name: screen for screen in (*STEPS, panel.SQL, panel.TROUBLE)}
 ACTIONS = panel.ACTIONS | {name: action for screen in SCREENS.values() for name, action in screen.actions.items()}
 # The page on which a refusal is shown, by action; that of the panel stands on any page.
 PAGES = {name: screen.name for screen in SCREENS.values() for name in screen.actions}

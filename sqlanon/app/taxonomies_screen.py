@@ -157,12 +157,17 @@ def _labels(desk: Desk, column: str) -> Labels:
         return labels
     with desk.session() as session:
         found = session.taxonomies.preview(
-            rule_words.taxonomy_of(desk.versions.file, column), desk.place.source, column, values=MAX_VALUES + 1, rare=True
+            rule_words.taxonomy_of(desk.versions.file, column),
+            desk.place.source,
+            column,
+            values=MAX_VALUES + 1,
+            rare=True,
         )
     if len(found.values) > MAX_VALUES:
         raise Refused(422, f"groups of more than {MAX_VALUES} values are edited in a file: load an ARX hierarchy")
     labels = [[str(each.value), *map(str, each.labels)] for each in found.values]
-    return labels if not labels or len(labels[0]) > 2 else rule_words.with_level([[row[0], row[0], "*"] for row in labels])
+    is_flat = all(len(row) == 2 for row in labels)
+    return rule_words.with_level(labels) if is_flat else labels
 
 
 def _mark(desk: Desk) -> str:

@@ -107,8 +107,9 @@ def alone(desk: Desk, roles: Mapping[str, Any]) -> tuple[float, int] | None:
         return None
     known = desk.memory.setdefault("alone", {})
     if names not in known:
+        pairs = {"quasi_identifiers": names, "privacy": [{"model": "k-anonymity", "k": 2}]}
         with desk.session() as session:
-            known[names] = session.measure(desk.place.source, {"quasi_identifiers": names}).unique_share
+            known[names] = session.measure(desk.place.source, pairs).unique_share
     return None if known[names] is None else (known[names], len(names))
 
 

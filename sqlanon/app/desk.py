@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from sqlanon.app.jobs import Job, Work
 from sqlanon.app.requests import Refused
 from sqlanon.app.versions import Versions
 from sqlanon.engines.locks import IN_USE, acquire_stale, hold, retry_while_locked
+from sqlanon.errors import SqlanonError
 from sqlanon.model.names import FILE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ class Place:
     database: Path | None
     policy: Path | None  # by default beside the working folder's files, named like the source
     folders: tuple[Path, ...]
-    settings: dict[str, Any] = field(default_factory=dict)  # of connect
 
     @property
     def name(self) -> str:
@@ -71,6 +71,7 @@ class Desk:
         self.job: Job | None = None
         self._jobs = 0
         self._session: Session | None = None
+        self._csv: dict[str, Any] = {}
         self._used = time.monotonic()
         self._is_writing = self._is_closed = False
         self._endings: list[Callable[[], None]] = []
@@ -83,8 +84,12 @@ class Desk:
         with self.lock:
             if self._is_writing:
                 raise Refused(409, "the warehouse is being written: this page has rows again when that is done")
+            if self._session is not None and self._csv != self.csv:
+                # The policy reads the file in another way: nothing that was counted holds.
+                self.forget()
+                self.memory.clear()
             if self._session is None:
-                self._session = self.open()
+                self._session, self._csv = self.open(), self.csv
             self._used = time.monotonic()
             try:
                 yield self._session
@@ -95,8 +100,16 @@ class Desk:
         """Open a session of its own, as a job needs one; the caller closes it."""
         database = self.place.database
         if database is None:
-            return connect(**self.place.settings)
-        return retry_while_locked(lambda: connect(database, read_only=read_only, **self.place.settings), IN_USE)
+            return connect(csv=self.csv)
+        return retry_while_locked(lambda: connect(database, read_only=read_only, csv=self.csv), IN_USE)
+
+    @property
+    def csv(self) -> dict[str, Any]:
+        """How the policy reads CSV files; nothing special if it is not TOML."""
+        with suppress(SqlanonError):
+            if self.versions.current is not None and isinstance(found := self.versions.file.values.get("csv"), dict):
+                return found
+        return {}
 
     @contextmanager
     def writing(self) -> Iterator[Session]:

@@ -36,6 +36,7 @@ HEADERS = {
 
 ENTRANCE = (
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>sqlanon</title>'
+    '<link rel="icon" href="{address}static/icon.svg">'
     '<meta http-equiv="refresh" content="0;url={address}"></head><body><a href="{address}">sqlanon</a></body></html>'
 )
 

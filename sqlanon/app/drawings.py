@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from sqlanon.model.release.profiles import ColumnProfile, PreviewedLevel
 
 WIDTH, HEIGHT = 150, 32  # of a distribution
-STRIP_WIDTH, STRIP_HEIGHT = 600, 24
-LETTER = 6.6  # width of a letter in a strip, about
-MIN_PIECE = 0.4  # labels drawn narrower are joined, and a level of thousands stays small
+LETTER = 1.5  # width of a letter in a strip, about, in percent
+GAP = 0.2  # percent between two labels
 
 BAR = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
-PIECE = Markup('<rect x="{:.1f}" y="0" width="{:.1f}" height="24" class="{}"><title>{}</title></rect>')
-NAME = Markup('<text x="{:.1f}" y="16" class="label">{}</text>')
-PICTURE = Markup('<svg class="{}" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>')
+PIECE = Markup('<rect x="{:.2f}%" width="{:.2f}%" height="24" class="{}"><title>{}</title></rect>')
+NAME = Markup('<text x="{:.2f}%" y="16" class="label">{}</text>')
+SPARK = Markup('<svg class="{}" viewBox="0 0 150 32" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>')
+STRIP = Markup('<svg class="strip" role="img" aria-label="{}">{}</svg>')
 
 
 def distribution(profile: ColumnProfile) -> Markup:
@@ -41,7 +41,7 @@ def distribution(profile: ColumnProfile) -> Markup:
         for place, each in enumerate(rows)
     )
     kind = "spark" if histogram is None else "spark of-numbers"
-    return PICTURE.format(kind, WIDTH, HEIGHT, escape(words), bars)
+    return SPARK.format(kind, escape(words), bars)
 
 
 def strip(level: PreviewedLevel, least: int) -> Markup:
@@ -50,17 +50,15 @@ def strip(level: PreviewedLevel, least: int) -> Markup:
     labels: Sequence[tuple[str | None, int]] = [(each.label, each.rows) for each in level.labels or ()]
     rows = sum(each for _, each in labels)
     if not rows:
-        piece = PIECE.format(0, STRIP_WIDTH, "on", escape(words))
-        return PICTURE.format("strip", STRIP_WIDTH, STRIP_HEIGHT, escape(words), piece)
+        return STRIP.format(escape(words), PIECE.format(0, 100, "on", escape(words)))
     pieces, start = [], 0.0
     for label, each in labels:
-        width = STRIP_WIDTH * each / rows
+        width = 100 * each / rows
         shown = "" if label is None else printable(label)
-        kind = "few" if each < least else "on"
         title = f"{shown or 'a rare label'}: {count(each) if each >= least else f'under {least}'} rows"
-        if width > MIN_PIECE:
-            pieces.append(PIECE.format(start, max(width - 1, MIN_PIECE), kind, escape(title)))
-        if shown and width > LETTER * len(shown) + 4:
+        kind = "few" if each < least else "on"
+        pieces.append(PIECE.format(start, max(width - GAP, GAP), kind, escape(title)))
+        if shown and width > LETTER * len(shown):
             pieces.append(NAME.format(start + width / 2, escape(shown)))
         start += width
-    return PICTURE.format("strip", STRIP_WIDTH, STRIP_HEIGHT, escape(words), Markup("").join(pieces))
+    return STRIP.format(escape(words), Markup("").join(pieces))

@@ -11,6 +11,7 @@ from sqlanon.app.desk import Desk
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
+from sqlanon.model.names import counted
 
 
 def values(desk: Desk) -> dict[str, Any]:
@@ -23,7 +24,16 @@ def values(desk: Desk) -> dict[str, Any]:
         "command": command(desk),
         "python": python(desk),
         "job": desk.job,
+        "size": size(desk),
     }
+
+
+def size(desk: Desk) -> str:
+    """Return the rows and columns of the source, as far as they are known."""
+    profiles = [*desk.memory.get("profiles", {}).values()]
+    rows = [counted(profiles[0].rows, "row")] if profiles else []
+    columns = [counted(len(desk.memory["types"]), "column")] if "types" in desk.memory else []
+    return "".join(f"{words} · " for words in (*rows, *columns))
 
 
 def target_name(desk: Desk) -> str:

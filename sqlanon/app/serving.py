@@ -125,7 +125,8 @@ class Pages:
     def _html(self, desk: Desk, page: str, fields: Fields, more: Mapping[str, Any]) -> str:
         screen = SCREENS[page]
         frame = {"desk": desk, "screens": SCREENS, "screen": screen, "problem": "", "Markup": Markup}
-        values = frame | panel.values(desk) | screen.values(desk, fields) | more
+        values = frame | screen.values(desk, fields) | more
+        values |= panel.values(desk)  # last: a screen may have counted what it shows
         return self._templates.get_template(screen.template).render(values)
 
     def _tables(self, problem: str = "", status: int = 200) -> Response:

@@ -1,6 +1,6 @@
 // Asks for the same pages as the forms and links do, and swaps the parts that differ. Without it, all of them still work.
 "use strict";
-const PARTS = ["steps", "job", "content", "aside"];
+const PARTS = ["top", "steps", "job", "content", "aside"];
 let asked = 0, stream = null, timer = 0, moved = null, isSliding = false;
 
 function swap(text, address, keepsScroll, isMoving) {
@@ -82,6 +82,7 @@ addEventListener("popstate", () => ask(location.href, {}, false));
 function follow() {
   const job = document.getElementById("job");
   if (stream) { stream.close(); stream = null; }
+  if (document.querySelector("[data-again]")) ask(location.href, {}, true);  // the next columns are counted
   if (job.dataset.state !== "running") return;
   stream = new EventSource("events");
   stream.onmessage = event => {

@@ -17,13 +17,15 @@ from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.rule_words import rules_of, words_of
 from sqlanon.app.screen import Screen
 from sqlanon.suggestion.policy_file import PolicyFile
+from sqlanon.suggestion.policy_roles import PolicyRole
 
 if TYPE_CHECKING:
     from sqlanon.model.release.profiles import ColumnProfile
+    from sqlanon.suggestion.suggestion import Profile
 
 BUDGET = 0.2  # seconds of a page for columns that have not been counted yet: tests.benchmarks.app
 
-ROLES = {
+ROLES: Mapping[PolicyRole, str] = {
     "quasi-identifier": "known to others: generalized",
     "sensitive": "not to be learned: kept, protected",
     "identifier": "names a person: dropped",
@@ -52,12 +54,8 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     file = desk.versions.file if desk.versions.current else None
     roles = {} if file is None else file.roles
     taxonomies = rules_of(file)
-    with desk.session() as session:
-        if "types" not in desk.memory:
-            desk.memory["types"] = session.columns(desk.place.source)
-    names = [*desk.memory["types"]]
-    began, lines = time.monotonic(), []
-    for name in names:
+    types, began, lines = desk.types(), time.monotonic(), []
+    for name in types:
         given = roles.get(name)
         is_undecided = given is None or given.is_undecided
         hides = (is_undecided or given is None or given.role == "identifier") and name not in desk.shown
@@ -78,7 +76,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     is_counted = all(line.profile is not None for line in lines)
     return {
         "lines": lines,
-        "types": desk.memory["types"],
+        "types": types,
         "roles": ROLES,
         "least": least_shown(desk),
         "is_counted": is_counted,
@@ -113,7 +111,7 @@ def alone(desk: Desk, roles: Mapping[str, Any]) -> tuple[float, int] | None:
     return None if known[names] is None else (known[names], len(names))
 
 
-def suggest(desk: Desk, fields: Fields, profile: str = "research") -> str:
+def suggest(desk: Desk, fields: Fields, profile: Profile = "research") -> str:
     """Suggest a policy in a job, which becomes the next version."""
 
     def work(job: Job) -> None:
@@ -121,16 +119,17 @@ def suggest(desk: Desk, fields: Fields, profile: str = "research") -> str:
             found = session.suggest(desk.place.source, profile=profile, progress=job.progress)
         with desk.lock:
             desk.suggestion = found
-            desk.versions.begin(f"suggested by rules, for {profile}", found.draft(desk.place.policy_file.stem))
+            desk.versions.begin(f"suggested by rules, for {profile}", found.draft(desk.place.policy_file))
 
     desk.start("The suggestion", "columns", work)
     return "columns"
 
 
 def role(desk: Desk, fields: Fields) -> str:
-    column, wanted = fields.one("column"), fields.one("role")
-    if wanted not in ROLES:
-        raise Refused(400, "a column has one of the roles on the page")
+    column, name = fields.one("column"), fields.one("role")
+    wanted = next((each for each in ROLES if each == name), None)
+    if wanted is None or column not in desk.types():
+        raise Refused(400, "the page has no such column, or no such role")
 
     def edit(file: PolicyFile) -> PolicyFile:
         edited = file.with_role(column, wanted)

@@ -111,6 +111,14 @@ class Desk:
                 return found
         return {}
 
+    def types(self) -> dict[str, str]:
+        """Return the types of the columns of the source."""
+        with self.session() as session:
+            if "types" not in self.memory:
+                self.memory["types"] = session.columns(self.place.source)
+        found: dict[str, str] = self.memory["types"]
+        return found
+
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session that may write the warehouse; all others on it are closed before, and pages wait."""

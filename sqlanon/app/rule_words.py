@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -68,17 +67,9 @@ def rules_of(file: PolicyFile | None) -> Mapping[str, Any]:
     return found
 
 
-def labels_of(file: PolicyFile, column: str) -> Labels | None:
-    """Return the labels of a column whose taxonomy is a file that the policy carries."""
-    rule = rules_of(file).get(column)
-    name = rule if isinstance(rule, str) else rule.get("file") if isinstance(rule, Mapping) else None
-    text = None if name is None else file.taxonomies.get(name)
-    return None if text is None else [*csv.reader(text.splitlines(), delimiter=";")]
-
-
 def taxonomy_of(file: PolicyFile, column: str) -> Taxonomy | Mapping[str, Any] | str:
     """Return a column's taxonomy as a preview takes it."""
-    labels = labels_of(file, column)
+    labels = file.labels(column)
     return Taxonomy.from_rows(labels) if labels is not None else rules_of(file).get(column, "stored")
 
 

@@ -125,7 +125,7 @@ class Pages:
     def _html(self, desk: Desk, page: str, fields: Fields, more: Mapping[str, Any]) -> str:
         screen = SCREENS[page]
         frame = {"desk": desk, "screens": SCREENS, "screen": screen, "problem": "", "Markup": Markup}
-        values = frame | screen.values(desk, fields) | more
+        values = frame | screen.values(desk, fields) | dict(more)
         values |= panel.values(desk)  # last: a screen may have counted what it shows
         return self._templates.get_template(screen.template).render(values)
 

@@ -70,10 +70,7 @@ def _preview(desk: Desk, taxonomy: Any, column: str, *, shows_rare: bool = False
 
 
 def _values_of(desk: Desk, column: str) -> rule_words.Values:
-    if "types" not in desk.memory:
-        with desk.session() as session:
-            desk.memory["types"] = session.columns(desk.place.source)
-    kind = desk.memory["types"].get(column, "").upper()
+    kind = desk.types().get(column, "").upper()
     if kind.startswith(("DATE", "TIME")):
         return "dates"
     return "numbers" if kind.endswith(("INT", "INTEGER", "FLOAT", "DOUBLE")) or kind.startswith("DEC") else "texts"
@@ -87,11 +84,12 @@ def _groups(preview: Any) -> list[list[tuple[str | None, int, int]]]:
         for level, label in enumerate((value.value, *value.labels)):
             rows[level, label] = rows.get((level, label), 0) + value.rows
             spans[level, label] = spans.get((level, label), 0) + 1
-    lines, last = [], {}
+    lines: list[list[tuple[str | None, int, int]]] = []
+    last: dict[int, str | None] = {}
     for value in preview.values:
-        line = [(value.value, value.rows, 1)]
+        line: list[tuple[str | None, int, int]] = [(value.value, value.rows, 1)]
         for level, label in enumerate(value.labels, start=1):
-            if last.get(level, last) != label:
+            if level not in last or last[level] != label:
                 line.append((label, rows[level, label], spans[level, label]))
                 last[level] = label
         lines.append(line)
@@ -152,9 +150,8 @@ def _kept(desk: Desk, fields: Fields, column: str, given: GivenTaxonomy, what: s
 
 def _labels(desk: Desk, column: str) -> Labels:
     """Return the labels of a column's taxonomy: those of its file, or what its rule makes of the values."""
-    labels = rule_words.labels_of(desk.versions.file, column)
-    if labels is not None:
-        return labels
+    if (kept := desk.versions.file.labels(column)) is not None:
+        return [["" if label is None else label for label in row] for row in kept]
     with desk.session() as session:
         found = session.taxonomies.preview(
             rule_words.taxonomy_of(desk.versions.file, column),

@@ -149,6 +149,7 @@ class Versions:
                 "text": file.text,
                 "taxonomies": [*file.taxonomies],
                 "labels": labels,
+                "domains": dict(file.domains),
             }
         )
         self.list, self._place = [*kept, version], len(kept)
@@ -172,7 +173,9 @@ class Versions:
                 continue
             kept = self.list[: self._place + 1]
             known = (dict(kept[-1].file.taxonomies) if kept else {}) | line["labels"]
-            file = PolicyFile(line["text"], {name: known[name] for name in line["taxonomies"]}, self.path)
+            file = PolicyFile(
+                line["text"], {name: known[name] for name in line["taxonomies"]}, self.path, line["domains"]
+            )
             self.list = [*kept, Version(line["version"], line["what"], line["when"], file)]
             self._place = len(kept)
 

@@ -158,7 +158,7 @@ class Versions:
         try:
             descriptor = os.open(self._history, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             with os.fdopen(descriptor, "a", encoding="utf-8") as history:
-                history.write(json.dumps(line) + "\n")
+                history.write("\n" + json.dumps(line))  # first the end of a line that a killed process left
         except OSError as error:
             raise PolicyError(f"the history of {self.path.name} cannot be written: {error.strerror}") from None
 

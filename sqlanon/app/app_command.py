@@ -75,6 +75,7 @@ def serve(office: Office, port: int, *, opens_browser: bool) -> None:
             listening.bind(("127.0.0.1", port))
         except OSError as error:
             raise BadParameter(f"port {port} is not free: {error.strerror}", param_hint="--port") from None
+        listening.listen()  # a browser that comes before the server is ready waits
         door = Door(Pages(office).program, listening.getsockname()[1])
         server = uvicorn.Server(
             uvicorn.Config(

@@ -46,9 +46,10 @@ def target_name(desk: Desk) -> str:
 def k_of(desk: Desk) -> int | None:
     """Return the k of the policy; None if it has none, or does not parse."""
     try:
-        return desk.versions.file.policy.criteria.k or None
+        k = desk.versions.file.policy.criteria.k
     except (Refused, SqlanonError):
         return None
+    return k if k > 1 else None  # 1 is that of a private method
 
 
 def command(desk: Desk, into: str | None = None) -> str:

@@ -106,14 +106,9 @@ class Method:
     def limit(self) -> Path | None:
         if "limit" in self.has:
             return ("method", "limit")
-        is_top = "suppression_limit" not in self.table
-        return (
-            None
-            if "suppression_limit" not in self.has or "k" in self.has
-            else LIMIT
-            if is_top
-            else ("method", LIMIT[1])
-        )
+        if LIMIT[1] not in self.has or "k" in self.has:
+            return None
+        return ("method", LIMIT[1]) if LIMIT[1] in self.table else LIMIT
 
     def with_budget(self) -> dict[str, Any]:
         """Return its table with the budget that it has by default, if it has one."""
@@ -128,7 +123,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     file = desk.versions.file
     parts = _parts(file)
     entries, method = dict(_entries(file, parts)), Method(parts["method"])
-    words = [str(model) for model, _ in parts["models"]]
+    words = [str(key[0]) for key in parts["models"]]
     with suppress(PolicyError):
         words = [*map(str, file.policy.privacy)][: len(words)]  # without those that the method implies
     shown = {entry.path[1] for entry in entries.values()}
@@ -269,9 +264,8 @@ def _written(file: PolicyFile, before: Parts, wanted: Parts) -> PolicyFile:
         share = Entry("", "percent", LIMIT).text(wanted)
         file = file.with_setting(LIMIT[1], _at(wanted, LIMIT), f"{share} % of the rows may be left out")
     if method != before["method"]:
-        file = file.with_method(
-            method.pop("model"), **{name: each for name, each in method.items() if each is not None}
-        )
+        given = {name: each for name, each in method.items() if each is not None}
+        file = file.with_method(given.pop("model"), **given)
     return file
 
 
@@ -291,7 +285,9 @@ def _recipient(desk: Desk) -> str:
 
 def _individuals(desk: Desk, file: PolicyFile) -> list[Any]:
     """Return the profiles of dropped columns that may say whose row it is."""
-    profiles = (columns_screen.profile(desk, name, hides=True) for name in _columns(file, "identifier"))
+    known = {key[0]: each for key, each in desk.memory.get("profiles", {}).items() if each}  # with any k
+    names = _columns(file, "identifier")
+    profiles = (known.get(name) or columns_screen.profile(desk, name, hides=True) for name in names)
     return [each for each in profiles if each and not each.missing and each.values < each.rows < each.values**2]
 
 
@@ -314,8 +310,8 @@ def _mark(desk: Desk) -> str:
     if desk.versions.current is None:
         return ""
     with suppress(SqlanonError):
-        budget = getattr(desk.versions.file.policy.method, "budget", None)
-        return f"ε = {float(budget.epsilon):g}" if budget else f"k = {k_of(desk) or 'none'}"
+        budget, k = getattr(desk.versions.file.policy.method, "budget", None), k_of(desk)
+        return f"ε = {float(budget.epsilon):g}" if budget else f"k = {k}" if k else ""
     return ""
 
 

@@ -15,7 +15,7 @@ from sqlanon.api.session_preparations import Preparations
 from sqlanon.api.session_releases import ReleaseRegister, Releases
 from sqlanon.api.session_taxonomies import Taxonomies
 from sqlanon.engines.locks import exclusive
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.methods.stages import Progress, silent, stopping
 from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
@@ -249,6 +249,7 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
         tables: Mapping[str, str] | None = None,
         pseudonym_key: bytes | Path | None = None,
         keep_taxonomies: bool = True,
+        listed: bool = True,
         sql: str | Path | None = None,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified; or the draw of its method.
@@ -290,6 +291,8 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             keep_taxonomies: with a table, keep the policy's taxonomies in the warehouse, and install the macros in a
                 file without them, so that SQL can use both. Taxonomies whose values were read off the data are kept
                 only if the data are tables of the warehouse.
+            listed: False keeps a preview, which nobody is given and you remove, off the list of releases. A private
+                release spends budget, and is always listed.
             sql: a new file for the statements sent to DuckDB, in order, each with its purpose and its milliseconds. It
                 can hold labels and values of taxonomies, and names of files.
 
@@ -327,7 +330,10 @@ class Session(Preparations, Releases, AbstractContextManager["Session"]):
             pseudonym_key=key,
             keeps_taxonomies=keep_taxonomies,
             max_loss=max_loss,
+            is_listed=listed,
         )
+        if not listed and wanted.has_private_method:
+            raise PolicyError(f"the {wanted.method} spends budget, so that its releases are always listed")
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)
         may_go = replacing(replace, detects_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)

@@ -60,6 +60,7 @@ class Request:
     earlier: Sequence[EarlierRelease] = ()  # the releases that the policy protects together with this one
     keeps_taxonomies: bool = True  # keep the policy's taxonomies in the warehouse if the target is a table there
     max_loss: float | None = None  # publish nothing that loses more
+    is_listed: bool = True  # whether the release goes on the list of the warehouse
 
     @property
     def names_account(self) -> bool:

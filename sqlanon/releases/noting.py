@@ -51,13 +51,14 @@ class Noting:
     datasets: Sequence[str]  # the sources of the release
     into: Destination
     fit: FitOfRelease | None  # set for a partition of a fit
+    is_listed: bool = True  # False for a preview, which is not registered
     record: Record | None = None
     sha256: str | None = None  # of the record as published, once known
     row: Row | None = None  # the registered row
 
     def reported(self, report: Reported) -> Reported:
         """Add a note to a report if the release is not listed; its record, which recipients read, has none."""
-        return with_notes(report, notes_of(self.engine))
+        return with_notes(report, notes_of(self.engine)) if self.is_listed else report
 
     def announce(self, target: str, policy: Policy) -> None:
         """Register a release before its data set is charged; on failure, nothing is spent."""
@@ -76,6 +77,8 @@ class Noting:
         _add(self.engine, self.row)
 
     def note(self, target: Target, record: Record, content: ContentRecord) -> None:
+        if not self.is_listed:
+            return
         announced, self.record = self.row, record
         if content != ContentRecord():  # a folder's content is known only once it is published
             self.sha256 = record.sealed(content).record_sha256
@@ -124,14 +127,19 @@ class Noting:
 
 @contextmanager
 def noting(
-    engine: Engine, source: ResolvedSource, into: Destination, fit: FitOfRelease | None = None
+    engine: Engine,
+    source: ResolvedSource,
+    into: Destination,
+    fit: FitOfRelease | None = None,
+    *,
+    is_listed: bool = True,
 ) -> Iterator[Noting]:
     """Register the release of a run; if the block fails and published nothing, its row goes."""
     table.is_there(engine)
     if not engine.warehouse.is_read_only:
         table.take_up(engine)
     # Before the run's transaction: finding the origins of a query changes settings of the connection.
-    noted = Noting(engine, datasets_of(engine, source), into, fit)
+    noted = Noting(engine, datasets_of(engine, source), into, fit, is_listed)
     try:
         yield noted
     except BaseException:

@@ -68,11 +68,11 @@ def anonymize(
             published = published_earlier(engine, source.description, into, inputs, replace=replace)
             if published is not None:
                 refuse_useless(published.report, request.max_loss)
-                notes = note_unchanged(engine, source, into)
+                notes = note_unchanged(engine, source, into) if request.is_listed else ()
                 return published.model_copy(update={"report": with_notes(published.report, notes)})
         with (
             run.reporting_spend(),
-            noting(engine, source, into) as noted,
+            noting(engine, source, into, is_listed=request.is_listed) as noted,
             target_for(engine, into, read, replace=replace) as target,
         ):
             companions = tables_beside(

@@ -56,6 +56,21 @@ class TestWhatIsListed:
         )
         assert release.node == NODE
 
+    def test_a_preview_is_on_no_list_and_a_private_release_always(self, tmp_path: Path) -> None:
+        with make_warehouse(tmp_path / "clinic.duckdb") as session:
+            session.connection.execute(f"COPY visits TO '{tmp_path}/visits.parquet'")
+        for read_only in (False, True):
+            preview = f"{tmp_path}/seen_{read_only}.parquet"
+            with sa.connect(tmp_path / "clinic.duckdb", read_only=read_only) as session:
+                for is_there in (False, True):
+                    release = session.anonymize(f"{tmp_path}/visits.parquet", POLICY, preview, listed=False)
+                    assert release.unchanged == is_there
+                    assert not any("list" in note for note in release.report.notes)
+                assert entries(session) == ()
+                with pytest.raises(sa.PolicyError, match="always listed"):
+                    session.anonymize("visits", clinic_policy(method=sa.IPA()), preview, listed=False)
+        assert [*tmp_path.glob(".*releases*")] == []
+
     def test_it_has_no_cell_value_and_no_text_of_a_query(self, session: sa.Session, tmp_path: Path) -> None:
         lake, policy = tmp_path / "lake", POLICY.changed({"insensitive": ["ward"], "suppression_limit": 0.5})
         session.connection.execute("CREATE TABLE stays AS SELECT *, 'canary ' || (id % 2) AS ward FROM visits")

@@ -24,7 +24,6 @@ from sqlanon.model.names import FILE_SUFFIXES
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-    from sqlanon.model.release import Release
     from sqlanon.suggestion.suggestion import Suggestion
 
 IDLE = 2.0  # seconds after which a warehouse that nobody asks anything is closed, so that others can write it
@@ -66,7 +65,6 @@ class Desk:
         self.versions = Versions(place.policy_file)
         self.suggestion: Suggestion | None = None
         self.shown: set[str] = set()  # columns whose values somebody asked for, until the app ends
-        self.releases: list[Release] = []
         self.memory: dict[str, Any] = {}
         self.job: Job | None = None
         self._jobs = 0

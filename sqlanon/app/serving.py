@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sqlanon.app import columns_screen, panel, promise_screen, taxonomies_screen
+from sqlanon.app import columns_screen, compare_screen, panel, promise_screen, publish_screen, taxonomies_screen
 from sqlanon.app.desk import Desk
 from sqlanon.app.door import MAX_BODY, refused
 from sqlanon.app.office import Office
@@ -30,7 +30,13 @@ PERIOD = 0.25  # seconds between two events of a job, at least
 
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
-STEPS = (columns_screen.SCREEN, taxonomies_screen.SCREEN, promise_screen.SCREEN)
+STEPS = (
+    columns_screen.SCREEN,
+    taxonomies_screen.SCREEN,
+    promise_screen.SCREEN,
+    compare_screen.SCREEN,
+    publish_screen.SCREEN,
+)
 SCREENS = {screen.name: screen for screen in (*STEPS, panel.SQL, panel.TROUBLE)}
 ACTIONS = panel.ACTIONS | {name: action for screen in SCREENS.values() for name, action in screen.actions.items()}
 # The page on which a refusal is shown, by action; that of the panel stands on any page.
@@ -160,11 +166,9 @@ class Pages:
             await asyncio.sleep(PERIOD)
 
     async def _report(self, request: Request) -> Response:
-        from sqlanon.app.publish_screen import report_page
-
         number, edition = request.path_params["number"], request.query_params.get("edition", "")
         try:
-            page, policy = await run_in_threadpool(report_page, self._office.desk, number, edition)
+            page, policy = await run_in_threadpool(publish_screen.report_page, self._office.desk, number, edition)
         except (Refused, SqlanonError) as error:
             return refused(422, str(error))
         return HTMLResponse(page, headers={"content-security-policy": policy})

@@ -41,7 +41,7 @@ def values(desk: Desk, fields: Fields, given: GivenTaxonomy | None = None) -> di
     return {
         "columns": columns,
         "column": column,
-        "kinds": {name: kind for name, kind in KINDS.items() if _values_of(desk, column) in kind.of},
+        "kinds": {name: kind for name, kind in KINDS.items() if values_of(desk, column) in kind.of},
         "kind": KINDS.get(form["kind"]),
         "form": form,
         "rule": rule,
@@ -69,7 +69,8 @@ def _preview(desk: Desk, taxonomy: Any, column: str, *, shows_rare: bool = False
         )
 
 
-def _values_of(desk: Desk, column: str) -> rule_words.Values:
+def values_of(desk: Desk, column: str) -> rule_words.Values:
+    """Return what kind of values a column of the source has."""
     kind = desk.types().get(column, "").upper()
     if kind.startswith(("DATE", "TIME")):
         return "dates"

@@ -1,0 +1,186 @@
+"""The screens of the app that compare and publish: a preview on no list, and the release that the command makes."""
+
+import html
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from sqlglot import exp
+from starlette.testclient import TestClient
+
+import sqlanon as sa
+from sqlanon.app.desk import Place
+from sqlanon.app.office import Office
+from sqlanon.app.serving import Pages
+
+HOSTILE = 'a"b; drop table x --'
+POLICY = f"""
+quasi_identifiers = ["age", '{HOSTILE}']
+sensitive = ["diagnosis"]
+identifiers = ["id"]
+insensitive = ["stay"]
+suppression_limit = 0.2
+
+[[privacy]]
+model = "k-anonymity"
+k = 5
+
+[taxonomies]
+age = {{ kind = "intervals", widths = [10, 30] }}
+'{HOSTILE}' = {{ kind = "flat" }}
+"""
+ROWS = """
+CREATE TABLE visits AS SELECT 'canary' || i AS id, 20 + i * 7 % 71 AS age,
+    IF(i % 2 = 0, '<script>', 'b') AS "a""b; drop table x --",
+    IF(i = 1, 'canary of one', ['flu', 'asthma', 'angina'][1 + i % 3]) AS diagnosis, i % 9 AS stay
+FROM range(300) AS rows (i)
+"""
+"""Identifiers and a diagnosis of one row must be on no page."""
+
+
+class Browser:
+    """A browser without script at the office of one source."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+        self.client = TestClient(Pages(office).program, base_url="http://127.0.0.1/space/")
+
+    def get(self, page: str, status: int = 200) -> str:
+        answer = self.client.get(page)
+        assert answer.status_code == status, answer.text
+        return self.checked(answer.text)
+
+    def post(self, action: str, status: int = 200, **fields: object) -> str:
+        """Send a form, wait for the job that it starts, and return the page."""
+        answer = self.client.post(action, data=fields)
+        assert answer.status_code == status, answer.text
+        if (job := self.office.desk.job) is not None:
+            job.wait(60)
+            assert job.state != "failed", job.problem
+        return self.checked(answer.text)
+
+    def publish(self, into: str, status: int = 200, **fields: object) -> str:
+        desk = self.office.desk
+        sent = {"version": desk.versions.number, "after": 0 if desk.job is None else desk.job.number, "into": into}
+        page = self.post("start_publish", status, **(sent | fields))
+        return self.get("publish") if status == 200 else page
+
+    @staticmethod
+    def checked(text: str) -> str:
+        assert "Traceback" not in text and "<script>" not in text and "canary" not in text and "style=" not in text
+        return text
+
+
+@pytest.fixture
+def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute(ROWS)
+        connection.execute("COPY visits TO 'visits.csv'")
+    Path("policy.toml").write_text(POLICY)
+    Path("out").mkdir()
+    with Office(Place("visits", Path("clinic.duckdb"), Path("policy.toml"), (Path("out"),))) as office:
+        yield Browser(office)
+
+
+def test_preview_is_a_verified_release_on_no_list(browser: Browser) -> None:
+    assert "Make a preview" in browser.get("compare")
+    assert "make one first" in browser.post("query", 409, column="age")
+    browser.post("start_preview")
+    page = browser.get("compare")
+    for heading in ("verified: every", "How many rows look alike", "Prosecutor", "Who is left out", "What is promised"):
+        assert heading in page
+    with sa.connect("clinic.duckdb", read_only=True) as session:
+        assert session.releases.list().releases == ()
+    assert [each.name for each in Path().iterdir() if "releases" in each.name] == []
+    desk = browser.office.desk
+    desk.versions.add("k = 6", lambda file: file.with_models([{"model": "k-anonymity", "k": 6}]), desk.versions.number)
+    assert "older policy" in browser.get("compare")
+    first = desk.memory["preview"].place
+    rows = browser.post("sample")
+    assert rows.count(" → <b>") + rows.count('→ <span class="doubtful">left out') == 2 * 12
+    assert "→" not in browser.get("compare")
+    browser.post("start_preview")
+    assert "older policy" not in browser.get("compare")
+    assert not first.exists()
+    assert desk.memory["preview"].place.parent.stat().st_mode & 0o077 == 0
+
+
+def test_queries_of_both_show_no_rare_group(browser: Browser) -> None:
+    browser.post("start_preview")
+    browser.post("query", column="age", width="10")
+    page = browser.post("query", column="diagnosis", average="stay")
+    assert "count of age by 10: wrong by" in page and "average stay of diagnosis: wrong by" in page
+    assert "1 groups are not shown" in page
+    page = browser.post("query", column=HOSTILE)
+    assert "&lt;script&gt;" in page and "count of age" not in page, "the last two stay"
+    for status, fields in (
+        (400, {}),
+        (422, {"column": "id"}),
+        (422, {"column": "nobody"}),
+        (422, {"column": "age", "width": "-1"}),
+        (422, {"column": HOSTILE, "width": "1"}),
+        (422, {"column": "age", "average": "diagnosis"}),
+    ):
+        assert 'role="alert"' in browser.post("query", status, **fields)
+
+
+@pytest.mark.parametrize(("into", "again"), [("k5.parquet", "out/b.parquet"), ("k5.csv", "out/b.csv"), ("k5", "b")])
+def test_release_equals_that_of_the_command(browser: Browser, into: str, again: str) -> None:
+    page = browser.publish(into)
+    assert "✓ verified" in page and "Nobody has looked at a preview" in page
+    [made] = browser.office.desk.memory["made"]
+    assert made.command in html.unescape(page)
+    words = shlex.split(made.command)
+    assert words[-1] == made.into
+    browser.office.desk.forget()  # a warehouse that is open here cannot be written there
+    subprocess.run([sys.executable, "-m", *words[:-1], again], check=True, capture_output=True)
+    with sa.connect("clinic.duckdb", read_only=True) as session:
+        rows = [
+            session.connection.execute(exp.select("*").from_(exp.table_(name, quoted=True)).sql("duckdb")).fetchall()
+            for name in (made.into, again)
+        ]
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == made.report.released_rows > 250
+    browser.post("verify", number=made.number)
+    for edition, words in (("", "Approval"), ("public", "Release report"), ("contract", "apiVersion")):
+        answer = browser.client.get(f"report/{made.number}?edition={edition}")
+        assert answer.status_code == 200 and words in answer.text
+        assert "style-src 'sha256-" in answer.headers["content-security-policy"]
+
+
+def test_targets_and_forms_that_are_refused(browser: Browser) -> None:
+    desk = browser.office.desk
+    for into in ("../k5.csv", "/etc/k5.csv", "s3://b/k5/", "delta:k5", "", " ", "."):
+        assert 'role="alert"' in browser.publish(into, 422)
+    browser.publish("k5.csv", 409, version=7)
+    browser.publish("k5.csv", 409, after=7)
+    browser.publish("k5.csv", 400, formulas="delete")
+    browser.post("start_publish", 400)
+    browser.post("verify", 422, number=1)
+    assert desk.job is None and [*Path("out").iterdir()] == []
+    Path("policy.toml").write_text(POLICY + "# by another program\n")
+    assert "another program" in browser.publish("k5.csv", 409)
+
+
+def test_private_method_has_no_preview_and_one_charge_per_form(browser: Browser) -> None:
+    desk = browser.office.desk
+
+    def private(file: sa.PolicyFile) -> sa.PolicyFile:
+        file = file.with_models([]).with_role("stay", "identifier").with_taxonomy("diagnosis", {"kind": "flat"})
+        return file.with_setting("suppression_limit", None).with_method("histogram", accept_observed_domain=True)
+
+    desk.versions.add("noise", private, desk.versions.number)
+    assert "no preview" in browser.get("compare")
+    browser.post("start_preview", 422)
+    page = browser.get("publish")
+    assert "Publish: spends (ε = 1, δ = 0)" in page
+    sent = {"version": desk.versions.number, "after": 0, "into": "noisy.parquet"}
+    browser.post("start_publish", **sent)
+    browser.post("start_publish", 409, **sent)
+    with sa.connect("clinic.duckdb", read_only=True) as session:
+        assert session.ledger.spent("visits").epsilon == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -48,6 +47,7 @@ class Preview:
     place: Path
     file: PolicyFile
     report: ReleaseReport
+    samples: int = 0  # shown so far; each has other rows
     queries: list[tuple[Markup, Markup]] = field(default_factory=list)  # the last ones: a picture, and its numbers
 
 
@@ -114,8 +114,8 @@ def sample(desk: Desk, fields: Fields) -> Shown:
     """Show rows of the source beside what the release has of them, once."""
     preview = _preview(desk)
     with desk.session() as session:
-        seed, policy = secrets.randbelow(2**31), preview.file.policy
-        found = session.sample_rows(desk.place.source, preview.place, SHOWN_ROWS, policy=policy, seed=seed)
+        preview.samples, policy = preview.samples + 1, preview.file.policy
+        found = session.sample_rows(desk.place.source, preview.place, SHOWN_ROWS, policy=policy, seed=preview.samples)
     return Shown("compare", {"rows": found})
 
 

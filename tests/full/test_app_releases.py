@@ -10,14 +10,13 @@ from pathlib import Path
 import duckdb
 import pytest
 from sqlglot import exp
-from starlette.testclient import TestClient
 
 import sqlanon as sa
 from sqlanon.app.desk import Place
 from sqlanon.app.office import Office
-from sqlanon.app.serving import Pages
+from tests import app
+from tests.app import HOSTILE, alert
 
-HOSTILE = 'a"b; drop table x --'
 POLICY = f"""
 quasi_identifiers = ["age", '{HOSTILE}']
 sensitive = ["diagnosis"]
@@ -42,37 +41,26 @@ FROM range(300) AS rows (i)
 """Identifiers and a diagnosis of one row must be on no page."""
 
 
-class Browser:
-    """A browser without script at the office of one source."""
+class Browser(app.Browser):
+    """A browser at the office of the visits, which checks that nothing is shown that must not be."""
 
-    def __init__(self, office: Office) -> None:
-        self.office = office
-        self.client = TestClient(Pages(office).program, base_url="http://127.0.0.1/space/")
+    def seen(self, page: str, status: int = 200) -> str:
+        text = self.get(page, status)
+        assert "canary" not in text and "<script>" not in text
+        return text
 
-    def get(self, page: str, status: int = 200) -> str:
-        answer = self.client.get(page)
-        assert answer.status_code == status, answer.text
-        return self.checked(answer.text)
-
-    def post(self, action: str, status: int = 200, **fields: object) -> str:
-        """Send a form, wait for the job that it starts, and return the page."""
-        answer = self.client.post(action, data=fields)
-        assert answer.status_code == status, answer.text
-        if (job := self.office.desk.job) is not None:
-            job.wait(60)
-            assert job.state != "failed", job.problem
-        return self.checked(answer.text)
+    def sent(self, action: str, status: int = 200, **fields: object) -> str:
+        """Send a form, wait for its job, and return the page of the answer."""
+        text = self.post(action, status, **fields)
+        assert "canary" not in text and "<script>" not in text and "Traceback" not in text
+        if status == 200 and self.desk.job is not None:
+            self.wait()
+        return text
 
     def publish(self, into: str, status: int = 200, **fields: object) -> str:
-        desk = self.office.desk
-        sent = {"version": desk.versions.number, "after": 0 if desk.job is None else desk.job.number, "into": into}
-        page = self.post("start_publish", status, **(sent | fields))
-        return self.get("publish") if status == 200 else page
-
-    @staticmethod
-    def checked(text: str) -> str:
-        assert "Traceback" not in text and "<script>" not in text and "canary" not in text and "style=" not in text
-        return text
+        last = 0 if self.desk.job is None else self.desk.job.number
+        page = self.sent("start_publish", status, **{"after": last, "into": into, **fields})
+        return self.seen("publish") if status == 200 else page
 
 
 @pytest.fixture
@@ -88,35 +76,35 @@ def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser
 
 
 def test_preview_is_a_verified_release_on_no_list(browser: Browser) -> None:
-    assert "Make a preview" in browser.get("compare")
-    assert "make one first" in browser.post("query", 409, column="age")
-    browser.post("start_preview")
-    page = browser.get("compare")
+    assert "Make a preview" in browser.seen("compare")
+    assert "make one first" in browser.sent("query", 409, column="age")
+    browser.sent("start_preview")
+    page = browser.seen("compare")
     for heading in ("verified: every", "How many rows look alike", "Prosecutor", "Who is left out", "What is promised"):
         assert heading in page
     with sa.connect("clinic.duckdb", read_only=True) as session:
         assert session.releases.list().releases == ()
     assert [each.name for each in Path().iterdir() if "releases" in each.name] == []
-    desk = browser.office.desk
+    desk = browser.desk
     desk.versions.add("k = 6", lambda file: file.with_models([{"model": "k-anonymity", "k": 6}]), desk.versions.number)
-    assert "older policy" in browser.get("compare")
+    assert "older policy" in browser.seen("compare")
     first = desk.memory["preview"].place
-    rows = browser.post("sample")
+    rows = browser.sent("sample")
     assert rows.count(" → <b>") + rows.count('→ <span class="doubtful">left out') == 2 * 12
-    assert "→" not in browser.get("compare")
-    browser.post("start_preview")
-    assert "older policy" not in browser.get("compare")
+    assert "→" not in browser.seen("compare")
+    browser.sent("start_preview")
+    assert "older policy" not in browser.seen("compare")
     assert not first.exists()
     assert desk.memory["preview"].place.parent.stat().st_mode & 0o077 == 0
 
 
 def test_queries_of_both_show_no_rare_group(browser: Browser) -> None:
-    browser.post("start_preview")
-    browser.post("query", column="age", width="10")
-    page = browser.post("query", column="diagnosis", average="stay")
+    browser.sent("start_preview")
+    browser.sent("query", column="age", width="10")
+    page = browser.sent("query", column="diagnosis", average="stay")
     assert "count of age by 10: wrong by" in page and "average stay of diagnosis: wrong by" in page
     assert "1 groups are not shown" in page
-    page = browser.post("query", column=HOSTILE)
+    page = browser.sent("query", column=HOSTILE)
     assert "&lt;script&gt;" in page and "count of age" not in page, "the last two stay"
     for status, fields in (
         (400, {}),
@@ -126,18 +114,18 @@ def test_queries_of_both_show_no_rare_group(browser: Browser) -> None:
         (422, {"column": HOSTILE, "width": "1"}),
         (422, {"column": "age", "average": "diagnosis"}),
     ):
-        assert 'role="alert"' in browser.post("query", status, **fields)
+        assert alert(browser.sent("query", status, **fields))
 
 
 @pytest.mark.parametrize(("into", "again"), [("k5.parquet", "out/b.parquet"), ("k5.csv", "out/b.csv"), ("k5", "b")])
 def test_release_equals_that_of_the_command(browser: Browser, into: str, again: str) -> None:
     page = browser.publish(into)
     assert "✓ verified" in page and "Nobody has looked at a preview" in page
-    [made] = browser.office.desk.memory["made"]
+    [made] = browser.desk.memory["made"]
     assert made.command in html.unescape(page)
     words = shlex.split(made.command)
     assert words[-1] == made.into
-    browser.office.desk.forget()  # a warehouse that is open here cannot be written there
+    browser.desk.forget()  # a warehouse that is open here cannot be written there
     subprocess.run([sys.executable, "-m", *words[:-1], again], check=True, capture_output=True)
     with sa.connect("clinic.duckdb", read_only=True) as session:
         rows = [
@@ -146,41 +134,40 @@ def test_release_equals_that_of_the_command(browser: Browser, into: str, again: 
         ]
     assert rows[0] == rows[1]
     assert len(rows[0]) == made.report.released_rows > 250
-    browser.post("verify", number=made.number)
-    for edition, words in (("", "Approval"), ("public", "Release report"), ("contract", "apiVersion")):
-        answer = browser.client.get(f"report/{made.number}?edition={edition}")
-        assert answer.status_code == 200 and words in answer.text
+    browser.sent("verify", number=made.number)
+    for edition, part in (("", "Approval"), ("public", "Release report"), ("contract", "apiVersion")):
+        answer = browser._client.get(f"/x/report/{made.number}?edition={edition}")
+        assert answer.status_code == 200 and part in answer.text
         assert "style-src 'sha256-" in answer.headers["content-security-policy"]
 
 
 def test_targets_and_forms_that_are_refused(browser: Browser) -> None:
-    desk = browser.office.desk
+    desk = browser.desk
     for into in ("../k5.csv", "/etc/k5.csv", "s3://b/k5/", "delta:k5", "", " ", "."):
-        assert 'role="alert"' in browser.publish(into, 422)
+        assert alert(browser.publish(into, 422))
     browser.publish("k5.csv", 409, version=7)
     browser.publish("k5.csv", 409, after=7)
     browser.publish("k5.csv", 400, formulas="delete")
-    browser.post("start_publish", 400)
-    browser.post("verify", 422, number=1)
+    browser.sent("start_publish", 400)
+    browser.sent("verify", 422, number=1)
     assert desk.job is None and [*Path("out").iterdir()] == []
     Path("policy.toml").write_text(POLICY + "# by another program\n")
     assert "another program" in browser.publish("k5.csv", 409)
 
 
 def test_private_method_has_no_preview_and_one_charge_per_form(browser: Browser) -> None:
-    desk = browser.office.desk
+    desk = browser.desk
 
     def private(file: sa.PolicyFile) -> sa.PolicyFile:
         file = file.with_models([]).with_role("stay", "identifier").with_taxonomy("diagnosis", {"kind": "flat"})
         return file.with_setting("suppression_limit", None).with_method("histogram", accept_observed_domain=True)
 
     desk.versions.add("noise", private, desk.versions.number)
-    assert "no preview" in browser.get("compare")
-    browser.post("start_preview", 422)
-    page = browser.get("publish")
+    assert "no preview" in browser.seen("compare")
+    browser.sent("start_preview", 422)
+    page = browser.seen("publish")
     assert "Publish: spends (ε = 1, δ = 0)" in page
-    sent = {"version": desk.versions.number, "after": 0, "into": "noisy.parquet"}
-    browser.post("start_publish", **sent)
-    browser.post("start_publish", 409, **sent)
+    browser.publish("noisy.parquet", after=0)
+    assert "sent already" in browser.publish("noisy.parquet", 409, after=0)
     with sa.connect("clinic.duckdb", read_only=True) as session:
         assert session.ledger.spent("visits").epsilon == 1

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.api.connection import connect
 from sqlanon.app.jobs import Job, Work
 from sqlanon.app.requests import Refused
-from sqlanon.app.versions import Versions
 from sqlanon.engines.locks import IN_USE, acquire_stale, hold, retry_while_locked
 from sqlanon.errors import SqlanonError
 from sqlanon.model.names import FILE_SUFFIXES
+from sqlanon.suggestion.policy_versions import PolicyVersions
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -62,7 +62,7 @@ class Desk:
         self.place = place
         self.private = private  # the folder for previews
         self.lock = threading.RLock()  # one request after the other; a job takes it only to leave its result
-        self.versions = Versions(place.policy_file)
+        self.versions = PolicyVersions(place.policy_file)
         self.suggestion: Suggestion | None = None
         self.shown: set[str] = set()  # columns whose values somebody asked for, until the app ends
         self.memory: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class Desk:
             if self._session is not None and self._csv != self.csv:
                 # The policy reads the file in another way: nothing that was counted holds.
                 self.forget()
-                self.memory.clear()
+                self.memory = {name: each for name, each in self.memory.items() if name in ("preview", "made")}
             if self._session is None:
                 self._session, self._csv = self.open(), self.csv
             self._used = time.monotonic()

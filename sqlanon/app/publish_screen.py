@@ -14,7 +14,6 @@ from sqlanon.app.jobs import Job
 from sqlanon.app.panel import command, target_name
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
-from sqlanon.app.versions import OUTSIDE, STALE
 from sqlanon.errors import SqlanonError
 from sqlanon.model.destination import CsvFormulas, Kind, destination
 from sqlanon.model.methods.noisy import PrivateMethod
@@ -96,10 +95,7 @@ def _warnings(desk: Desk, policy: Policy | None) -> Iterator[str]:
 def start_publish(desk: Desk, fields: Fields) -> str:
     """Publish the release of the policy as it is, once per form, and report on it."""
     versions, source = desk.versions, desk.place.source
-    if fields.whole("version") != versions.number:
-        raise Refused(409, STALE)
-    if versions.is_changed_outside:
-        raise Refused(409, OUTSIDE.format(name=versions.path.name))
+    versions.check(fields.whole("version"))
     if fields.whole("after") != _last_job(desk):
         raise Refused(409, TWICE)
     formulas, replaces, name = fields.one("formulas", "keep"), fields.has("replace"), fields.one("into").strip()

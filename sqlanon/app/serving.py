@@ -25,6 +25,7 @@ from sqlanon.app.requests import Fields, Refused, Shown
 from sqlanon.errors import SqlanonError
 from sqlanon.report.document import count, percent, printable
 from sqlanon.report.html import style
+from sqlanon.suggestion.policy_versions import OutdatedPolicyError
 
 PERIOD = 0.25  # seconds between two events of a job, at least
 
@@ -120,6 +121,8 @@ class Pages:
                 return HTMLResponse(self._html(desk, shown.page, fields, shown.values))
             except Refused as refusal:
                 status, problem = refusal.status, refusal.sentence
+            except OutdatedPolicyError as error:
+                status, problem = 409, str(error)
             except SqlanonError as error:
                 status, problem = 422, str(error)
             for attempt in (page, "trouble"):

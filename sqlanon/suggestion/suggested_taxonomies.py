@@ -83,7 +83,9 @@ def stored(levels: int) -> SuggestedTaxonomy:
 
 
 def of_levels(kind: str, setting: str, levels: Sequence[Any], hint: str = "", **more: Any) -> SuggestedTaxonomy:
-    return SuggestedTaxonomy({"kind": kind, setting: [*levels], **more}, words_of_levels(kind, levels), len(levels), hint=hint)
+    return SuggestedTaxonomy(
+        {"kind": kind, setting: [*levels], **more}, words_of_levels(kind, levels), len(levels), hint=hint
+    )
 
 
 def of_ordered(values: Sequence[str]) -> SuggestedTaxonomy:

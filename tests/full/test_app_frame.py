@@ -83,7 +83,7 @@ def test_roles_are_saved_and_undone(browser: Browser) -> None:
         ("role", {"column": "nobody", "role": "sensitive"}, 400),
         ("role", {"column": "Diagnose", "role": "sensitive", "version": "x"}, 422),
         ("role", {"column": "Diagnose", "role": "insensitive", "version": "99"}, 409),
-        ("undo", {"to": "77"}, 400),
+        ("undo", {"to": "77"}, 422),
         ("undo", {"to": ""}, 422),
         ("ask", {"job": "1", "how": "explode"}, 400),
         ("save_taxonomy", {"column": "Stadt", "kind": "magic"}, 400),

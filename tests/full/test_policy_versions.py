@@ -1,9 +1,7 @@
-"""Versions of a policy in the app: the file on the disk is always the present one, and nothing is lost."""
+"""Versions of a policy of a policy file: the file on the disk is always the present one, and nothing is lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.app.requests import Refused
-from sqlanon.app.versions import Versions
 from sqlanon.suggestion.policy_file import PolicyFile
+from sqlanon.suggestion.policy_versions import OutdatedPolicyError, PolicyVersions
 
 TEXT = """\
 # by hand
@@ -29,21 +26,12 @@ age = { kind = "flat" }
 """
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Versions]:
-    versions = Versions(path)
-    try:
-        yield versions
-    finally:
-        versions.close()
-
-
-def with_k(versions: Versions, k: int, number: int | None = None) -> None:
+def with_k(versions: PolicyVersions, k: int, number: int | None = None) -> None:
     models = [{"model": "k-anonymity", "k": k}]
     versions.add(f"k = {k}", lambda file: file.with_models(models), versions.number if number is None else number)
 
 
-def with_labels(versions: Versions, label: str) -> None:
+def with_labels(versions: PolicyVersions, label: str) -> None:
     versions.add(label, lambda file: file.with_taxonomy("age", [["1", label, "*"], ["2", label, "*"]]), versions.number)
 
 
@@ -56,7 +44,7 @@ def test_file_is_the_present_version_after_any_steps(
 ) -> None:
     path = tmp_path_factory.mktemp("versions") / "p.toml"
     path.write_text(TEXT)
-    with opened(path) as versions:
+    with PolicyVersions(path) as versions:
         for step in steps:
             if isinstance(step, int):
                 with_k(versions, step)
@@ -71,7 +59,7 @@ def test_file_is_the_present_version_after_any_steps(
             [(each.number, each.what, each.file.text, each.file.taxonomies) for each in versions.list],
             versions.number,
         )
-    with opened(path) as again:  # as after a restart
+    with PolicyVersions(path) as again:  # as after a restart
         after = [(each.number, each.what, each.file.text, each.file.taxonomies) for each in again.list], again.number
         assert after == before
 
@@ -79,7 +67,7 @@ def test_file_is_the_present_version_after_any_steps(
 def test_change_after_undo_drops_what_lay_ahead(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(TEXT)
-    with opened(path) as versions:
+    with PolicyVersions(path) as versions:
         with_k(versions, 6)
         with_k(versions, 7)
         assert versions.earlier is not None
@@ -92,12 +80,11 @@ def test_change_after_undo_drops_what_lay_ahead(tmp_path: Path) -> None:
 def test_another_program_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
     path.write_text(TEXT)
-    with opened(path) as versions:
+    with PolicyVersions(path) as versions:
         path.write_text(TEXT.replace("k = 5", "k = 8"))
         for act in (lambda: with_k(versions, 6), lambda: versions.move(versions.number)):
-            with pytest.raises(Refused, match=r"another program has changed p\.toml") as refusal:
+            with pytest.raises(OutdatedPolicyError, match=r"another program has changed p\.toml"):
                 act()
-            assert refusal.value.status == 409
         assert "k = 8" in path.read_text()
         versions.take_in()
         with_k(versions, 9)
@@ -109,30 +96,30 @@ def test_another_program_is_never_overwritten(tmp_path: Path) -> None:
 
 def test_old_page_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(TEXT)
-    with opened(tmp_path / "p.toml") as versions:
+    with PolicyVersions(tmp_path / "p.toml") as versions:
         with_k(versions, 6)
-        with pytest.raises(Refused, match="older version") as refusal:
+        with pytest.raises(OutdatedPolicyError, match="older version"):
             with_k(versions, 7, number=1)
-        assert (refusal.value.status, versions.file.policy.criteria.k) == (409, 6)
+        assert versions.file.policy.criteria.k == 6
 
 
 def test_second_app_on_one_policy_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(TEXT)
-    with opened(tmp_path / "p.toml"), pytest.raises(sa.PolicyError, match="open in another sqlanon app"):
-        Versions(tmp_path / "p.toml")
-    with opened(tmp_path / "p.toml"):
+    with PolicyVersions(tmp_path / "p.toml"), pytest.raises(sa.PolicyError, match="open in another sqlanon app"):
+        PolicyVersions(tmp_path / "p.toml")
+    with PolicyVersions(tmp_path / "p.toml"):
         pass
 
 
 def test_line_that_a_killed_process_left_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(TEXT)
-    with opened(tmp_path / "p.toml") as versions:
+    with PolicyVersions(tmp_path / "p.toml") as versions:
         with_k(versions, 6)
     history = tmp_path / ".sqlanon" / "p.toml.history"
     assert history.stat().st_mode & 0o777 == 0o600
     history.write_text(history.read_text() + '\n{"version": 3, "wh')
-    with opened(tmp_path / "p.toml") as versions:
+    with PolicyVersions(tmp_path / "p.toml") as versions:
         assert [each.what for each in versions.list] == ["opened", "k = 6"]
         with_k(versions, 7)
-    with opened(tmp_path / "p.toml") as versions:
+    with PolicyVersions(tmp_path / "p.toml") as versions:
         assert [each.what for each in versions.list] == ["opened", "k = 6", "k = 7"]

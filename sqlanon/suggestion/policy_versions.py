@@ -1,4 +1,4 @@
-"""The policy as somebody edits it: each change is a version, and the file on the disk is the one that counts.
+"""A policy file as somebody edits it: each change is a version, and the file on the disk is the one that counts.
 
 ``.sqlanon/<policy>.history`` beside the policy has a JSON document a line: a version, with the taxonomies that differ
 from the one before it, or a move to another version. It holds labels as the files of taxonomies do, and only its owner
@@ -11,36 +11,55 @@ import difflib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlanon.app.requests import Refused
 from sqlanon.engines.locks import Held, acquire_stale
 from sqlanon.errors import PolicyError
 from sqlanon.suggestion.policy_file import PolicyFile
 
 FOLDER = ".sqlanon"
 
-OUTSIDE = "another program has changed {name} since it was written here: take its text in, or keep yours"
-STALE = "this page was made for an older version of the policy, and nothing was changed: here is the present one"
+
+class OutdatedPolicyError(PolicyError):
+    """An edit of a version that is not the present one; nothing was changed."""
 
 
 @dataclass(frozen=True)
-class Version:
+class PolicyVersion:
+    """A policy file at one time.
+
+    Attributes:
+        number: from 1; a number is never used again.
+        what: the change that made it, such as "age: intervals of 5, 10".
+        when: local time, in ISO 8601.
+        file: the policy with its taxonomies.
+    """
+
     number: int
-    what: str  # such as "age: intervals of 5, 10"
-    when: str  # local time
+    what: str
+    when: str
     file: PolicyFile
 
 
-class Versions:
-    """The versions of one policy file, which this process holds until it closes them."""
+class PolicyVersions(AbstractContextManager["PolicyVersions"]):
+    """The versions of one policy file, which this process holds until it closes them.
+
+    Every edit writes the file, and all versions survive the process. Use it as a context manager, or close it.
+
+    Args:
+        path: the policy file, which may not exist yet.
+
+    Raises:
+        PolicyError: another process holds the versions of this file, or the history beside it cannot be kept.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.list: list[Version] = []
+        self.list: list[PolicyVersion] = []
         self._place = -1
         folder = path.parent / FOLDER
         try:
@@ -58,14 +77,18 @@ class Versions:
             self.take_in()
 
     @property
-    def current(self) -> Version | None:
+    def current(self) -> PolicyVersion | None:
         return self.list[self._place] if self.list else None
 
     @property
     def file(self) -> PolicyFile:
-        """The policy as it is; a refusal if there is none yet."""
+        """The policy as it is.
+
+        Raises:
+            OutdatedPolicyError: there is none yet.
+        """
         if self.current is None:
-            raise Refused(409, "there is no policy yet: wait until one has been suggested")
+            raise OutdatedPolicyError(f"there is no policy {self.path.name} yet: wait until one has been suggested")
         return self.current.file
 
     @property
@@ -73,11 +96,11 @@ class Versions:
         return 0 if self.current is None else self.current.number
 
     @property
-    def earlier(self) -> Version | None:
+    def earlier(self) -> PolicyVersion | None:
         return self.list[self._place - 1] if self._place > 0 else None
 
     @property
-    def later(self) -> Version | None:
+    def later(self) -> PolicyVersion | None:
         return self.list[self._place + 1] if self._place + 1 < len(self.list) else None
 
     @property
@@ -86,31 +109,48 @@ class Versions:
         return self.current is None or not self.path.exists() or not _is_same(_read(self.path), self.current.file)
 
     def add(self, what: str, edit: Callable[[PolicyFile], PolicyFile], number: int) -> None:
-        """Make a version of an edit of version ``number``, and write it.
+        """Make a version of an edit of version ``number``, and write it; an edit that changes nothing makes none.
 
         Raises:
-            Refused: the page was made for another version, or another program has changed the file.
+            OutdatedPolicyError: that is not the present version, or another program has changed the file.
             PolicyError, EngineError: the edit is not possible, or the file cannot be written; nothing changes.
         """
-        if number != self.number:
-            raise Refused(409, STALE)
-        if self.current is not None and self.is_changed_outside:
-            raise Refused(409, OUTSIDE.format(name=self.path.name))
+        self.check(number)
         edited = edit(self.file)
         if not _is_same(edited, self.file):
             self._append(what, edited)
+
+    def check(self, number: int) -> None:
+        """Refuse a version that is not the present one, and a file that another program has changed.
+
+        Raises:
+            OutdatedPolicyError: says which of both.
+        """
+        if number != self.number:
+            raise OutdatedPolicyError(
+                "this was made for an older version of the policy, and nothing was changed: look at the present one"
+            )
+        if self.current is not None and self.is_changed_outside:
+            raise OutdatedPolicyError(
+                f"another program has changed {self.path.name} since it was written here: take its text in, or keep "
+                "yours"
+            )
 
     def begin(self, what: str, file: PolicyFile) -> None:
         """Make a version that depends on no earlier one."""
         self._append(what, file)
 
     def move(self, number: int) -> None:
-        """Go to another version, which becomes the file; a change then drops what lies ahead."""
-        if self.is_changed_outside:
-            raise Refused(409, OUTSIDE.format(name=self.path.name))
+        """Go to another version, which becomes the file; a change then drops what lies ahead.
+
+        Raises:
+            OutdatedPolicyError: another program has changed the file.
+            PolicyError, EngineError: there is no such version, or the file cannot be written.
+        """
+        self.check(self.number)
         places = [place for place, version in enumerate(self.list) if version.number == number]
         if not places:
-            raise Refused(400, "the history has no version of this number")
+            raise PolicyError(f"the history of {self.path.name} has no version of this number")
         self.list[places[0]].file.write(self.path, replace=True)
         self._note({"at": number})
         self._place = places[0]
@@ -134,10 +174,13 @@ class Versions:
     def close(self) -> None:
         self._held.release()
 
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _append(self, what: str, file: PolicyFile, *, write: bool = True) -> None:
         kept = self.list[: self._place + 1]
         known: Mapping[str, str] = kept[-1].file.taxonomies if kept else {}
-        version = Version(max((each.number for each in self.list), default=0) + 1, what, _now(), file)
+        version = PolicyVersion(max((each.number for each in self.list), default=0) + 1, what, _now(), file)
         if write:
             file.write(self.path, replace=True)
         labels = {name: text for name, text in file.taxonomies.items() if known.get(name) != text}
@@ -176,7 +219,7 @@ class Versions:
             file = PolicyFile(
                 line["text"], {name: known[name] for name in line["taxonomies"]}, self.path, line["domains"]
             )
-            self.list = [*kept, Version(line["version"], line["what"], line["when"], file)]
+            self.list = [*kept, PolicyVersion(line["version"], line["what"], line["when"], file)]
             self._place = len(kept)
 
 

@@ -133,10 +133,10 @@ def query(desk: Desk, fields: Fields) -> str:
     tables = (desk.place.source, preview.place)
     masked = policy.quasi_identifiers if policy.suppression == "mask" else ()
     with desk.session() as session:
-        counts, answers = (
-            query_answers(session, *tables, each, without_masked=masked, policy=policy).to_pylist()
-            for each in (counted, asked)
-        )
+        answers = query_answers(session, *tables, asked, without_masked=masked, policy=policy).to_pylist()
+        counts = answers
+        if average:
+            counts = query_answers(session, *tables, counted, without_masked=masked, policy=policy).to_pylist()
         errors = query_errors(session, *tables, [asked], without_masked=masked, policy=policy).to_pylist()
     rows, least = {each["group_label"]: each["truth"] or 0 for each in counts}, least_shown(desk)
     frequent = {label for label, each in rows.items() if not 0 < each < least}

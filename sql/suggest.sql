@@ -157,6 +157,8 @@ SELECT
     list_sort(coalesce(list(anon_text) FILTER (is_code), [])) AS codes,
     count(*) FILTER (NOT is_code) AS others,
     count(TRY_CAST(anon_helpers.as_read(anon_text) AS DOUBLE)) FILTER (NOT is_code) AS numbers,
+    count(*) FILTER (NOT is_code AND regexp_full_match(anon_text, '-?(0|[1-9][0-9]{0,8})([.][0-9]{1,9})?')) AS decimal_numbers,
+    coalesce(max(strlen(regexp_extract(anon_text, '[.]([0-9]+)', 1))) FILTER (NOT is_code), 0) AS decimals,
     count(*) FILTER (NOT is_code AND anon_text LIKE '-%') AS negatives,
     count(anon_helpers.plain_number(anon_text, ',', '.')) FILTER (NOT is_code) AS comma_numbers,
     count(*) FILTER (NOT is_code AND regexp_full_match(anon_text, '.*,([0-9]{1,2}|[0-9]{4,})')) AS decimal_commas,

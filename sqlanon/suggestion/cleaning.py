@@ -79,19 +79,28 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
     """Return settings that read a CSV file better, added to the given ones; None if there are none."""
     if source.csv is None or not source.files:
         return None
-    columns = [each.name for each in engine.describe(source.relation) if each.traits.is_text or each.traits.is_number]
+    columns = [each for each in engine.describe(source.relation) if each.traits.is_text or each.traits.is_number]
     found: list[Written] = []
     with engine.transaction(), engine.scratch():
         copied = queries.copied(source.relation)
         engine.run(copied)
         for start in range(0, len(columns), queries.TEXTS_AT_ONCE):
-            some = columns[start : start + queries.TEXTS_AT_ONCE]
+            some = [each.name for each in columns[start : start + queries.TEXTS_AT_ONCE]]
             rows = engine.fetch(queries.written(copied.makes.table, some, CODES), "how values are written", "node")
             found += (Written(some[row["place"]], row) for row in rows)
     values, reasons, notes = _codes(found)
-    for setting, value, reason in (*_notation(found), *_days(found)):
-        if setting not in source.csv.model_fields_set:
-            values[setting], reasons[setting] = value, reason
+    names = {each.name for each in columns if each.traits.is_text}
+    texts = [each for each in found if each.name in names]
+    for setting, value, reason in (
+        *_notation(found),
+        *_days(found),
+        *_decimals([each for each in found if each.name in texts]),
+    ):
+        if setting in source.csv.model_fields_set:
+            continue
+        if setting in values and setting == "types":
+            value, reason = values[setting] | value, f"{reasons[setting]}; {reason}"
+        values[setting], reasons[setting] = value, reason
     if not values:
         return Proposed(source.csv, {}, notes) if notes else None
     if "nullstr" in values:
@@ -150,6 +159,18 @@ def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
     if short := [each.name for each in written if each.has("short_years")]:
         first = datetime.now(UTC).year - 99
         yield "century", first, f"years of {listed(short)} have two digits, and none is in the future so"
+
+
+def _decimals(texts: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
+    """Yield types for numbers that a file has as 6 and 2.5, so that no type spells them all."""
+    mixed = {
+        each.name: f"DECIMAL(18,{each.counts['decimals']})"
+        for each in texts
+        if each.all_are("decimal_numbers") and each.has("decimals")
+    }
+    if mixed:
+        names = listed(mixed)
+        yield "types", mixed, f"all values of {names} are numbers, some of them with fewer decimals"
 
 
 @dataclass(frozen=True)

@@ -235,6 +235,19 @@ def test_init_proposes_settings_that_run(tmp_path: Path) -> None:
     assert labels == {"1935-01-01", "1948-02-14", "2007-12-31"}
 
 
+def test_init_proposes_numbers_that_no_type_spells(tmp_path: Path) -> None:
+    """As 6 and 2.5, which R and pandas write; codes with zeros at their beginning stay texts."""
+    rows = [f"{27 + row % 5 * 2.5:g};0{row % 7};{row % 9}" for row in range(100)]
+    (tmp_path / "f.csv").write_text("\n".join(["age;zip;n", *rows]) + "\n")
+    with sa.connect() as session:
+        policy = session.suggest(tmp_path / "f.csv").draft().policy
+        assert policy.csv is not None and policy.csv.types == {"age": "DECIMAL(18,1)"}
+        with sa.connect(csv=policy.csv.model_dump()) as again:
+            found = again.columns(tmp_path / "f.csv")
+    assert found == {"age": "DECIMAL(18,1)", "zip": "VARCHAR", "n": "BIGINT"}
+    assert policy.taxonomies["age"].model_dump(exclude_defaults=True) == {"widths": (2, 4)}
+
+
 def test_years_of_two_digits_that_are_mostly_in_the_future_are_noted(tmp_path: Path) -> None:
     (tmp_path / "born.csv").write_text("born,seen,sex\n" + "01.01.75,01.02.24,m\n14.02.88,02.02.24,f\n" * 9)
     privacy = [sa.KAnonymity(2)]

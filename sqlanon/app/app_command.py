@@ -46,7 +46,7 @@ def app(
 
     Example: sqlanon app visits --db clinic.duckdb
     """
-    for name in ("starlette", "uvicorn", "jinja2", "tomlkit"):
+    for name in ("starlette", "uvicorn", "jinja2"):
         extra_module(name, extra="app", purpose="the app")
     from sqlanon.app.desk import Place
     from sqlanon.app.office import Office

@@ -78,6 +78,7 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
 
     @property
     def current(self) -> PolicyVersion | None:
+        """The present version; None before the first one."""
         return self.list[self._place] if self.list else None
 
     @property
@@ -93,14 +94,17 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
 
     @property
     def number(self) -> int:
+        """The number of the present version, or 0."""
         return 0 if self.current is None else self.current.number
 
     @property
     def earlier(self) -> PolicyVersion | None:
+        """The version before the present one, to undo to; None if there is none."""
         return self.list[self._place - 1] if self._place > 0 else None
 
     @property
     def later(self) -> PolicyVersion | None:
+        """The version after the present one, to redo; None if there is none."""
         return self.list[self._place + 1] if self._place + 1 < len(self.list) else None
 
     @property
@@ -172,6 +176,7 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
                 yield line, change != "equal"
 
     def close(self) -> None:
+        """Release the file for others."""
         self._held.release()
 
     def __exit__(self, *_: object) -> None:

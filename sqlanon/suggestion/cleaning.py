@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -89,8 +89,7 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
             rows = engine.fetch(queries.written(copied.makes.table, some, CODES), "how values are written", "node")
             found += (Written(some[row["place"]], row) for row in rows)
     values, reasons, notes = _codes(found)
-    names = {each.name for each in columns if each.traits.is_text}
-    texts = [each for each in found if each.name in names]
+    texts = {each.name for each in columns if each.traits.is_text}
     for setting, value, reason in (
         *_notation(found),
         *_days(found),
@@ -161,12 +160,12 @@ def _days(found: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
         yield "century", first, f"years of {listed(short)} have two digits, and none is in the future so"
 
 
-def _decimals(texts: Sequence[Written]) -> Iterator[tuple[str, Any, str]]:
+def _decimals(found: Sequence[Written], texts: Collection[str]) -> Iterator[tuple[str, Any, str]]:
     """Yield types for numbers that a file has as 6 and 2.5, so that no type spells them all."""
     mixed = {
         each.name: f"DECIMAL(18,{each.counts['decimals']})"
-        for each in texts
-        if each.all_are("decimal_numbers") and each.has("decimals")
+        for each in found
+        if each.name in texts and each.all_are("decimal_numbers") and each.has("decimals")
     }
     if mixed:
         names = listed(mixed)

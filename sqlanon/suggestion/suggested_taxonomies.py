@@ -12,7 +12,7 @@ from sqlanon.suggestion.evidence import Evidence
 
 MAX_NODES = 100_000  # maximum number of nodes of a suggested lattice, which a search checks within a minute
 FEW_VALUES = 8  # maximum number of distinct whole numbers that count as grades, which are joined by twos and fours
-FEWEST_JOINED = 4  # minimum number of distinct decimal numbers that intervals join
+MIN_JOINED_VALUES = 4  # minimum number of distinct decimal numbers that intervals join
 FEW_TEXTS = 6  # maximum number of distinct texts that need no groups
 OTHER = "other"  # the label of rare texts
 AGES = (5, 10, 20, 40)
@@ -130,7 +130,7 @@ def words_of_levels(kind: str, levels: Sequence[Any]) -> str:
 
 def _of_grades(found: Evidence, low: float, high: float) -> SuggestedTaxonomy:
     """Join consecutive whole numbers by twos and fours, and others in quarters and halves of their range."""
-    if not found.is_whole and found.values >= FEWEST_JOINED:
+    if not found.is_whole and found.values >= MIN_JOINED_VALUES:
         width = _round_width((high - low) / 4)
         return of_levels("intervals", "widths", [_number(width), _number(2 * width)])
     if not found.is_whole or high - low + 1 > 2 * FEW_VALUES:

@@ -16,8 +16,8 @@ from sqlanon.app.panel import least_shown
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.rule_words import rules_of, words_of
 from sqlanon.app.screen import Screen
-from sqlanon.suggestion.policy_file import PolicyFile
 from sqlanon.suggestion.policy_edits import PolicyRole
+from sqlanon.suggestion.policy_file import PolicyFile
 
 if TYPE_CHECKING:
     from sqlanon.model.release.profiles import ColumnProfile

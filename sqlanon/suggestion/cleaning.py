@@ -90,11 +90,7 @@ def proposed(engine: Compute, source: ResolvedSource) -> Proposed | None:
             found += (Written(some[row["place"]], row) for row in rows)
     values, reasons, notes = _codes(found)
     texts = {each.name for each in columns if each.traits.is_text}
-    for setting, value, reason in (
-        *_notation(found),
-        *_days(found),
-        *_decimals([each for each in found if each.name in texts]),
-    ):
+    for setting, value, reason in (*_notation(found), *_days(found), *_decimals(found, texts)):
         if setting in source.csv.model_fields_set:
             continue
         if setting in values and setting == "types":

@@ -6,6 +6,8 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,6 +66,19 @@ def app(
 
 def serve(office: Office, port: int, *, opens_browser: bool) -> None:
     """Serve until Ctrl-C or SIGTERM, which both end the app in order."""
+    with served(office, port) as door:
+        try:
+            _print_addresses(door, office.private.path, opens_browser=opens_browser)
+        except KeyboardInterrupt:
+            say("The app has ended; the policy and what was published stay.")
+
+
+@contextmanager
+def served(office: Office, port: int = 0) -> Iterator[Door]:
+    """Serve from a thread until the block ends, and yield the door.
+
+    In a thread of its own, the server leaves signals to the command line, which raises KeyboardInterrupt.
+    """
     import uvicorn
 
     from sqlanon.app.door import Door
@@ -80,16 +95,13 @@ def serve(office: Office, port: int, *, opens_browser: bool) -> None:
         server = uvicorn.Server(
             uvicorn.Config(
                 door, http="h11", ws="none", lifespan="off", log_config=None, access_log=False, server_header=False,
-                timeout_graceful_shutdown=1,
+                log_level="critical", timeout_graceful_shutdown=1,
             )
         )  # fmt: skip
-        # In a thread of its own, it leaves signals to the command line, which raises KeyboardInterrupt here.
         serving = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         serving.start()
         try:
-            _print_addresses(door, office.private.path, opens_browser=opens_browser)
-        except KeyboardInterrupt:
-            say("The app has ended; the policy and what was published stay.")
+            yield door
         finally:
             server.should_exit = True
             serving.join(3)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from importlib.resources import files
@@ -125,15 +127,20 @@ class Pages:
                 status, problem = 409, str(error)
             except SqlanonError as error:
                 status, problem = 422, str(error)
-            for attempt in (page, "trouble"):
+            except Exception as error:  # a defect: said without its text, which may hold a value
+                if os.environ.get("SQLANON_DEBUG", "0") not in ("", "0"):
+                    traceback.print_exc()
+                status, problem = 500, f"an unexpected {type(error).__name__} happened; please report it"
+            for attempt, given in ((page, fields), (page, Fields({})), ("trouble", fields)):
                 # Where the page cannot be shown either, its frame is, with the sentence.
-                with suppress(Refused, SqlanonError):
-                    return HTMLResponse(self._html(desk, attempt, fields, {"problem": problem}), status)
+                with suppress(Exception):
+                    return HTMLResponse(self._html(desk, attempt, given, {"problem": problem}), status)
             return refused(status, problem)
 
     def _html(self, desk: Desk, page: str, fields: Fields, more: Mapping[str, Any]) -> str:
         screen = SCREENS[page]
-        frame = {"desk": desk, "screens": SCREENS, "screen": screen, "problem": "", "Markup": Markup}
+        here = f"{page}?{fields.query('column', 'rare')}".rstrip("?")
+        frame = {"desk": desk, "screens": SCREENS, "screen": screen, "here": here, "problem": "", "Markup": Markup}
         values = frame | screen.values(desk, fields) | dict(more)
         values |= panel.values(desk)  # last: a screen may have counted what it shows
         return self._templates.get_template(screen.template).render(values)

@@ -41,7 +41,9 @@ def values(desk: Desk, fields: Fields, given: GivenTaxonomy | None = None) -> di
     return {
         "columns": columns,
         "column": column,
-        "kinds": {name: kind for name, kind in KINDS.items() if values_of(desk, column) in kind.of},
+        "kinds": {
+            name: kind for name, kind in KINDS.items() if values_of(desk, column) in kind.of or name == form["kind"]
+        },
         "kind": KINDS.get(form["kind"]),
         "form": form,
         "rule": rule,

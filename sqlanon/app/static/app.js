@@ -1,40 +1,48 @@
 // Asks for the same pages as the forms and links do, and swaps the parts that differ. Without it, all of them still work.
 "use strict";
 const PARTS = ["top", "steps", "job", "content", "aside"];
-let asked = 0, stream = null, timer = 0, moved = null, isSliding = false;
+let asked = 0, stream = null, timer = 0, moved = null, isSliding = false, turn = Promise.resolve(true);
 
-function swap(text, address, keepsScroll, isMoving) {
+const typedIn = () => [...document.querySelectorAll("input[id]")].filter(each => each.type === "text" || each.type === "number");
+
+function swap(text, address, keepsScroll, isMoving, known) {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (isMoving) {
     for (const old of document.querySelectorAll("[data-moving]")) { const now = page.getElementById(old.id); if (now) old.replaceWith(document.adoptNode(now)); }
     return;
   }
   if (!PARTS.every(id => page.getElementById(id))) { location.assign(address); return; }
-  const focused = document.activeElement && document.activeElement.id;
+  const field = document.activeElement, focused = field && field.id, caret = field && [field.selectionStart, field.selectionEnd];
+  const typed = typedIn().filter(each => each.value !== known.get(each.id));  // since the page was asked for: it stays
   const open = new Map([...document.querySelectorAll("details[id]")].map(each => [each.id, each.open]));
   const top = scrollY;
   for (const id of PARTS) document.getElementById(id).replaceWith(document.adoptNode(page.getElementById(id)));
   for (const [id, is] of open) { const each = document.getElementById(id); if (each && each.tagName === "DETAILS") each.open = is; }
+  for (const old of typed) { const each = document.getElementById(old.id); if (each && "value" in each) each.value = old.value; }
   document.title = page.title;
   if (address !== location.href) history.pushState(null, "", address);
   const again = focused && document.getElementById(focused);
   if (again) again.focus({ preventScroll: true });
+  if (again && again.type === "text") again.setSelectionRange(...caret);
+  else if (again && again.type === "number" && again.value === known.get(focused)) again.select();  // as Tab does
   if (keepsScroll) scrollTo(0, top); else { scrollTo(0, 0); document.getElementById("content").focus({ preventScroll: true }); }
   follow();
 }
 
 async function ask(address, options, keepsScroll, isMoving) {
-  const number = ++asked;
+  const number = ++asked, isAgain = keepsScroll && !options.method;
+  const known = new Map(typedIn().map(each => [each.id, isAgain ? each.defaultValue : each.value]));
   document.documentElement.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(address, options), text = await answer.text();
-    if (number !== asked) return;
+    if (number !== asked) return answer.ok;
     const isForm = options && options.method === "POST";
-    swap(text, isForm && !answer.redirected ? location.href : answer.url, keepsScroll, isMoving);
+    swap(text, isForm && !answer.redirected ? location.href : answer.url, keepsScroll, isMoving, known);
+    return answer.ok;
   } catch (error) {
     const job = document.getElementById("job");
     job.textContent = "The app does not answer: has it ended in the terminal?";
-  } finally { document.documentElement.removeAttribute("aria-busy"); }
+  } finally { if (number === asked) document.documentElement.removeAttribute("aria-busy"); }
 }
 
 function send(form, button, isMoving) {
@@ -42,7 +50,13 @@ function send(form, button, isMoving) {
   if (button && button.name) fields.set(button.name, button.value);
   const action = (button && button.getAttribute("formaction")) || form.getAttribute("action");
   if (form.method === "get") return ask(`${action}?${fields}`, {}, true);
-  return ask(action, { method: "POST", body: fields }, true, isMoving);
+  // One after the other: a form that is sent before the last answer is there belongs to the version of that answer.
+  return turn = turn.then(wentWell => {
+    if (!form.isConnected && !wentWell) return false;
+    const version = document.querySelector("#content input[name=version]");
+    if (!form.isConnected && version && fields.has("version")) fields.set("version", version.value);
+    return ask(action, { method: "POST", body: fields }, true, isMoving);
+  });
 }
 
 document.addEventListener("submit", event => {

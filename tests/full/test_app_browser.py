@@ -1,0 +1,156 @@
+"""The app in a real browser: a walk over each screen, what it keeps, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import sqlanon as sa
+from tests.app import CANARIES, HOSTILE, POLICY, SCRIPT, write_messy
+from tests.windows import app, chromium
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def messy(tmp_path: Path) -> str:
+    """A messy file with a policy beside it."""
+    write_messy(tmp_path / "messy.csv")
+    (tmp_path / "policy.toml").write_text(POLICY)
+    return str(tmp_path / "messy.csv")
+
+
+def test_columns(browser: Browser, messy: str, tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").unlink()  # one is suggested
+    with app(browser, messy, tmp_path) as (window, desk):
+        page = window.page
+        window.rests()
+        expect(page.locator("main")).to_contain_text("of the rows are alone")
+        assert HOSTILE in page.locator("th[scope=row] b").all_text_contents()
+        expect(page.locator(".chips span", has_text=SCRIPT)).to_be_visible()
+        assert not [each for each in CANARIES if each in page.content()]
+        page.get_by_label(f"show the values of {HOSTILE}").press("Enter")
+        expect(page.locator(".chips span", has_text="q1")).to_be_visible()
+        role = page.get_by_label("Role of Diagnose", exact=True)
+        field = str(role.get_attribute("id"))
+        role.focus()
+        was = role.input_value()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")  # before the first answer is there
+        window.rests()
+        assert window.focused() == field and role.input_value() != was
+        page.reload()
+        assert role.input_value() == desk.versions.file.roles["Diagnose"].role != was
+        page.focus("#undo")
+        page.keyboard.press("Enter")
+        window.rests()
+        page.keyboard.press("Enter")
+        expect(role).to_have_value(was)
+        window.looks_well()
+
+
+def test_two_tabs_and_another_program(browser: Browser, messy: str, tmp_path: Path) -> None:
+    with app(browser, messy, tmp_path) as (window, desk):
+        page, other = window.page, window.another()
+        other.goto(page.url)
+        other.wait_for_selector("main:has-text('are alone'):not(:has([data-again]))")
+        page.get_by_label("Role of Diagnose").select_option("insensitive")
+        window.rests()
+        other.get_by_label("Role of Stadt").select_option("sensitive")
+        expect(other.locator("main [role=alert]")).to_contain_text("older version")
+        expect(other.get_by_label("Role of Diagnose")).to_have_value("insensitive")
+        other.get_by_label("Role of Stadt").select_option("sensitive")
+        expect(other.locator("#history summary")).to_contain_text("3 of 3")
+        roles = desk.versions.file.roles
+        assert (roles["Diagnose"].role, roles["Stadt"].role) == ("insensitive", "sensitive")
+        (tmp_path / "policy.toml").write_text(POLICY + "# by hand\n")
+        page.reload()
+        page.click("text=Take its text in")
+        expect(page.locator("#policy")).to_contain_text("# by hand")
+        page.click("#history summary")
+        page.click("#history button:has-text('Stadt: sensitive')")
+        expect(page.get_by_label("Role of Stadt")).to_have_value("sensitive")
+
+
+def test_taxonomies(browser: Browser, messy: str, tmp_path: Path) -> None:
+    with app(browser, messy, tmp_path) as (window, desk):
+        page = window.page
+        window.go("Taxonomies")
+        page.click(".tabs >> text=Größe")
+        expect(page.locator(".tabs [aria-current]")).to_have_text("Größe (cm)")
+        page.fill("#levels", "")
+        page.type("#levels", "15, 30", delay=380)
+        expect(page.locator("main")).to_contain_text("[165, 180)")
+        assert window.focused() == "levels" and page.input_value("#levels") == "15, 30"
+        expect(page.locator("main")).to_contain_text("not saved yet")
+        assert desk.versions.number == 1
+        page.keyboard.press("Enter")
+        window.rests()
+        assert desk.versions.file.values["taxonomies"]["Größe (cm)"]["widths"] == [15, 30]
+        window.looks_well()
+        page.click(".tabs >> text=Stadt")
+        window.rests()
+        page.select_option("#kind", "labels")
+        expect(page.locator("main")).to_contain_text("not saved yet")
+        page.click("#save")
+        for city in ("Köln", "Koeln", SCRIPT):
+            page.get_by_label(city, exact=True).check()
+        page.fill("#label", "Köln <b>")
+        page.click("#merge")
+        expect(page.locator("#groups")).to_contain_text("Köln <b>")
+        window.looks_well()
+        labels = {row[0]: row[1:] for row in desk.versions.file.labels("Stadt") or ()}
+        assert labels["Koeln"] == labels[SCRIPT] == ("Köln <b>", "*")
+        page.click("#undo")
+        expect(page.locator("#groups")).not_to_contain_text("Köln <b>")
+
+
+def test_promise(browser: Browser, messy: str, tmp_path: Path) -> None:
+    with app(browser, messy, tmp_path) as (window, desk):
+        page = window.page
+        window.go("Promise")
+        page.fill("#k", "7")
+        page.keyboard.press("Tab")
+        expect(page.locator("#steps")).to_contain_text("k = 7")
+        assert window.focused() == "l0"
+        page.keyboard.type("2")
+        page.keyboard.press("Tab")
+        window.rests()
+        assert [str(each) for each in desk.versions.file.policy.privacy] == [
+            "k-anonymity (k = 7)",
+            'distinct l-diversity of "Diagnose" (l = 2)',
+        ]
+        page.fill("#limit", "2.5")
+        page.keyboard.press("Enter")
+        window.rests()
+        page.check("#method-local-recoding")
+        window.rests()
+        assert desk.versions.file.policy.suppression_limit == 0.025
+        assert window.focused() == "method-local-recoding"
+        window.looks_well()
+        page.check("#method-synthetic")
+        window.rests()
+        expect(page.locator("main")).to_contain_text("no preview")
+        window.looks_well()
+
+
+def test_without_script(browser: Browser, messy: str, tmp_path: Path) -> None:
+    with app(browser, messy, tmp_path, java_script_enabled=False) as (window, _):
+        page = window.page
+        row = page.locator("tr", has=page.get_by_label("Role of Stadt"))
+        row.locator("select").select_option("sensitive")
+        row.get_by_text("Set").click()
+        expect(page.get_by_label("Role of Stadt")).to_have_value("sensitive")
+        page.click("#undo")
+        window.go("Promise")
+        page.fill("#k", "6")
+        page.click("text=Save")
+        expect(page.locator("#steps")).to_contain_text("k = 6")
+    assert sa.PolicyFile.read(tmp_path / "policy.toml").policy.criteria.k == 6

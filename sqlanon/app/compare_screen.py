@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from sqlanon.app.desk import Desk
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import least_shown
+from sqlanon.app.panel import least_shown, tables_beside
 from sqlanon.app.requests import Fields, Refused, Shown
 from sqlanon.app.screen import Screen
 from sqlanon.app.taxonomies_screen import values_of
@@ -37,6 +37,7 @@ MAX_GROUPS = 40  # of a query, the largest first
 SIDES = {"truth": "source", "answer": "release"}
 
 NO_PREVIEW = "releases of this method spend budget, and a preview would spend as much: publish when you are sure"
+NO_CATALOG = "a preview has one table: leave the catalog out to look at the rows, or publish both as tables"
 NOT_YET = "there is no preview yet: make one first"
 
 
@@ -89,6 +90,8 @@ def start_preview(desk: Desk, fields: Fields) -> str:
     policy = file.policy
     if policy.has_private_method:
         raise Refused(422, NO_PREVIEW)
+    if tables_beside(desk, ""):
+        raise Refused(422, NO_CATALOG)
 
     def work(job: Job) -> None:
         # In a folder of its own, since releases beside each other are judged together.

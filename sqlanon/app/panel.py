@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 from sqlanon.app.desk import Desk
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
+from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.names import counted
 
 
@@ -52,23 +52,37 @@ def k_of(desk: Desk) -> int | None:
     return k if k > 1 else None  # 1 is that of a private method
 
 
+def tables_beside(desk: Desk, into: str) -> dict[str, str]:
+    """Name the tables that the method of the policy publishes beside the rows: a catalog of counterfeits."""
+    try:
+        method = desk.versions.file.policy.method
+    except (Refused, SqlanonError):
+        return {}
+    if not isinstance(method, HCeiling) or not method.has_catalog:
+        return {}
+    return {"catalog": f"{into}_catalog"}
+
+
 def command(desk: Desk, into: str | None = None) -> str:
     """Return the command that makes the release of the policy."""
-    place = desk.place
+    place, into = desk.place, into or _proposed(desk)
     database = [] if place.database is None else ["--db", str(place.database)]
+    beside = [word for what, name in tables_beside(desk, into).items() for word in ("--table", f"{what}={name}")]
     words = ["sqlanon", "run", place.source, *database, "--policy", str(place.policy_file)]
-    return shlex.join([*words, "--into", into or target_name(desk)])
+    return shlex.join([*words, "--into", into, *beside])
 
 
-def python(desk: Desk, into: str | None = None) -> str:
-    place = desk.place
+def python(desk: Desk) -> str:
+    """Return the program that makes the release of the policy."""
+    place, into = desk.place, _proposed(desk)
     opened = "" if place.database is None else repr(str(place.database))
-    given: Sequence[str] = (place.source, str(place.policy_file), into or target_name(desk))
-    return (
-        "import sqlanon as sa\n\n"
-        f"with sa.connect({opened}) as session:\n"
-        f"    session.anonymize({', '.join(map(repr, given))})"
-    )
+    beside = f", tables={tables!r}" if (tables := tables_beside(desk, into)) else ""
+    given = ", ".join(map(repr, (place.source, str(place.policy_file), into)))
+    return f"import sqlanon as sa\n\nwith sa.connect({opened}) as session:\n    session.anonymize({given}{beside})"
+
+
+def _proposed(desk: Desk) -> str:
+    return str(desk.place.folders[0] / target_name(desk))
 
 
 def undo(desk: Desk, fields: Fields) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from sqlanon.app.compare_screen import is_stale, policy_of
 from sqlanon.app.desk import Desk
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import command, target_name
+from sqlanon.app.panel import command, tables_beside, target_name
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
@@ -102,8 +102,12 @@ def start_publish(desk: Desk, fields: Fields) -> str:
     if formulas not in get_args(CsvFormulas):
         raise Refused(400, "formulas are kept, quoted or refused")
     policy, version, (kind, into) = versions.file.policy, versions.number, _target(desk, name)
-    options: dict[str, Any] = {"csv_formulas": formulas} if into.lower().endswith(".csv") else {}
-    shown = command(desk, into) + (f" --csv-formulas {formulas}" if options and formulas != "keep" else "")
+    options: dict[str, Any] = {"tables": tables_beside(desk, into)}
+    if into.lower().endswith(".csv"):
+        options["csv_formulas"] = formulas
+    shown = command(desk, into)
+    if "csv_formulas" in options and formulas != "keep":
+        shown += f" --csv-formulas {formulas}"
     writes = desk.place.database is not None and (kind == "table" or policy.has_private_method)
 
     def work(job: Job) -> None:

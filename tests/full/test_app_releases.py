@@ -171,3 +171,17 @@ def test_private_method_has_no_preview_and_one_charge_per_form(browser: Browser)
     assert "sent already" in browser.publish("noisy.parquet", 409, after=0)
     with sa.connect("clinic.duckdb", read_only=True) as session:
         assert session.ledger.spent("visits").epsilon == 1
+
+
+def test_catalog_is_a_table_beside_the_rows(browser: Browser) -> None:
+    desk = browser.desk
+
+    def ceiling(file: sa.PolicyFile) -> sa.PolicyFile:
+        file = file.with_models([]).with_role("stay", "identifier").with_setting("suppression_limit", None)
+        return file.with_method("h-ceiling", k=5, h=0.9, catalog="counts")
+
+    desk.versions.add("counterfeits", ceiling, desk.versions.number)
+    assert "leave the catalog out" in alert(browser.sent("start_preview", 422))
+    browser.publish("k5")
+    assert browser.desk.memory["made"][0].command.endswith("--into k5 --table catalog=k5_catalog")
+    assert "k5_catalog" in browser.get("tables")

@@ -78,7 +78,7 @@ class Job:
             return f"{self.what} {ended} after {self.elapsed:.1f} s"
         words = [f"{self.what}: {self.elapsed:.0f} s"]
         if (event := self.event) is not None:
-            words.append(DOING.get(event.stage, event.stage))
+            words.append(DOING.get(event.stage, event.stage) + (f" for k = {event.k:,}" if event.k else ""))
             if event.checked_nodes is not None and event.lattice_nodes:
                 words.append(f"{event.checked_nodes:,} of {event.lattice_nodes:,} nodes")
             if event.loss is not None:

@@ -19,7 +19,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from sqlanon.app import columns_screen, compare_screen, panel, promise_screen, publish_screen, taxonomies_screen
+from sqlanon.app import (
+    columns_screen,
+    compare_screen,
+    explore_screen,
+    panel,
+    promise_screen,
+    publish_screen,
+    taxonomies_screen,
+)
 from sqlanon.app.desk import Desk
 from sqlanon.app.door import MAX_BODY, refused
 from sqlanon.app.office import Office
@@ -37,6 +45,7 @@ STEPS = (
     columns_screen.SCREEN,
     taxonomies_screen.SCREEN,
     promise_screen.SCREEN,
+    explore_screen.SCREEN,
     compare_screen.SCREEN,
     publish_screen.SCREEN,
 )

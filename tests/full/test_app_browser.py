@@ -141,6 +141,41 @@ def test_promise(browser: Browser, messy: str, tmp_path: Path) -> None:
         window.looks_well()
 
 
+def test_explore(browser: Browser, messy: str, tmp_path: Path) -> None:
+    with app(browser, messy, tmp_path) as (window, desk):
+        page = window.page
+        window.go("Explore")
+        window.looks_well()
+        page.click("#search")
+        expect(page.locator("main")).to_contain_text("it is proven")
+        window.rests()
+        expect(page.locator("#choice")).not_to_contain_text("does not keep the promise")
+        slider, figures = page.get_by_label("Größe (cm)", exact=True), page.locator("#figures")
+        best, level = figures.text_content() or "", slider.input_value()
+        slider.focus()
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#at2")).to_have_text("3")
+        window.rests()
+        assert window.focused() == "level2" and figures.text_content() != best
+        box = slider.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+        expect(page.locator("#at2")).to_have_text("0")  # before it is released
+        page.mouse.up()
+        expect(page.locator("#put")).to_be_disabled()
+        window.looks_well()
+        page.click("#best")
+        expect(figures).to_have_text(best)
+        expect(slider).to_have_value(level)
+        page.click("#put")
+        expect(page.locator("main")).to_contain_text("The policy names this node")
+        assert desk.versions.file.policy.method.node["Größe (cm)"] == int(level)  # type: ignore[attr-defined]
+        window.looks_well()
+
+
 def test_without_script(browser: Browser, messy: str, tmp_path: Path) -> None:
     with app(browser, messy, tmp_path, java_script_enabled=False) as (window, _):
         page = window.page

@@ -1,7 +1,7 @@
 // Asks for the same pages as the forms and links do, and swaps the parts that differ. Without it, all of them still work.
 "use strict";
 const PARTS = ["top", "steps", "job", "content", "aside"];
-let asked = 0, stream = null, timer = 0, moved = null, isSliding = false, turn = Promise.resolve(true);
+let asked = 0, stream = null, timer = 0, moved = null, isSliding = false, searched, turn = Promise.resolve(true);
 
 const typedIn = () => [...document.querySelectorAll("input[id]")].filter(each => each.type === "text" || each.type === "number");
 
@@ -102,6 +102,8 @@ function follow() {
   stream.onmessage = event => {
     const news = JSON.parse(event.data), line = document.querySelector("#job .sentence");
     if (line) line.textContent = news.sentence;
+    const fills = document.querySelector("[data-fills]") && document.activeElement?.type !== "range";
+    if (fills && news.k !== searched) { searched = news.k; ask(location.href, {}, true); }  // the least loss at another k is found
     if (news.state !== "running") { stream.close(); stream = null; ask(location.href, {}, true); }
   };
 }

@@ -1,0 +1,329 @@
+"""Explore: the nodes of the lattice, with a slider for each column and the least loss at each k."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from sqlanon.app.desk import Desk
+from sqlanon.app.jobs import Job
+from sqlanon.app.panel import least_shown
+from sqlanon.app.requests import Fields, Refused
+from sqlanon.app.screen import Screen
+from sqlanon.errors import EngineError, PolicyError, SqlanonError
+from sqlanon.model.methods.full_domain import FullDomain
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.quality import LM, NCP, Prec
+from sqlanon.report.document import Points, figure, percent
+from sqlanon.report.svg import drawn
+from sqlanon.suggestion.policy_file import PolicyFile
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+    from sqlanon.model.privacy import PrivacyModel
+    from sqlanon.model.release import FinerNode
+    from sqlanon.run.exploration import CurvePoint, Exploration, MeasuredNode
+
+IDLE = 300.0  # seconds after which cells that nobody asks about are dropped
+PERIOD = 5.0  # seconds between two looks at that
+GRID, GRID_OF_LOSS = 6, 40  # nodes in the same step of log k and of the loss are one point
+
+STALE = "the policy has changed since this search: search again"
+CLOSED = "the rows of this search were put away, and no other node can be measured: search again"
+NO_NODES = "there are no nodes to explore: the policy is not valid, or its method has none"
+REPLACED = ("search", "objective", "max_loss", "node")  # settings in whose place a node stands
+
+
+@dataclass
+class Explored:
+    """An exploration with a session of its own; once it is closed, it still knows what was found."""
+
+    policy: Policy  # as it is explored
+    session: Session
+    nodes: Exploration
+    chosen: dict[str, int] | None = None  # the node of the sliders; None for the policy's, or the best one
+    used: float = field(default_factory=time.monotonic)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def close(self) -> None:
+        self.ended.set()  # which stops a search
+        self.session.close()
+
+    def close_when_idle(self, desk: Desk) -> None:
+        while not self.ended.wait(PERIOD):
+            with desk.lock:
+                if desk.is_busy:
+                    self.used = time.monotonic()
+                elif time.monotonic() - self.used > IDLE or self.policy != explored_policy(desk):
+                    self.close()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether there is nothing more to search for."""
+        nodes, points = self.nodes, self.nodes.curve()
+        is_known = not nodes.is_whole or nodes.checked_nodes == nodes.node_count
+        return is_known and bool(points) and all(point.is_proven for point in points)
+
+    @property
+    def is_share(self) -> bool:
+        return isinstance(self.policy.quality, LM | NCP | Prec)
+
+    def in_words(self, loss: float) -> str:
+        return percent(loss) if self.is_share else figure(loss)
+
+
+def explored_policy(desk: Desk) -> Policy | None:
+    """Return the policy whose nodes are explored: of full domains, without a node; None if there is none."""
+    with suppress(Refused, PolicyError):
+        policy = desk.versions.file.policy
+        if isinstance(policy.method, FullDomain):
+            return policy.changed({"node": None})
+        if not policy.has_private_method:
+            limit = getattr(policy.method, "limit", policy.suppression_limit)
+            return policy.changed({"method": FullDomain(suppression_limit=limit)})
+    return None
+
+
+def values(desk: Desk, fields: Fields) -> dict[str, Any]:
+    explored, policy = _explored(desk), explored_policy(desk)
+    is_searching = desk.is_busy and desk.job is not None and desk.job.then == "explore"
+    is_stale = explored is not None and explored.policy != policy
+    if is_stale and is_searching:
+        explored = None  # the search is another one
+    method = None if policy is None else desk.versions.file.policy.method
+    named, least = getattr(method, "node", None), least_shown(desk)
+    known = {
+        "explored": explored,
+        "node": None,
+        "curve": [] if explored is None else [*_curve(explored)],
+        "method": method,
+        "named": named,
+        "chooses": isinstance(method, FullDomain) and not is_stale,
+        "is_searching": is_searching,
+        "is_stale": is_stale,
+        "least": least,
+    }
+    if explored is not None:
+        explored.used = time.monotonic()
+        if (node := _shown_node(explored, named)) is not None:
+            known |= {"node": node} | _shown(explored, node, least)
+    return known
+
+
+def _shown_node(explored: Explored, named: Mapping[str, int] | None) -> MeasuredNode | None:
+    """Return the node of the sliders: the one that somebody chose, the policy's, the best, or the closest one."""
+    nodes, best = explored.nodes, explored.nodes.best()
+    closest = nodes.explanation.node if nodes.explanation else None
+    for levels in (explored.chosen, named, best.node if best else None, closest):
+        with suppress(SqlanonError):  # it is outside the lattice now, or the exploration is closed
+            if levels is not None:
+                return nodes.at(levels)
+    return None
+
+
+def _shown(explored: Explored, node: MeasuredNode, least: int) -> dict[str, Any]:
+    """Return the figures of a node, what a value of each column becomes, finer nodes, and the picture of all."""
+    nodes = explored.nodes
+
+    def share(rows: int) -> str:
+        return f"under {least} rows" if 0 < rows < least else percent(rows / nodes.row_count)
+
+    finer: Sequence[FinerNode] = ()
+    with suppress(SqlanonError):  # it is closed, and some are not measured
+        finer = nodes.finer(node.node)
+    return {
+        "figures": (
+            ("Detail lost" if explored.is_share else f"Lost ({nodes.measure})", explored.in_words(node.loss), ""),
+            ("Rows left out", share(node.suppressed_rows), f"of {percent(nodes.allowed_rows / nodes.row_count)}"),
+            ("Attains k", f"{node.best_k:,}" if node.best_k else "none", f"asked {nodes.k:,}"),
+            ("Classes", f"{node.class_count:,}", ""),
+        ),
+        "columns": [
+            (column, level, column.example[level] if column.example else "")
+            for column, level in zip(nodes.columns, node.node.values(), strict=True)
+        ],
+        "finer": [(each, explored.in_words(each.loss), share(each.suppressed_rows)) for each in finer],
+        "picture": _picture(explored, node),
+    }
+
+
+def _curve(explored: Explored) -> Iterator[tuple[CurvePoint, str]]:
+    """Return the points of the curve with the least loss in words."""
+    for point in explored.nodes.curve():
+        words = "no node" if point.is_proven else "not found yet"
+        if point.best is not None:
+            words = explored.in_words(point.best.loss)
+            if not point.is_proven and point.lower_bound is not None:
+                words += f", or {explored.in_words(point.lower_bound)} at best"
+        yield point, words
+
+
+def _picture(explored: Explored, node: MeasuredNode) -> Markup:
+    """Draw the measured nodes by the k that they attain and their loss, and the least loss as a line."""
+    nodes, curve = explored.nodes, [point.best for point in explored.nodes.curve() if point.best is not None]
+    known = [each for each in (*nodes.nodes(), *curve) if each.best_k]
+    most = 1.0 if explored.is_share else max(each.loss for each in (*known, node)) or 1.0
+    near: dict[tuple[int, int], list[MeasuredNode]] = {}
+    for each in known:
+        place = round(math.log(each.best_k or 1) * GRID), round(each.loss / most * GRID_OF_LOSS)
+        near.setdefault(place, []).append(each)
+    chart = Points(
+        "the loss of nodes by the k that they attain; the line is the least loss",
+        "k, attained within the limit (logarithmic)",
+        tuple(
+            (
+                group[0].best_k or 1,
+                group[0].loss / most,
+                len(group),
+                any((each.best_k or 0) >= nodes.k for each in group),
+            )
+            for group in near.values()
+        ),
+        tuple((best.k, best.loss / most) for best in curve),
+        (node.best_k or 1, node.loss / most, "this node"),
+    )
+    return Markup(drawn(chart))  # noqa: S704 - its texts are escaped
+
+
+def start_explore(desk: Desk, fields: Fields) -> str:
+    """Search in a job; a search that was stopped goes on."""
+    policy, explored = explored_policy(desk), _explored(desk)
+    if policy is None:
+        raise Refused(422, NO_NODES)
+
+    def work(job: Job) -> None:
+        found = explored
+        if found is None or found.policy != policy or found.ended.is_set() or found.is_finished:
+            found = _opened(desk, policy, job)
+        found.nodes.search(progress=job.progress, stop=lambda: job.is_enough() or found.ended.is_set())
+
+    desk.start("The search", "explore", work)
+    return "explore"
+
+
+def _opened(desk: Desk, policy: Policy, job: Job) -> Explored:
+    with desk.lock:
+        _end(desk)
+    session = desk.open()
+    try:
+        nodes = session.exploration(desk.place.source, policy, progress=job.progress)
+    except BaseException:
+        session.close()
+        raise
+    found = Explored(policy, session, nodes)
+    with desk.lock:
+        desk.memory["explored"] = found
+        desk.at_end(lambda: _end(desk))
+    threading.Thread(target=found.close_when_idle, args=(desk,), daemon=True).start()
+    return found
+
+
+def _explored(desk: Desk) -> Explored | None:
+    found: Explored | None = desk.memory.get("explored")
+    return found
+
+
+def _end(desk: Desk) -> None:
+    if (explored := _explored(desk)) is not None:
+        explored.close()
+
+
+def _asked(desk: Desk, fields: Fields) -> tuple[Explored, MeasuredNode]:
+    """Return the exploration, and the node of a form, measured."""
+    explored = _explored(desk)
+    if explored is None or explored.policy != explored_policy(desk):
+        raise Refused(409, STALE)
+    columns = explored.nodes.columns
+    levels = fields.one("levels", "").split(",") if fields.has("levels") else []
+    given = Fields({f"level{place}": [level] for place, level in enumerate(levels)}) if levels else fields
+    node = {each.name: given.whole(f"level{place}") for place, each in enumerate(columns)}
+    try:
+        return explored, explored.nodes.at(node)
+    except EngineError:
+        if explored.ended.is_set():
+            raise Refused(409, CLOSED) from None
+        raise
+
+
+def node(desk: Desk, fields: Fields) -> str:
+    """Show a node."""
+    explored, measured = _asked(desk, fields)
+    explored.chosen = measured.node
+    return "explore"
+
+
+def put_node(desk: Desk, fields: Fields) -> str:
+    """Let the policy name the node of the sliders."""
+    explored, measured = _asked(desk, fields)
+    if not measured.satisfies:
+        raise Refused(422, "this node does not keep the promise: choose another one, or promise less")
+    explored.chosen = measured.node
+    words = ", ".join(f"{name} {level}" for name, level in measured.node.items())
+    _edit(desk, fields, f"the node {words}", lambda file: _with_node(file, measured.node))
+    return "explore"
+
+
+def free_node(desk: Desk, fields: Fields) -> str:
+    """Take the node out of the policy."""
+    _edit(desk, fields, "no node: a run searches for the best one", lambda file: _with_node(file, None))
+    return "explore"
+
+
+def relax(desk: Desk, fields: Fields) -> str:
+    """Change the policy as the search has proposed, and search again."""
+    explored, place = _explored(desk), fields.whole("relaxation")
+    why = None if explored is None else explored.nodes.explanation
+    if explored is None or explored.policy != explored_policy(desk) or why is None:
+        raise Refused(409, STALE)
+    if desk.is_busy:
+        raise Refused(409, "wait for what is running, or cancel it, before you change the policy")
+    if not 0 <= place < len(why.relaxations):
+        raise Refused(400, "the page has no such change")
+    change = why.relaxations[place]
+    models = change.applied_to(explored.policy).privacy
+    _edit(desk, fields, change.kind.replace("_", " "), lambda file: _relaxed(file, change.changes, models))
+    return start_explore(desk, fields)
+
+
+def _edit(desk: Desk, fields: Fields, what: str, edit: Callable[[PolicyFile], PolicyFile]) -> None:
+    def checked(file: PolicyFile) -> PolicyFile:
+        edited = edit(file)
+        if edited.problems and not file.problems:
+            raise Refused(422, "\n".join(edited.problems))
+        return edited
+
+    desk.versions.add(what, checked, fields.whole("version"))
+
+
+def _with_node(file: PolicyFile, node: Mapping[str, int] | None) -> PolicyFile:
+    """Write a node beside the method, in place of what searches for one."""
+    method = file.values.get("method")
+    if isinstance(method, Mapping) and {*REPLACED} & method.keys():
+        file = file.with_setting("method", {name: each for name, each in method.items() if name not in REPLACED})
+    for name in REPLACED[:-1]:
+        file = file.with_setting(name, None)
+    return file.with_setting("node", None if node is None else {**node})
+
+
+def _relaxed(file: PolicyFile, changes: Mapping[str, Any], models: Sequence[PrivacyModel]) -> PolicyFile:
+    for name, value in changes.items():
+        method = file.values.get("method")
+        if name == "privacy":
+            file = file.with_models(models)
+        elif isinstance(method, Mapping) and name in method:
+            file = file.with_setting("method", {**method, name: value})
+        else:
+            share = f"{100 * value:.6g} % of the rows may be left out" if name == "suppression_limit" else None
+            file = file.with_setting(name, value or None, share)
+    return file
+
+
+ACTIONS = {"start_explore": start_explore, "node": node, "put_node": put_node, "free_node": free_node, "relax": relax}
+SCREEN = Screen("explore", "Explore", values, ACTIONS)

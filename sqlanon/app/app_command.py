@@ -38,6 +38,9 @@ def app(
     folders: Annotated[
         list[Path] | None, Option("--folder", metavar="DIR", help="Where releases may go; repeat it. By default here.")
     ] = None,
+    ledger: Annotated[
+        Path | None, Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else --db.")
+    ] = None,
     port: Annotated[int, Option("--port", min=0, max=65535, help="The port; by default any that is free.")] = 0,
     browser: Annotated[bool, Option("--browser/--no-browser", help="Open the address in a browser.")] = True,
 ) -> None:
@@ -60,7 +63,7 @@ def app(
     wanted = [folder for folder in folders or [Path()] if not folder.is_dir()]
     if wanted:
         raise BadParameter(f"{wanted[0]} is not a folder", param_hint="--folder")
-    with Office(Place(source or table or "", database, policy, tuple(folders or [Path()]))) as office:
+    with Office(Place(source or table or "", database, policy, tuple(folders or [Path()]), ledger)) as office:
         serve(office, port, opens_browser=browser)
 
 

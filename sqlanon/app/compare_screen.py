@@ -13,11 +13,10 @@ from markupsafe import Markup
 
 from sqlanon.app.desk import Desk
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import least_shown, tables_beside
+from sqlanon.app.panel import least_shown, policy_of, tables_beside
 from sqlanon.app.requests import Fields, Refused, Shown
 from sqlanon.app.screen import Screen
 from sqlanon.app.taxonomies_screen import values_of
-from sqlanon.errors import PolicyError
 from sqlanon.evaluation.answers import query_answers, query_errors
 from sqlanon.model.methods.synthetic import AverageQuery, CountQuery, GroupQuery
 from sqlanon.model.release.pictures import sizes_section
@@ -28,7 +27,6 @@ from sqlanon.report.document import Bars, Document, Part, Table, figure, paragra
 from sqlanon.suggestion.policy_file import PolicyFile
 
 if TYPE_CHECKING:
-    from sqlanon.model.policy.policy import Policy
     from sqlanon.model.release.release_report import ReleaseReport
 
 SHOWN_ROWS = 12
@@ -68,14 +66,6 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         "asked": {name: fields.one(name, "") for name in ("column", "width", "average")},
         "rows": None,
     }
-
-
-def policy_of(desk: Desk) -> Policy | None:
-    """Return the policy; None if there is none, or a run would refuse it."""
-    try:
-        return desk.versions.file.policy
-    except (Refused, PolicyError):
-        return None
 
 
 def is_stale(desk: Desk) -> bool:

@@ -24,6 +24,7 @@ from sqlanon.suggestion.policy_versions import PolicyVersions
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
+    from sqlanon.model.policy.policy import Policy
     from sqlanon.suggestion.suggestion import Suggestion
 
 IDLE = 2.0  # seconds after which a warehouse that nobody asks anything is closed, so that others can write it
@@ -38,6 +39,7 @@ class Place:
     database: Path | None
     policy: Path | None  # by default beside the working folder's files, named like the source
     folders: tuple[Path, ...]
+    ledger: Path | None = None  # that private releases are charged to; by default the warehouse
 
     @property
     def name(self) -> str:
@@ -98,8 +100,13 @@ class Desk:
         """Open a session of its own, as a job needs one; the caller closes it."""
         database = self.place.database
         if database is None:
-            return connect(csv=self.csv)
-        return retry_while_locked(lambda: connect(database, read_only=read_only, csv=self.csv), IN_USE)
+            return connect(csv=self.csv, ledger=self.place.ledger)
+        options: dict[str, Any] = {"read_only": read_only, "csv": self.csv, "ledger": self.place.ledger}
+        return retry_while_locked(lambda: connect(database, **options), IN_USE)
+
+    def is_charged(self, policy: Policy) -> bool:
+        """Return whether a release of the policy is charged to the ledger in the warehouse."""
+        return policy.has_private_method and self.place.database is not None and self.place.ledger is None
 
     @property
     def csv(self) -> dict[str, Any]:

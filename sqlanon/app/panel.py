@@ -9,9 +9,10 @@ from typing import Any
 from sqlanon.app.desk import Desk
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import PolicyError
 from sqlanon.model.methods.counterfeiting import HCeiling
 from sqlanon.model.names import counted
+from sqlanon.model.policy.policy import Policy
 
 
 def values(desk: Desk) -> dict[str, Any]:
@@ -45,22 +46,27 @@ def target_name(desk: Desk) -> str:
 
 def k_of(desk: Desk) -> int | None:
     """Return the k of the policy; None if it has none, or does not parse."""
+    policy = policy_of(desk)
+    return None if policy is None or policy.criteria.k < 2 else policy.criteria.k  # 1 is that of a private method
+
+
+def policy_of(desk: Desk) -> Policy | None:
+    """Return the policy; None if there is none, or a run would refuse it."""
     try:
-        k = desk.versions.file.policy.criteria.k
-    except (Refused, SqlanonError):
+        return desk.versions.file.policy
+    except PolicyError:
         return None
-    return k if k > 1 else None  # 1 is that of a private method
+
+
+def is_private(desk: Desk) -> bool:
+    policy = policy_of(desk)
+    return policy is not None and policy.has_private_method
 
 
 def tables_beside(desk: Desk, into: str) -> dict[str, str]:
     """Name the tables that the method of the policy publishes beside the rows: a catalog of counterfeits."""
-    try:
-        method = desk.versions.file.policy.method
-    except (Refused, SqlanonError):
-        return {}
-    if not isinstance(method, HCeiling) or not method.has_catalog:
-        return {}
-    return {"catalog": f"{into}_catalog"}
+    method = None if (policy := policy_of(desk)) is None else policy.method
+    return {"catalog": f"{into}_catalog"} if isinstance(method, HCeiling) and method.has_catalog else {}
 
 
 def command(desk: Desk, into: str | None = None) -> str:
@@ -68,17 +74,21 @@ def command(desk: Desk, into: str | None = None) -> str:
     place, into = desk.place, into or _proposed(desk)
     database = [] if place.database is None else ["--db", str(place.database)]
     beside = [word for what, name in tables_beside(desk, into).items() for word in ("--table", f"{what}={name}")]
-    words = ["sqlanon", "run", place.source, *database, "--policy", str(place.policy_file)]
+    ledger = ["--ledger", str(place.ledger)] if place.ledger is not None and is_private(desk) else []
+    words = ["sqlanon", "run", place.source, *database, "--policy", str(place.policy_file), *ledger]
     return shlex.join([*words, "--into", into, *beside])
 
 
 def python(desk: Desk) -> str:
     """Return the program that makes the release of the policy."""
     place, into = desk.place, _proposed(desk)
-    opened = "" if place.database is None else repr(str(place.database))
+    given = [] if place.database is None else [repr(str(place.database))]
+    if place.ledger is not None and is_private(desk):
+        given.append(f"ledger={str(place.ledger)!r}")
+    opened = ", ".join(given)
     beside = f", tables={tables!r}" if (tables := tables_beside(desk, into)) else ""
-    given = ", ".join(map(repr, (place.source, str(place.policy_file), into)))
-    return f"import sqlanon as sa\n\nwith sa.connect({opened}) as session:\n    session.anonymize({given}{beside})"
+    call = ", ".join(map(repr, (place.source, str(place.policy_file), into)))
+    return f"import sqlanon as sa\n\nwith sa.connect({opened}) as session:\n    session.anonymize({call}{beside})"
 
 
 def _proposed(desk: Desk) -> str:

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 
 from sqlanon.app import columns_screen
 from sqlanon.app.desk import Desk
-from sqlanon.app.panel import k_of
+from sqlanon.app.panel import k_of, policy_of
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import PolicyError, SqlanonError
@@ -297,6 +297,8 @@ def _ledger(desk: Desk, file: PolicyFile) -> dict[str, Any]:
     with suppress(PolicyError):
         budget = file.policy.method.budget  # type: ignore[attr-defined]
         found |= {"budget": budget, "factor": math.exp(min(float(budget.epsilon), 700))}
+    if desk.place.database is None and desk.place.ledger is None:
+        return found | {"why": "A private release needs a ledger that outlives the app: start it with --ledger FILE."}
     try:
         with desk.session() as session:
             source = desk.place.source
@@ -307,12 +309,9 @@ def _ledger(desk: Desk, file: PolicyFile) -> dict[str, Any]:
 
 
 def _mark(desk: Desk) -> str:
-    if desk.versions.current is None:
-        return ""
-    with suppress(SqlanonError):
-        budget, k = getattr(desk.versions.file.policy.method, "budget", None), k_of(desk)
-        return f"ε = {float(budget.epsilon):g}" if budget else f"k = {k}" if k else ""
-    return ""
+    policy, k = policy_of(desk), k_of(desk)
+    budget = None if policy is None else getattr(policy.method, "budget", None)
+    return f"ε = {float(budget.epsilon):g}" if budget else f"k = {k}" if k else ""
 
 
 SCREEN = Screen("promise", "Promise", values, {"promise": promise, "recipient": recipient}, _mark)

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from sqlanon.app.compare_screen import is_stale, policy_of
+from sqlanon.app.compare_screen import is_stale
 from sqlanon.app.desk import Desk
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import command, tables_beside, target_name
+from sqlanon.app.panel import command, policy_of, tables_beside, target_name
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
@@ -108,7 +108,7 @@ def start_publish(desk: Desk, fields: Fields) -> str:
     shown = command(desk, into)
     if "csv_formulas" in options and formulas != "keep":
         shown += f" --csv-formulas {formulas}"
-    writes = desk.place.database is not None and (kind == "table" or policy.has_private_method)
+    writes = kind == "table" or desk.is_charged(policy)
 
     def work(job: Job) -> None:
         with desk.writing() if writes else desk.open() as session:

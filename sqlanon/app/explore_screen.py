@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from sqlanon.app.desk import Desk
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import least_shown
+from sqlanon.app.panel import least_shown, policy_of
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
@@ -81,27 +81,29 @@ class Explored:
 
 def explored_policy(desk: Desk) -> Policy | None:
     """Return the policy whose nodes are explored: of full domains, without a node; None if there is none."""
-    with suppress(Refused, PolicyError):
-        policy = desk.versions.file.policy
-        if isinstance(policy.method, FullDomain):
+    policy = policy_of(desk)
+    with suppress(PolicyError):
+        if policy is not None and isinstance(policy.method, FullDomain):
             return policy.changed({"node": None})
-        if not policy.has_private_method:
+        if policy is not None and not policy.has_private_method:
             limit = getattr(policy.method, "limit", policy.suppression_limit)
             return policy.changed({"method": FullDomain(suppression_limit=limit)})
     return None
 
 
 def values(desk: Desk, fields: Fields) -> dict[str, Any]:
-    explored, policy = _explored(desk), explored_policy(desk)
+    explored, policy, least = _explored(desk), explored_policy(desk), least_shown(desk)
     is_searching = desk.is_busy and desk.job is not None and desk.job.then == "explore"
     is_stale = explored is not None and explored.policy != policy
     if is_stale and is_searching:
         explored = None  # the search is another one
-    method = None if policy is None else desk.versions.file.policy.method
-    named, least = getattr(method, "node", None), least_shown(desk)
-    known = {
+    method = getattr(policy and policy_of(desk), "method", None)
+    named, node = getattr(method, "node", None), None
+    if explored is not None:
+        explored.used, node = time.monotonic(), _shown_node(explored, named)
+    return {
         "explored": explored,
-        "node": None,
+        "node": node,
         "curve": [] if explored is None else [*_curve(explored)],
         "method": method,
         "named": named,
@@ -109,12 +111,8 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         "is_searching": is_searching,
         "is_stale": is_stale,
         "least": least,
+        **({} if explored is None or node is None else _shown(explored, node, least)),
     }
-    if explored is not None:
-        explored.used = time.monotonic()
-        if (node := _shown_node(explored, named)) is not None:
-            known |= {"node": node} | _shown(explored, node, least)
-    return known
 
 
 def _shown_node(explored: Explored, named: Mapping[str, int] | None) -> MeasuredNode | None:

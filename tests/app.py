@@ -90,20 +90,20 @@ class Browser:
         assert answer.status_code == status, answer.text[-2000:]
         return _checked(answer.text)
 
-    def wait(self) -> None:
+    def wait(self, seconds: float = 120) -> None:
         """Wait for the end of the job, which must not have failed."""
         job = self.desk.job
         assert job is not None
-        job.wait(120)
+        job.wait(seconds)
         assert job.state == "done", job.sentence
 
 
 @contextmanager
-def app(source: str, folder: Path, database: Path | None = None) -> Iterator[Browser]:
-    """Open the app on a source; the suggestion is there."""
+def app(source: str, folder: Path, database: Path | None = None, *, waits: bool = True) -> Iterator[Browser]:
+    """Open the app on a source; the suggestion is there, if it waits for that."""
     with Office(Place(source, database, folder / "policy.toml", (folder,))) as office:
         browser = Browser(office)
-        if office.desk is not None and office.desk.job is not None:
+        if waits and office.desk is not None and office.desk.job is not None:
             browser.wait()
         yield browser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,12 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import sqlanon as sa
+from sqlanon.run.demo import invent
 from tests.app import CANARIES, HOSTILE, POLICY, SCRIPT, write_messy
-from tests.windows import app, chromium
+from tests.commands import sqlanon
+from tests.engines import engine_of
+from tests.full.test_app_command import started
+from tests.windows import app, chromium, watched
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +30,15 @@ def messy(tmp_path: Path) -> str:
     write_messy(tmp_path / "messy.csv")
     (tmp_path / "policy.toml").write_text(POLICY)
     return str(tmp_path / "messy.csv")
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of the demonstration."""
+    path = tmp_path_factory.mktemp("hospital") / "clinic.duckdb"
+    with sa.connect(path) as session:
+        invent(engine_of(session), rows=2_000, seed=1)
+    return path
 
 
 def test_columns(browser: Browser, messy: str, tmp_path: Path) -> None:
@@ -174,6 +188,79 @@ def test_explore(browser: Browser, messy: str, tmp_path: Path) -> None:
         expect(page.locator("main")).to_contain_text("The policy names this node")
         assert desk.versions.file.policy.method.node["Größe (cm)"] == int(level)  # type: ignore[attr-defined]
         window.looks_well()
+
+
+def test_compare_and_publish(browser: Browser, hospital: Path, tmp_path: Path) -> None:
+    with app(browser, "visits", tmp_path, hospital) as (window, desk):
+        page = window.page
+        window.rests()
+        window.go("Compare")
+        page.click("#make")
+        window.rests()
+        expect(page.locator("main")).to_contain_text("verified: every privacy model was measured again")
+        page.click("#sample")
+        expect(page.locator("#rows tbody tr")).to_have_count(12)
+        for column, width in (("age", "10"), ("diagnosis", "")):
+            page.select_option("#query-column", column)
+            page.fill("#query-width", width)
+            page.click("#ask")
+            expect(page.locator("#queries")).to_contain_text(f"count of {column}")
+        assert page.locator("#queries .pair > div").count() == 2
+        window.looks_well()
+        window.go("Promise")
+        page.fill("#k", "6")
+        page.keyboard.press("Enter")
+        expect(page.locator("#steps")).to_contain_text("older policy")
+        window.go("Publish")
+        expect(page.locator("main")).to_contain_text("The preview is of an older policy")
+        for target in ("k6.parquet", "k6"):
+            page.fill("#into", target)
+            page.click("#publish")
+            window.rests()
+        expect(page.locator("main .good")).to_have_text(["✓ verified"] * 2)
+        page.get_by_role("button", name="Verify now").first.click()
+        window.rests()
+        expect(page.locator("#job")).to_contain_text("The verification of k6 is done")
+        window.looks_well()
+        with page.context.expect_page() as opened:
+            page.get_by_text("Report for your officer").first.click()
+        expect(opened.value.locator("h1")).to_be_visible()
+        assert opened.value.evaluate("document.documentElement.scrollWidth") <= 1200
+        words = shlex.split(desk.memory["made"][1].command)
+    again = sqlanon(*words[1:-1], "again", folder=tmp_path)  # the command that the page shows
+    assert again.returncode == 0, again.stderr
+    with sa.connect(hospital, read_only=True) as session:
+        one, other = (session.connection.table(name).fetchall() for name in ("again", "k6"))
+    assert sorted(one, key=repr) == sorted(other, key=repr) and len(one) > 1_500
+
+
+def test_cancel_and_kill(browser: Browser, tmp_path: Path) -> None:
+    write_messy(tmp_path / "messy.csv", 60_000)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    with started(tmp_path) as (process, address), watched(browser, address) as window:
+        page = window.page
+        window.go("Promise")
+        page.fill("#k", "7")
+        page.keyboard.press("Enter")
+        expect(page.locator("#steps")).to_contain_text("k = 7")
+        window.go("Compare")
+        page.click("#make")
+        page.click("#job >> text=Cancel")
+        expect(page.locator("#job")).to_contain_text("was cancelled; nothing was changed")
+        page.click("#make")
+        expect(page.locator("#job[data-state=running]")).to_be_visible()
+        process.kill()
+        process.wait()
+        page.click("#steps >> text=Columns")
+        expect(page.locator("#job")).to_contain_text("The app does not answer")
+        window.problems.clear()  # of Chromium, on refused connections
+    [left] = [each for each in tmp_path.glob("sqlanon_app_*") if each.is_dir()]
+    with started(tmp_path) as (_, address), watched(browser, address) as window:
+        expect(window.page.locator("#steps")).to_contain_text("k = 7")
+        window.page.click("#undo")
+        expect(window.page.locator("#steps")).to_contain_text("k = 5")
+        assert not left.exists()
+    assert (tmp_path / "policy.toml").read_text() == POLICY
 
 
 def test_without_script(browser: Browser, messy: str, tmp_path: Path) -> None:

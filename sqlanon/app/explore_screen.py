@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,11 +23,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.quality import LM, NCP, Prec
 from sqlanon.report.document import Points, figure, percent
 from sqlanon.report.svg import drawn
-from sqlanon.suggestion.policy_file import PolicyFile
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-    from sqlanon.model.privacy import PrivacyModel
     from sqlanon.model.release import FinerNode
     from sqlanon.run.exploration import CurvePoint, Exploration, MeasuredNode
 
@@ -38,7 +36,6 @@ GRID, GRID_OF_LOSS = 6, 40  # nodes in the same step of log k and of the loss ar
 STALE = "the policy has changed since this search: search again"
 CLOSED = "the rows of this search were put away, and no other node can be measured: search again"
 NO_NODES = "there are no nodes to explore: the policy is not valid, or its method has none"
-REPLACED = ("search", "objective", "max_loss", "node")  # settings in whose place a node stands
 
 
 @dataclass
@@ -264,13 +261,15 @@ def put_node(desk: Desk, fields: Fields) -> str:
         raise Refused(422, "this node does not keep the promise: choose another one, or promise less")
     explored.chosen = measured.node
     words = ", ".join(f"{name} {level}" for name, level in measured.node.items())
-    _edit(desk, fields, f"the node {words}", lambda file: _with_node(file, measured.node))
+    edit, version = f"the node {words}", fields.whole("version")
+    desk.versions.add(edit, lambda file: file.with_node(measured.node), version, stays_valid=True)
     return "explore"
 
 
 def free_node(desk: Desk, fields: Fields) -> str:
     """Take the node out of the policy."""
-    _edit(desk, fields, "no node: a run searches for the best one", lambda file: _with_node(file, None))
+    edit, version = "no node: a run searches for the best one", fields.whole("version")
+    desk.versions.add(edit, lambda file: file.with_node(None), version, stays_valid=True)
     return "explore"
 
 
@@ -285,42 +284,9 @@ def relax(desk: Desk, fields: Fields) -> str:
     if not 0 <= place < len(why.relaxations):
         raise Refused(400, "the page has no such change")
     change = why.relaxations[place]
-    models = change.applied_to(explored.policy).privacy
-    _edit(desk, fields, change.kind.replace("_", " "), lambda file: _relaxed(file, change.changes, models))
+    edit, version = change.kind.replace("_", " "), fields.whole("version")
+    desk.versions.add(edit, lambda file: file.relaxed(change), version, stays_valid=True)
     return start_explore(desk, fields)
-
-
-def _edit(desk: Desk, fields: Fields, what: str, edit: Callable[[PolicyFile], PolicyFile]) -> None:
-    def checked(file: PolicyFile) -> PolicyFile:
-        edited = edit(file)
-        if edited.problems and not file.problems:
-            raise Refused(422, "\n".join(edited.problems))
-        return edited
-
-    desk.versions.add(what, checked, fields.whole("version"))
-
-
-def _with_node(file: PolicyFile, node: Mapping[str, int] | None) -> PolicyFile:
-    """Write a node beside the method, in place of what searches for one."""
-    method = file.values.get("method")
-    if isinstance(method, Mapping) and {*REPLACED} & method.keys():
-        file = file.with_setting("method", {name: each for name, each in method.items() if name not in REPLACED})
-    for name in REPLACED[:-1]:
-        file = file.with_setting(name, None)
-    return file.with_setting("node", None if node is None else {**node})
-
-
-def _relaxed(file: PolicyFile, changes: Mapping[str, Any], models: Sequence[PrivacyModel]) -> PolicyFile:
-    for name, value in changes.items():
-        method = file.values.get("method")
-        if name == "privacy":
-            file = file.with_models(models)
-        elif isinstance(method, Mapping) and name in method:
-            file = file.with_setting("method", {**method, name: value})
-        else:
-            share = f"{100 * value:.6g} % of the rows may be left out" if name == "suppression_limit" else None
-            file = file.with_setting(name, value or None, share)
-    return file
 
 
 ACTIONS = {"start_explore": start_explore, "node": node, "put_node": put_node, "free_node": free_node, "relax": relax}

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, Relaxation
 from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.suggestion.toml_text import TomlText, toml_comment, value_at
 
@@ -33,6 +34,8 @@ OF_QUASI_IDENTIFIERS = (
     *("taxonomies", "minimum_levels", "maximum_levels", "unknown", "node", "method.node", "quality.weights"),
 )
 OF_PUBLISHED = ("bottom_coding", "top_coding")
+
+INSTEAD_OF_NODE = ("search", "objective", "max_loss", "node")  # settings that choose a node
 
 UNDECIDED = "?"  # begins the comment of a column that a person has to decide
 
@@ -146,6 +149,28 @@ def set_models(text: TomlText, models: Sequence[PrivacyModel | Mapping[str, Any]
         text.set(("privacy", place), model)
     while len(text.values["privacy"]) > len(wanted):
         text.remove(("privacy", len(wanted)))
+
+
+def set_node(text: TomlText, node: Mapping[str, int] | None) -> None:
+    """See :meth:`PolicyFile.with_node`."""
+    for name in INSTEAD_OF_NODE:
+        text.remove(("method", name))
+        text.remove((name,))
+    if node is not None:
+        text.set(("node",), {**node})
+
+
+def relax(text: TomlText, relaxation: Relaxation, policy: Policy) -> None:
+    """See :meth:`PolicyFile.relaxed`."""
+    for name, value in relaxation.changes.items():
+        path = (name,) if value_at(text.values, ("method", name)) is None else ("method", name)
+        if name == "privacy":
+            set_models(text, relaxation.applied_to(policy).privacy)
+        elif not value:
+            text.remove(path)
+        else:
+            share = f"{100 * value:.6g} % of the rows may be left out" if path == ("suppression_limit",) else None
+            text.set(path, value, share)
 
 
 def _settings_of(model: PrivacyModel | Mapping[str, Any]) -> dict[str, Any]:

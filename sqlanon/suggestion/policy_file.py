@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import itertools
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.errors import PolicyError, Relaxation, TaxonomyError
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy, fields_of, read_policy_text
 from sqlanon.model.policy_value import KINDS, SETTINGS
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.taxonomy.hierarchies import Domain, Hierarchy, hierarchy_of, note_path, note_text, noted_domain
-from sqlanon.model.taxonomy.rules import RULES, placed, spelled
+from sqlanon.model.taxonomy.hierarchies import (
+    Domain,
+    Hierarchy,
+    hierarchy_of,
+    labels_text,
+    note_path,
+    note_text,
+    noted_domain,
+)
+from sqlanon.model.taxonomy.rules import placed, rule_of
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.model.whole_files import read_whole
 from sqlanon.publish.files import cannot_be_written, staged_file
-from sqlanon.suggestion.policy_edits import ColumnRole, PolicyRole, give_role, roles_of, set_models
+from sqlanon.suggestion.policy_edits import ColumnRole, PolicyRole, give_role, relax, roles_of, set_models, set_node
 from sqlanon.suggestion.toml_text import TomlText
 
 MAX_CARRIED_MB = 10  # of a taxonomy file that is read with its policy
@@ -138,6 +144,10 @@ class PolicyFile:
         """
         return roles_of(TomlText(self.text))
 
+    def columns_of(self, role: PolicyRole) -> list[str]:
+        """Return the columns of a role, in the order of the lists."""
+        return [name for name, each in self.roles.items() if each.role == role]
+
     def labels(self, column: str) -> list[tuple[str | None, ...]] | None:
         """Return the rows of a column's taxonomy file, the value first; None if no such file is held here.
 
@@ -187,7 +197,7 @@ class PolicyFile:
         domain: Domain = "observed"
         if isinstance(taxonomy, Taxonomy):
             domain = taxonomy.domain
-            taxonomy = [*taxonomy.rows] if taxonomy.rows is not None else _rule_of(taxonomy)
+            taxonomy = [*taxonomy.rows] if taxonomy.rows is not None else rule_of(taxonomy)
         if taxonomy is None:
             text.remove(("taxonomies", column))
         elif isinstance(taxonomy, Mapping | str):
@@ -256,6 +266,26 @@ class PolicyFile:
         """
         text = TomlText(self.text)
         text.set(("quality",), {"model": model, **settings} if settings else model)
+        return self._edited(text)
+
+    def with_node(self, node: Mapping[str, int] | None) -> PolicyFile:
+        """Let the policy name a node, in place of the settings that search for one; None lets a run search.
+
+        Raises:
+            PolicyError: the text cannot be edited.
+        """
+        text = TomlText(self.text)
+        set_node(text, node)
+        return self._edited(text)
+
+    def relaxed(self, relaxation: Relaxation) -> PolicyFile:
+        """Change the policy as an :class:`sqlanon.UnsatisfiableError` proposes.
+
+        Raises:
+            PolicyError: the policy is not valid, or the change does not fit it.
+        """
+        text = TomlText(self.text)
+        relax(text, relaxation, self.policy)
         return self._edited(text)
 
     def write(
@@ -359,20 +389,8 @@ def names_of_files(stem: str, column: str) -> Iterator[str]:
     return (f"{stem}_{slug}{number or ''}.csv" for number in itertools.count())
 
 
-def labels_text(labels: Iterable[Sequence[str | None]]) -> str:
-    """Write labels as the text of an ARX hierarchy."""
-    text = io.StringIO()
-    csv.writer(text, delimiter=";", lineterminator="\n").writerows(labels)
-    return text.getvalue()
-
-
 def _has(path: Path, text: str) -> bool:
     try:
         return path.read_bytes() == text.encode()
     except (OSError, ValueError):
         return False
-
-
-def _rule_of(taxonomy: Taxonomy) -> dict[str, Any]:
-    settings = spelled(taxonomy)
-    return RULES[settings["kind"]](**settings).model_dump(mode="json", exclude_none=True)

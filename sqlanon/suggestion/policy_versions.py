@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.suggestion.policy_file import PolicyFile
 
 FOLDER = ".sqlanon"
+SETTING = re.compile(r"^(privacy|quality|method)[\w.\[\]\"]*: ")  # in a problem; the words of the edit name it
 
 
 class OutdatedPolicyError(PolicyError):
@@ -112,8 +114,16 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
         """Whether the file differs from what was written last."""
         return self.current is None or not self.path.exists() or not _is_same(_read(self.path), self.current.file)
 
-    def add(self, what: str, edit: Callable[[PolicyFile], PolicyFile], number: int) -> None:
+    def add(
+        self, what: str, edit: Callable[[PolicyFile], PolicyFile], number: int, *, stays_valid: bool = False
+    ) -> None:
         """Make a version of an edit of version ``number``, and write it; an edit that changes nothing makes none.
+
+        Args:
+            what: the edit in words.
+            edit: returns the edited file.
+            number: the version that it was made for.
+            stays_valid: refuse an edit that makes a valid policy invalid.
 
         Raises:
             OutdatedPolicyError: that is not the present version, or another program has changed the file.
@@ -121,6 +131,8 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
         """
         self.check(number)
         edited = edit(self.file)
+        if stays_valid and edited.problems and not self.file.problems:
+            raise PolicyError("\n".join(f"{what}: {SETTING.sub('', each)}" for each in edited.problems))
         if not _is_same(edited, self.file):
             self._append(what, edited)
 

@@ -11,10 +11,11 @@ from pydantic import PrivateAttr
 
 from sqlanon.model.release.findings import Trial
 from sqlanon.model.release.measurement import Result
+from sqlanon.model.taxonomy.hierarchies import labels_text
 from sqlanon.report.document import Code, Part, Table, Text, count, facts, notes, percent
 from sqlanon.suggestion.evidence import Role, SetMeasures
 from sqlanon.suggestion.policy_edits import LIST_OF_ROLE
-from sqlanon.suggestion.policy_file import PolicyFile, labels_text, names_of_files
+from sqlanon.suggestion.policy_file import PolicyFile, names_of_files
 from sqlanon.suggestion.suggested_taxonomies import SuggestedTaxonomy
 from sqlanon.suggestion.toml_text import MAX_ALIGNED, toml_comment, toml_key, toml_value
 

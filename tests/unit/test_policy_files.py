@@ -3,12 +3,14 @@
 import contextlib
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sqlanon as sa
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, Relaxation
 from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.suggestion.policy_form import PolicyForm
 
 TEXT = """# Visits
 quasi_identifiers = [
@@ -78,6 +80,47 @@ def test_settings_and_methods(file: sa.PolicyFile) -> None:
     assert file.with_method("local-recoding").policy.suppression_limit == 0.1
     assert file.with_quality("lm", weights={"age": 2}).policy.quality == sa.LM(weights={"age": 2})
     assert file.with_setting("timezone", None).with_setting("suppression_limit", 0.05, "5 % of the rows").text == TEXT
+
+
+def test_a_node_stands_in_place_of_what_chooses_one(file: sa.PolicyFile) -> None:
+    assert file.columns_of("quasi-identifier") == ["age", "city"]
+    method = {"model": "full-domain", "search": "heuristic", "suppression_limit": 0.05}
+    searching = file.with_setting("suppression_limit", None).with_setting("method", method)
+    named = searching.with_node({"age": 1, "city": 0})
+    assert named.values["method"] == {"model": "full-domain", "suppression_limit": 0.05}
+    assert named.policy.method.node == {"age": 1, "city": 0}  # type: ignore[attr-defined]
+    assert named.with_node(None).values.keys() == searching.values.keys()
+    assert file.with_node({"age": 1, "city": 0}).with_node(None).text == TEXT
+
+
+@pytest.mark.parametrize(
+    ("changes", "before", "after"),
+    [
+        ({"privacy": [{"model": "k-anonymity", "k": 3}]}, "k = 5  # agreed", "k = 3  # agreed"),
+        ({"suppression_limit": 0.2}, "= 0.05  # 5 % of the rows", "= 0.2  # 20 % of the rows may be left out"),
+    ],
+)
+def test_a_relaxation_changes_only_its_setting(file: sa.PolicyFile, changes: Any, before: str, after: str) -> None:
+    relaxation = Relaxation("models", changes, True, {}, 0, "")  # type: ignore[arg-type]
+    assert file.relaxed(relaxation).text == TEXT.replace(before, after)
+    assert file.relaxed(relaxation).policy == relaxation.applied_to(file.policy)
+
+
+def test_a_form_changes_only_what_differs(file: sa.PolicyFile) -> None:
+    form = PolicyForm(file.with_models([sa.KAnonymity(5), sa.EntropyLDiversity(column="diagnosis", l=1.5)]))
+    assert form.texts == {
+        "method": "full-domain", "k": "5", "limit": "5", "l0": "1", "t0": "", "loss": "lm", "w0": "1", "w1": "1"
+    }  # fmt: skip
+    assert form.other_models == ['entropy l-diversity of "diagnosis" (l = 1.5)'] and not form.is_private
+    texts = {"k": "7", "limit": "5", "t0": "0,4", "unknown": "x"}
+    assert form.in_words(texts) == "k, the least rows of a class: 7, t, the largest difference of diagnosis: 0,4"
+    assert [each.model for each in form.with_texts(texts).policy.privacy] == [
+        "k-anonymity", "entropy-l-diversity", "t-closeness"
+    ]  # fmt: skip
+    assert PolicyForm(file).with_texts({"k": "7"}).text == TEXT.replace("k = 5", "k = 7")
+    for name, text in (("k", "many"), ("limit", "nan"), ("method", "magic")):
+        with pytest.raises(PolicyError, match=r"type a number|one of the methods"):
+            form.with_texts({name: text})
 
 
 def test_a_taxonomy_is_a_rule_or_a_file_of_its_labels(file: sa.PolicyFile) -> None:

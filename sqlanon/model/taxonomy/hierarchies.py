@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -59,6 +59,13 @@ def uneven_note(attribute: str, fewest: int, most: int) -> str:
         f'"{attribute}" has values of {fewest} to {most} digits, whose first characters make labels: if leading zeros '
         "were lost, different areas share a label; sqlanon init --clean writes a query that restores them"
     )
+
+
+def labels_text(labels: Iterable[Sequence[str | None]]) -> str:
+    """Write labels as the text of an ARX hierarchy."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", lineterminator="\n").writerows(labels)
+    return text.getvalue()
 
 
 DELIMITERS = (";", ",", "\t")

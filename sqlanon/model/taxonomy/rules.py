@@ -324,6 +324,12 @@ TaxonomyRule = Annotated[_AnyRule, BeforeValidator(_written, json_schema_input_t
 """A taxonomy in a policy: ``"zip"``, ``"city.csv"``, or a table with its ``kind``."""
 
 
+def rule_of(taxonomy: Taxonomy) -> Settings:
+    """Return the rule that makes a taxonomy as a policy file writes it."""
+    settings = spelled(taxonomy)
+    return RULES[settings["kind"]](**settings).model_dump(mode="json", exclude_none=True)
+
+
 def placed(written: Any, folder: Path) -> Any:
     """Add to the taxonomies of a policy file the folder that their paths are relative to."""
     if not isinstance(written, Mapping):

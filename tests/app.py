@@ -80,14 +80,14 @@ class Browser:
     def get(self, page: str, status: int = 200) -> str:
         """Return a page, which parses and has each id once."""
         answer = self._client.get(f"/x/{page}")
-        assert answer.status_code == status, answer.text[-2000:]
+        assert answer.status_code == status, alert(answer.text) or answer.text[-2000:]
         return _checked(answer.text)
 
     def post(self, action: str, status: int = 200, **fields: Any) -> str:
         """Send a form, follow its redirect, and return the page; fields without a version have the present one."""
         given: Mapping[str, Any] = {"version": self.desk.versions.number} | fields
         answer = self._client.post(f"/x/{action}", data=given)
-        assert answer.status_code == status, answer.text[-2000:]
+        assert answer.status_code == status, alert(answer.text) or answer.text[-2000:]
         return _checked(answer.text)
 
     def wait(self, seconds: float = 120) -> None:

@@ -48,7 +48,8 @@ def prepare(folder: Path, options: str = "") -> Path:
     command = folder / "bin" / "sqlanon"
     command.parent.mkdir()
     client = f'"{sys.executable}" -S "{command_client.__file__}" "{server()}"'
-    command.write_text(f'#!/bin/sh\n{options}\nexec {client} "$@"\n')
+    app = f'[ "$1" != app ] || exec "{sys.executable}" -m tests.answers "$@" --no-browser'
+    command.write_text(f'#!/bin/sh\n{options}\n{app}\nexec {client} "$@"\n')
     command.chmod(0o755)
     duckdb.sql(
         """

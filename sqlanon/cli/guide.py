@@ -228,6 +228,9 @@ def _write_all(into: Path, topic: list[str] | None) -> None:
     for name in (INDEX, *_names()):
         command = rf"`sqlanon guide ({'|'.join(GENERATED)})`"
         (into / f"{name}.md").write_text(re.sub(command, r"[\1](\1.md)", _page(name)), encoding="utf-8")
+    (into / "pictures").mkdir()
+    for picture in files("sqlanon").joinpath("guides", "pictures").iterdir():
+        (into / "pictures" / picture.name).write_bytes(picture.read_bytes())
     say(f"Wrote the guides to {into}; {INDEX}.md lists them.")
 
 

@@ -54,12 +54,13 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     file = desk.versions.file if desk.versions.current else None
     roles = {} if file is None else file.roles
     taxonomies = rules_of(file)
-    types, began, lines = desk.types(), time.monotonic(), []
+    budget = BUDGET if "types" in desk.memory else 0  # the first page has names and types at once
+    types, until, lines = desk.types(), time.monotonic() + budget, []
     for name in types:
         given = roles.get(name)
         is_undecided = given is None or given.is_undecided
         hides = (is_undecided or given is None or given.role == "identifier") and name not in desk.shown
-        found = profile(desk, name, hides=hides, counts=time.monotonic() - began < BUDGET)
+        found = profile(desk, name, hides=hides, counts=time.monotonic() < until)
         role = "identifier" if given is None else given.role
         lines.append(
             Line(

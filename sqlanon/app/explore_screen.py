@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +19,9 @@ from sqlanon.app.screen import Screen
 from sqlanon.errors import EngineError, PolicyError, SqlanonError
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import LM, NCP, Prec
-from sqlanon.report.document import Points, figure, percent
+from sqlanon.report.document import percent
 from sqlanon.report.svg import drawn
+from sqlanon.run.lattice_table import policy_of_nodes
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 IDLE = 300.0  # seconds after which cells that nobody asks about are dropped
 PERIOD = 5.0  # seconds between two looks at that
-GRID, GRID_OF_LOSS = 6, 40  # nodes in the same step of log k and of the loss are one point
 
 STALE = "the policy has changed since this search: search again"
 CLOSED = "the rows of this search were put away, and no other node can be measured: search again"
@@ -61,30 +59,11 @@ class Explored:
                 elif time.monotonic() - self.used > IDLE or self.policy != explored_policy(desk):
                     self.close()
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether there is nothing more to search for."""
-        nodes, points = self.nodes, self.nodes.curve()
-        is_known = not nodes.is_whole or nodes.checked_nodes == nodes.node_count
-        return is_known and bool(points) and all(point.is_proven for point in points)
-
-    @property
-    def is_share(self) -> bool:
-        return isinstance(self.policy.quality, LM | NCP | Prec)
-
-    def in_words(self, loss: float) -> str:
-        return percent(loss) if self.is_share else figure(loss)
-
 
 def explored_policy(desk: Desk) -> Policy | None:
-    """Return the policy whose nodes are explored: of full domains, without a node; None if there is none."""
-    policy = policy_of(desk)
+    """Return the policy whose nodes are explored; None if there is none."""
     with suppress(PolicyError):
-        if policy is not None and isinstance(policy.method, FullDomain):
-            return policy.changed({"node": None})
-        if policy is not None and not policy.has_private_method:
-            limit = getattr(policy.method, "limit", policy.suppression_limit)
-            return policy.changed({"method": FullDomain(suppression_limit=limit)})
+        return None if (policy := policy_of(desk)) is None else policy_of_nodes(policy)
     return None
 
 
@@ -135,7 +114,7 @@ def _shown(explored: Explored, node: MeasuredNode, least: int) -> dict[str, Any]
         finer = nodes.finer(node.node)
     return {
         "figures": (
-            ("Detail lost" if explored.is_share else f"Lost ({nodes.measure})", explored.in_words(node.loss), ""),
+            ("Detail lost" if nodes.measures_shares else f"Lost ({nodes.measure})", nodes.in_words(node.loss), ""),
             ("Rows left out", share(node.suppressed_rows), f"of {percent(nodes.allowed_rows / nodes.row_count)}"),
             ("Attains k", f"{node.best_k:,}" if node.best_k else "none", f"asked {nodes.k:,}"),
             ("Classes", f"{node.class_count:,}", ""),
@@ -144,8 +123,8 @@ def _shown(explored: Explored, node: MeasuredNode, least: int) -> dict[str, Any]
             (column, level, column.example[level] if column.example else "")
             for column, level in zip(nodes.columns, node.node.values(), strict=True)
         ],
-        "finer": [(each, explored.in_words(each.loss), share(each.suppressed_rows)) for each in finer],
-        "picture": _picture(explored, node),
+        "finer": [(each, nodes.in_words(each.loss), share(each.suppressed_rows)) for each in finer],
+        "picture": Markup(drawn(nodes.chart(node))),  # noqa: S704 - its texts are escaped
     }
 
 
@@ -154,37 +133,10 @@ def _curve(explored: Explored) -> Iterator[tuple[CurvePoint, str]]:
     for point in explored.nodes.curve():
         words = "no node" if point.is_proven else "not found yet"
         if point.best is not None:
-            words = explored.in_words(point.best.loss)
+            words = explored.nodes.in_words(point.best.loss)
             if not point.is_proven and point.lower_bound is not None:
-                words += f", or {explored.in_words(point.lower_bound)} at best"
+                words += f", or {explored.nodes.in_words(point.lower_bound)} at best"
         yield point, words
-
-
-def _picture(explored: Explored, node: MeasuredNode) -> Markup:
-    """Draw the measured nodes by the k that they attain and their loss, and the least loss as a line."""
-    nodes, curve = explored.nodes, [point.best for point in explored.nodes.curve() if point.best is not None]
-    known = [each for each in (*nodes.nodes(), *curve) if each.best_k]
-    most = 1.0 if explored.is_share else max(each.loss for each in (*known, node)) or 1.0
-    near: dict[tuple[int, int], list[MeasuredNode]] = {}
-    for each in known:
-        place = round(math.log(each.best_k or 1) * GRID), round(each.loss / most * GRID_OF_LOSS)
-        near.setdefault(place, []).append(each)
-    chart = Points(
-        "the loss of nodes by the k that they attain; the line is the least loss",
-        "k, attained within the limit (logarithmic)",
-        tuple(
-            (
-                group[0].best_k or 1,
-                group[0].loss / most,
-                len(group),
-                any((each.best_k or 0) >= nodes.k for each in group),
-            )
-            for group in near.values()
-        ),
-        tuple((best.k, best.loss / most) for best in curve),
-        (node.best_k or 1, node.loss / most, "this node"),
-    )
-    return Markup(drawn(chart))  # noqa: S704 - its texts are escaped
 
 
 def start_explore(desk: Desk, fields: Fields) -> str:
@@ -195,7 +147,7 @@ def start_explore(desk: Desk, fields: Fields) -> str:
 
     def work(job: Job) -> None:
         found = explored
-        if found is None or found.policy != policy or found.ended.is_set() or found.is_finished:
+        if found is None or found.policy != policy or found.ended.is_set() or found.nodes.is_finished:
             found = _opened(desk, policy, job)
         found.nodes.search(progress=job.progress, stop=lambda: job.is_enough() or found.ended.is_set())
 

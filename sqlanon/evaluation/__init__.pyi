@@ -25,6 +25,7 @@ from sqlanon.evaluation.plans import (
     plan_epsilon_safe as plan_epsilon_safe,
 )
 from sqlanon.evaluation.answers import (
+    compared_answers as compared_answers,
     query_answers as query_answers,
     query_errors as query_errors,
     stroke_queries as stroke_queries,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -25,6 +25,7 @@ from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery
+from sqlanon.report.document import Bars, Part, Table, figure, paragraph, short_percent, strong
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -82,6 +83,8 @@ ERRORS = pa.schema(
 ANSWERS = pa.schema(
     [("group_label", pa.string()), ("group_start", pa.float64()), ("truth", pa.float64()), ("answer", pa.float64())]
 )
+
+SIDES = {"truth": "source", "answer": "release"}  # shown columns of ANSWERS
 
 ROWS = "anon_rows"
 CHANCE = "anon_chance"  # the probability that a released row is true and meets all conditions
@@ -179,6 +182,67 @@ def query_answers(
         answers = SQL.query("ordered_answers", answers=_compared("compared_answers", tables, query))
         found = engine.fetch(taxonomies.at(answers, engine.taxonomy), str(query))
     return pa.Table.from_pylist(found, schema=ANSWERS)
+
+
+# More than six parameters: options, which are keywords.
+@exclusive
+def compared_answers(
+    session: Session,
+    original: Source,
+    released: Source,
+    query: GroupQuery,
+    *,
+    without_masked: Sequence[str] = (),
+    policy: GivenPolicy | None = None,
+    least: int = 5,
+    most: int = 40,
+) -> tuple[Part, ...]:
+    """Show the answers to one query from an original and from its release; see :func:`query_errors`.
+
+    Args:
+        session, original, released, query, without_masked, policy: as in :func:`query_errors`.
+        least: the rows of the original below which a group is not shown; groups that only the release has are.
+        most: the largest number of groups, those with the most rows first.
+
+    Returns:
+        parts of a document: the query with its error in all groups, bars (counts as shares of all rows, averages as
+        shares of the largest one), a note on groups that are not shown, if any, and last the answers as a table.
+
+    Raises:
+        PolicyError, TaxonomyError, EngineError: as :func:`query_errors`.
+    """
+
+    def answered(one: GroupQuery) -> list[dict[str, Any]]:
+        found = query_answers(session, original, released, one, without_masked=without_masked, policy=policy)
+        rows: list[dict[str, Any]] = found.to_pylist()
+        return rows
+
+    counted = CountQuery(column=query.column, width=query.width, where=query.where)
+    answers = answered(query)
+    counts = answers if query.averaged is None else answered(counted)
+    [errors] = query_errors(
+        session, original, released, [query], without_masked=without_masked, policy=policy
+    ).to_pylist()
+    rows = {each["group_label"]: each["truth"] or 0 for each in counts}
+    frequent = [label for label, each in rows.items() if not 0 < each < least]
+    largest = {*sorted(frequent, key=lambda label: -rows[label])[:most]}
+    groups = [each for each in answers if each["group_label"] in largest]
+    left, wrong = len(answers) - len(groups), errors["total_relative_error"]
+    title = str(query) if wrong is None else f"{query}: wrong by {short_percent(round(wrong, 6))} in all"
+    note = paragraph(f"{left:,} groups are not shown: of under {least} rows, or smaller than {most} others")
+    whole, axis = sum(rows.values()), f"{query.column}: share of the rows of the source"
+    if query.averaged is not None:
+        whole = max((each[side] or 0 for each in groups for side in SIDES), default=0)
+        axis = f"{query.column}: mean of {query.averaged}, as a share of the largest"
+    starts = [each["group_label"] if query.width is None else each["group_start"] for each in groups]
+    names = tuple("–" if start is None else f"{start:g}" if query.width else str(start) for start in starts)
+    series = tuple(
+        (name, tuple(max(each[side] or 0, 0) / (whole or 1) for each in groups)) for side, name in SIDES.items()
+    )
+    cells = [(name, *(figure(each[side]) for side in SIDES)) for name, each in zip(names, groups, strict=True)]
+    bars = Bars(f"{query}, before and after", axis, names, series)
+    table = Table((query.column, *SIDES.values()), cells, (1, 2))
+    return paragraph(strong(title)), bars, *([note] if left else []), table
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,20 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.lattice import NodeSummary as Summary
 from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.quality import LM, NCP, Prec
 from sqlanon.model.release import FinerNode, Result
+from sqlanon.model.release.pictures import joined_points
 from sqlanon.nodes.choice import Satisfying, answered, cheapest_finer, finer_nodes, problem_and_counter
 from sqlanon.nodes.counting import Examination, examine_nodes, examined_at_once
 from sqlanon.nodes.table import EncodedTable, encode_table, refuse_empty, refuse_too_many
+from sqlanon.report.document import Points, figure, percent
 from sqlanon.run.explorer import ExploredColumn, explored_columns, takes_k
 from sqlanon.run.lattice_table import node_row, nodes_in_seconds, refuse_without_nodes
 from sqlanon.search import SEARCHES, Answers, Inquiry, SearchOutcome, SearchProblem
 
 KS = (2, 3, 5, 10, 20, 50, 100)  # searched for besides the k of the policy
 MAX_SHOWN = 3_000  # nodes of a plot
+STEPS_OF_CHART = 6, 40  # of log k and of the loss: nodes in the same one are one point of a chart
 MIN_SECONDS = 0.01  # that a search may take: it checks a batch of nodes in any case
 
 
@@ -238,6 +242,41 @@ class Exploration(AbstractContextManager["Exploration"]):
         step = -(-len(found) // MAX_SHOWN)
         chosen = enumerate(zip(found, most, strict=False))
         return tuple(each for place, (each, before) in chosen if place % step == 0 or (each.best_k or 0) > before)
+
+    def chart(self, node: MeasuredNode) -> Points:
+        """Draw the examined nodes by the k that they attain and their loss, with the least loss as a line.
+
+        Losses that are no shares are drawn as shares of the largest one.
+
+        Args:
+            node: the node to mark.
+        """
+        best = [point.best for point in self.curve() if point.best is not None]
+        known = [each for each in (*self.nodes(), *best) if each.best_k]
+        most = 1.0 if self.measures_shares else max(each.loss for each in (*known, node)) or 1.0
+        points = ((each.best_k or 1, each.loss / most, (each.best_k or 0) >= self.k) for each in known)
+        return Points(
+            "the loss of nodes by the k that they attain; the line is the least loss",
+            "k, attained within the limit (logarithmic)",
+            tuple(joined_points(points, STEPS_OF_CHART)),
+            tuple((each.k, each.loss / most) for each in best),
+            (node.best_k or 1, node.loss / most, "this node"),
+        )
+
+    def in_words(self, loss: float) -> str:
+        """Return a loss as a percentage if it is a share, and else as a number."""
+        return percent(loss) if self.measures_shares else figure(loss)
+
+    @property
+    def measures_shares(self) -> bool:
+        """Whether the loss is a share."""
+        return isinstance(self.policy.quality, LM | NCP | Prec)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to search for at the k that were asked for."""
+        is_known = not self.is_whole or self.checked_nodes == self.node_count
+        return is_known and bool(self._points) and all(point.is_proven for point in self._points.values())
 
     @property
     def checked_nodes(self) -> int:

@@ -21,6 +21,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.stages import Progress, Stages, Stopped, never, proven_gap
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
+from sqlanon.model.methods.full_domain import FullDomain
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.record import LatticeRecord
 from sqlanon.nodes.choice import choose_node
@@ -194,6 +195,17 @@ def refuse_without_nodes(policy: Policy) -> None:
             f"a lattice has levels of taxonomies, and the {policy.method} makes the labels of {', '.join(own)} itself: "
             "give a policy with a taxonomy for each quasi-identifier"
         )
+
+
+def policy_of_nodes(policy: Policy) -> Policy | None:
+    """Return the policy whose nodes can be explored: of full domains, without a given node; None for private methods.
+
+    For another method, it shows what one level per column would lose.
+    """
+    if isinstance(policy.method, FullDomain):
+        return policy.changed({"node": None})
+    limit = getattr(policy.method, "limit", policy.suppression_limit)
+    return None if policy.has_private_method else policy.changed({"method": FullDomain(suppression_limit=limit)})
 
 
 def _nearest_first(table: EncodedTable, outcome: SearchOutcome) -> Places:

@@ -125,7 +125,7 @@ def test_a_search_is_stopped_and_goes_on(browser: Browser, monkeypatch: Any, how
     browser.desk.job.wait(60)
     assert browser.desk.job.state == state and "Search on" in browser.get("explore")
     explored = browser.desk.memory["explored"]
-    assert searched(browser) is explored and explored.is_finished
+    assert searched(browser) is explored and explored.nodes.is_finished
 
 
 @pytest.mark.parametrize("browser", METHODS, indirect=True, ids=["local", "mondrian", "relocation"])

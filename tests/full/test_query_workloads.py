@@ -7,7 +7,16 @@ import pyarrow as pa
 import pytest
 
 import sqlanon as sa
-from sqlanon.evaluation import AverageQuery, CountQuery, GroupQuery, query_answers, query_errors, stroke_queries
+from sqlanon.evaluation import (
+    AverageQuery,
+    CountQuery,
+    GroupQuery,
+    compared_answers,
+    query_answers,
+    query_errors,
+    stroke_queries,
+)
+from sqlanon.report.document import Bars, Paragraph, Table
 from tests import oracle
 from tests.strategies import HOSTILE_NAMES
 
@@ -186,6 +195,25 @@ class TestCatalogs:
 
 
 class TestAnswers:
+    @pytest.mark.parametrize("place", range(len(WORKLOAD)))
+    def test_they_are_shown_beside_each_other_but_for_rare_groups(self, session: sa.Session, place: int) -> None:
+        query = WORKLOAD[place]
+        counted = CountQuery(column=query.column, width=query.width, where=query.where)
+        rows = query_answers(session, "patients", "released", counted).to_pydict()["truth"]
+        all_rows, least = sum(filter(None, rows)), 2
+        title, bars, *notes, table = compared_answers(session, "patients", "released", query, least=least, most=3)
+        assert isinstance(title, Paragraph) and isinstance(bars, Bars) and isinstance(table, Table)
+        assert len(bars.groups) == len(table.rows) == min(sum(not 0 < (each or 0) < least for each in rows), 3)
+        assert bool(notes) == (len(rows) > len(table.rows)) and [name for name, _ in bars.series] == [
+            "source",
+            "release",
+        ]
+        shares = bars.series[0][1]
+        if query.averaged is None:
+            assert sum(shares) == pytest.approx(sum(sorted(filter(lambda each: each >= least, rows))[-3:]) / all_rows)
+        else:
+            assert max(share for _, each in bars.series for share in each) in (0, 1)
+
     def test_a_row_per_group_in_order(self, session: sa.Session) -> None:
         query = WORKLOAD[2]
         table = query_answers(session, "patients", "released", query)

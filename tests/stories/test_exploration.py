@@ -208,6 +208,12 @@ def test_events_have_nodes_and_the_loss(session: sa.Session) -> None:
     assert ends[1].loss == pytest.approx(found.best().loss)  # type: ignore[union-attr]
     assert (ends[3].checked_nodes, ends[3].lattice_nodes) == (48, 48)
     assert ends[1].document()["k"] == 5
+    best = found.best()
+    assert best is not None and found.is_finished and found.in_words(0.5) == "50.0 %"
+    chart = found.chart(best)
+    assert chart.mark == (best.best_k, best.loss, "this node") and [k for k, _ in chart.front] == [2, 5]
+    known = [each for each in (*found.nodes(), *(point.best for point in found.curve())) if each and each.best_k]
+    assert sum(together for *_, together, _ in chart.points) == len(known)
 
 
 def test_other_threads_get_their_turn_and_callbacks_do_not(session: sa.Session) -> None:

@@ -19,11 +19,14 @@ from sqlanon.report.document import (
     figure,
     notes,
     percent,
+    short_percent,
     side_by_side,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sqlanon.model.release.release_report import ReleaseReport
 
 FACTORS = (2, 5, 10, 20, 50, 100)  # the upper ends of groups of sizes, in multiples of k
 
@@ -32,8 +35,7 @@ RISKS = ((1, "100 %"), (2, "50 %"), (5, "20 %"), (10, "10 %"), (20, "5 %"), (100
 Sizes = Sequence[tuple[int, int]]  # sizes of classes, each with the number of classes
 ASKED = (2, 3, 5, 10, 20, 50, 100)  # the listed k with their least loss
 
-GRID, GRID_OF_LOSS = 18, 60
-"""Nodes in one step of this grid over k and loss are one point of a picture."""
+STEPS = 18, 60  # of log k and of the loss: nodes in the same one are one point of a picture
 DIGITS = 12  # decimals for comparing losses
 
 SHOWN_MARGINALS = 20  # of several columns, on a page, the least noise first; JSON has all
@@ -106,6 +108,30 @@ def sizes_section(sizes: Sequence[ClassSizes], k: int | None) -> Iterator[Sectio
             (side_by_side(size_bars(sizes, k), risk_steps(sizes, k)),),
             "Rows with the same labels in all quasi-identifiers make a class; nobody in it can be distinguished.",
         )
+
+
+def attackers(report: ReleaseReport) -> Iterator[Table]:
+    """Show the risk of re-identification by the knowledge of three attackers; nothing without an exposure.
+
+    Source: El Emam and Dankar 2008, Protecting Privacy Using k-Anonymity.
+    """
+    before, after, models = report.before, report.after, report.verification.measurement.models
+    if after is None:
+        return
+    highest = 1 / (report.individuals or after.k)
+    people = [each.attained for each in models if each.measure == "population_size" and each.attained]
+    journalist = short_percent(1 / min(people)) if people else f"at most {short_percent(highest)}"
+    # Rows of one individual share their risk, which the average over rows does not show.
+    average = "–" if report.individuals else short_percent(after.average_risk)
+    of_source = (
+        ("–", "–") if before is None else (short_percent(before.highest_risk), short_percent(before.average_risk))
+    )
+    rows = [
+        ("Prosecutor", "that a person is in the table; risk of the worst row", of_source[0], short_percent(highest)),
+        ("Journalist", "a register of the population; needs that table", "–", journalist),
+        ("Marketer", "a register, and is content with many right guesses; mean over rows", of_source[1], average),
+    ]
+    yield Table(("Attacker", "knows", "before", "after"), rows, numbers=(2, 3))
 
 
 def _firsts(sizes: Sequence[ClassSizes]) -> list[int]:
@@ -204,18 +230,12 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
     attained = [row for row in rows if row["best_k"] and row["loss"] is not None and row["loss"] <= 1]
     if this is None or this not in attained:
         return None
-    grid: dict[tuple[int, int], list[dict[str, Any]]] = {}
-    for row in attained:
-        grid.setdefault((round(math.log(row["best_k"]) * GRID), round(row["loss"] * GRID_OF_LOSS)), []).append(row)
     least = {k: [row["loss"] for row in attained if row["best_k"] >= k] for k in ASKED}
     finer = [_finer(rows, published, name) for name, level in published.items() if level > 0]
     return Alternatives(
         node_count=len(rows),
         satisfying_count=sum(row["satisfies"] for row in rows),
-        points=tuple(
-            (of_point[0]["best_k"], of_point[0]["loss"], len(of_point), any(row["satisfies"] for row in of_point))
-            for of_point in grid.values()
-        ),
+        points=tuple(joined_points((row["best_k"], row["loss"], row["satisfies"]) for row in attained)),
         front=tuple(_front((row["best_k"], row["loss"]) for row in attained if row["pareto"])),
         least_losses={k: min(losses) for k, losses in least.items() if losses},
         published_k=this["best_k"],
@@ -223,6 +243,17 @@ def alternatives_of(nodes: pa.Table, published: Mapping[str, int]) -> Alternativ
         node=dict(published),
         loss=this["loss"],
     )
+
+
+def joined_points(
+    nodes: Iterable[tuple[int, float, bool]], steps: tuple[int, int] = STEPS
+) -> Iterator[tuple[int, float, int, bool]]:
+    """Join nodes close to each other, of a k, a loss and whether they satisfy: the first, their number, whether any."""
+    joined: dict[tuple[int, int], list[tuple[int, float, bool]]] = {}
+    for k, loss, satisfies in nodes:
+        joined.setdefault((round(math.log(k) * steps[0]), round(loss * steps[1])), []).append((k, loss, satisfies))
+    for group in joined.values():
+        yield group[0][0], group[0][1], len(group), any(satisfies for *_, satisfies in group)
 
 
 def _front(points: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:

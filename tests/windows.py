@@ -60,9 +60,6 @@ class Window:
     def focused(self) -> str:
         return str(self.page.evaluate("document.activeElement.id"))
 
-    def alert(self) -> str:
-        return self.page.text_content("main [role=alert]") or ""
-
     def looks_well(self) -> None:
         """Assert that the page fits into each width, light and dark, has one heading, and a label for each field."""
         page = self.page

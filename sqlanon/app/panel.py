@@ -53,7 +53,8 @@ def k_of(desk: Desk) -> int | None:
 def policy_of(desk: Desk) -> Policy | None:
     """Return the policy; None if there is none, or a run would refuse it."""
     try:
-        return desk.versions.file.policy
+        file = desk.versions.file
+        return None if file.problems else file.policy  # problems are kept; a policy that has some is not
     except PolicyError:
         return None
 

@@ -156,7 +156,7 @@ class Pages:
 
     def _tables(self, problem: str = "", status: int = 200) -> Response:
         try:
-            values = self._office.tables() | {"problem": problem}
+            values = self._office.tables() | {"problem": problem, "desk": self._office.desk}
         except Refused as refusal:
             return refused(refusal.status, refusal.sentence)
         except SqlanonError as error:

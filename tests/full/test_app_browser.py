@@ -130,17 +130,22 @@ def test_promise(browser: Browser, messy: str, tmp_path: Path) -> None:
     with app(browser, messy, tmp_path) as (window, desk):
         page = window.page
         window.go("Promise")
-        page.fill("#k", "7")
-        page.keyboard.press("Tab")
-        expect(page.locator("#steps")).to_contain_text("k = 7")
-        assert window.focused() == "l0"
-        page.keyboard.type("2")
-        page.keyboard.press("Tab")
-        window.rests()
-        assert [str(each) for each in desk.versions.file.policy.privacy] == [
-            "k-anonymity (k = 7)",
-            'distinct l-diversity of "Diagnose" (l = 2)',
-        ]
+        for k, least, pause in (("6", "3", 0), ("7", "2", 60), ("8", "3", 150)):  # before and after the answer is there
+            page.focus("#k")
+            page.keyboard.press("ControlOrMeta+A")
+            page.keyboard.type(k)
+            page.keyboard.press("Tab")
+            page.wait_for_timeout(pause)
+            assert window.focused() == "l0"
+            page.keyboard.type(least)
+            page.wait_for_timeout(pause)
+            page.keyboard.press("Tab")
+            expect(page.locator("#steps")).to_contain_text(f"k = {k}")
+            window.rests()
+            assert [str(each) for each in desk.versions.file.policy.privacy] == [
+                f"k-anonymity (k = {k})",
+                f'distinct l-diversity of "Diagnose" (l = {least})',
+            ]
         page.fill("#limit", "2.5")
         page.keyboard.press("Enter")
         window.rests()
@@ -226,6 +231,15 @@ def test_compare_and_publish(browser: Browser, hospital: Path, tmp_path: Path) -
             page.get_by_text("Report for your officer").first.click()
         expect(opened.value.locator("h1")).to_be_visible()
         assert opened.value.evaluate("document.documentElement.scrollWidth") <= 1200
+        page.click("#statements summary")
+        page.click("text=Every statement of a run")
+        page.wait_for_selector("h1:text-is('The SQL of a run')")
+        window.looks_well()
+        page.click("text=other tables")
+        page.wait_for_selector("h1:text-is('Tables')")
+        window.looks_well()
+        page.click("text=Back to visits")
+        page.wait_for_selector("h1:text-is('Columns')")
         words = shlex.split(desk.memory["made"][1].command)
     again = sqlanon(*words[1:-1], "again", folder=tmp_path)  # the command that the page shows
     assert again.returncode == 0, again.stderr

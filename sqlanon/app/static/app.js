@@ -2,6 +2,7 @@
 "use strict";
 const PARTS = ["top", "steps", "job", "content", "aside"];
 let asked = 0, stream = null, timer = 0, moved = null, isSliding = false, searched, turn = Promise.resolve(true);
+const restored = new WeakSet();  // fields with text that no event has announced
 
 const typedIn = () => [...document.querySelectorAll("input[id]")].filter(each => each.type === "text" || each.type === "number");
 
@@ -18,7 +19,7 @@ function swap(text, address, keepsScroll, isMoving, known) {
   const top = scrollY;
   for (const id of PARTS) document.getElementById(id).replaceWith(document.adoptNode(page.getElementById(id)));
   for (const [id, is] of open) { const each = document.getElementById(id); if (each && each.tagName === "DETAILS") each.open = is; }
-  for (const old of typed) { const each = document.getElementById(old.id); if (each && "value" in each) each.value = old.value; }
+  for (const old of typed) { const each = document.getElementById(old.id); if (each && "value" in each) { each.value = old.value; restored.add(each); } }
   document.title = page.title;
   if (address !== location.href) history.pushState(null, "", address);
   const again = focused && document.getElementById(focused);
@@ -73,7 +74,10 @@ document.addEventListener("click", event => {
 // A choice is sent at once; typing, after a pause, to the address that shows it without keeping it.
 document.addEventListener("change", event => {
   const form = event.target.form;
-  if (form && event.target.closest("[data-now]")) { moved = null; send(form, null); }
+  if (form && event.target.closest("[data-now]")) { moved = null; restored.delete(event.target); send(form, null); }
+});
+document.addEventListener("focusout", event => {
+  if (event.target.isConnected && restored.delete(event.target) && event.target.closest("[data-now]")) send(event.target.form, null);
 });
 document.addEventListener("input", event => {
   const form = event.target.form, live = form && form.dataset.live;

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.api.connection import connect
 from sqlanon.app.jobs import Job, Work
 from sqlanon.app.requests import Refused
-from sqlanon.engines.locks import IN_USE, acquire_stale, hold, retry_while_locked
+from sqlanon.engines.locks import IN_USE, retry_while_locked
 from sqlanon.errors import SqlanonError
 from sqlanon.model.names import FILE_SUFFIXES
 from sqlanon.suggestion.policy_versions import PolicyVersions
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from sqlanon.suggestion.suggestion import Suggestion
 
 IDLE = 2.0  # seconds after which a warehouse that nobody asks anything is closed, so that others can write it
-PREFIX = "sqlanon_app_"  # of private folders
 
 
 @dataclass(frozen=True)
@@ -191,21 +187,3 @@ class Desk:
                 if self._session is not None and time.monotonic() - self._used > IDLE:
                     self._session.close()
                     self._session = None
-
-
-class PrivateFolder:
-    """A folder for previews, which only its owner may read; those that killed processes left are swept."""
-
-    def __init__(self) -> None:
-        among = Path(tempfile.gettempdir())
-        for left in among.glob(f"{PREFIX}*"):
-            if left.is_dir() and left.stat().st_uid == os.getuid() and (stale := acquire_stale(left)) is not None:
-                shutil.rmtree(left, ignore_errors=True)
-                stale.release()
-        self._held = hold(among, f"{PREFIX}{os.getpid()}_")
-        self.path = self._held.path
-        self.path.mkdir(mode=0o700)
-
-    def close(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-        self._held.release()

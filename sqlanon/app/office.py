@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sqlanon.api.connection import connect
 from sqlanon.app.columns_screen import suggest
-from sqlanon.app.desk import Desk, Place, PrivateFolder
+from sqlanon.app.desk import Desk, Place
 from sqlanon.app.requests import Fields, Refused
-from sqlanon.engines.locks import IN_USE, retry_while_locked
+from sqlanon.engines.locks import IN_USE, discard, private_folder, retry_while_locked
 
 
 class Office(AbstractContextManager["Office"]):
@@ -18,7 +20,7 @@ class Office(AbstractContextManager["Office"]):
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self.private = PrivateFolder()
+        self.private = private_folder(Path(tempfile.gettempdir()), "sqlanon_app_")  # for previews
         self.desk: Desk | None = None
         if place.source:
             self.open(place.source)
@@ -54,4 +56,4 @@ class Office(AbstractContextManager["Office"]):
     def __exit__(self, *_: object) -> None:
         if self.desk is not None:
             self.desk.close()
-        self.private.close()
+        discard(self.private)

@@ -12,6 +12,8 @@ import errno
 import fcntl
 import itertools
 import os
+import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -64,6 +66,30 @@ def acquire_stale(path: Path) -> Held | None:
         with suppress(PermissionError, FileNotFoundError):
             return _hold(path, flags, without_locks=False)
     return None
+
+
+def private_folder(place: Path, prefix: str) -> Held:
+    """Make a folder that only its owner may read, and remove those that killed processes left under its prefix."""
+    name = re.compile(rf"{prefix}\d+(?:{re.escape(SUFFIX)})?", re.ASCII)  # of a folder, or of its lock
+    for found in place.iterdir():
+        with suppress(OSError):
+            if name.fullmatch(found.name) and found.lstat().st_uid == os.getuid():
+                left = acquire_stale(found.with_name(found.name.removesuffix(SUFFIX)))
+                if left is not None:
+                    discard(left)
+    folder = hold(place.absolute(), prefix)
+    try:
+        folder.path.mkdir(mode=0o700)
+    except BaseException:
+        folder.release()
+        raise
+    return folder
+
+
+def discard(folder: Held) -> None:
+    """Remove a private folder with everything in it."""
+    shutil.rmtree(folder.path, ignore_errors=True)
+    folder.release()
 
 
 @contextmanager

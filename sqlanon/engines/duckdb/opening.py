@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from sqlanon.engines.duckdb.refusals import not_opened, refusals, refuse_special, remove_unfinished
-from sqlanon.engines.locks import SUFFIX, Held, acquire_stale, hold, lock_of
+from sqlanon.engines.locks import Held, discard, lock_of, private_folder
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 from sqlanon.queries.kit.sql_files import query_text
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
 NAME = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
-SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)  # the name of a spill folder, or of its lock
+SPILL = "sqlanon-run-"  # begins the names of spill folders
 
 
 @dataclass(frozen=True)
@@ -82,14 +81,7 @@ class Resources:
             return None
         try:
             place = tempfile.gettempdir() if self.temp_directory is None else str(self.temp_directory)
-            _remove_abandoned(Path(place))
-            spill = hold(Path(place).absolute(), "sqlanon-run-")
-            try:
-                spill.path.mkdir(mode=0o700)
-            except BaseException:
-                spill.release()
-                raise
-            return spill
+            return private_folder(Path(place), SPILL)
         except OSError as error:
             if self.temp_directory is None:
                 return None
@@ -103,21 +95,6 @@ def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
         return [f'extensions is "{extensions!s}", not a list of names']
     others = (name for name in extensions if not (isinstance(name, str) and NAME.fullmatch(name)))
     return (f'"{name}" is not the name of an extension, such as httpfs' for name in others)
-
-
-def discard(spill: Held) -> None:
-    shutil.rmtree(spill.path, ignore_errors=True)
-    spill.release()
-
-
-def _remove_abandoned(place: Path) -> None:
-    """Remove the spill folders of killed sessions, which hold raw data."""
-    for found in place.iterdir():
-        with suppress(OSError):
-            if SPILL.fullmatch(found.name) and found.lstat().st_uid == os.getuid():
-                spill = acquire_stale(found.with_name(found.name.removesuffix(SUFFIX)))
-                if spill is not None:
-                    discard(spill)
 
 
 Connection = duckdb.DuckDBPyConnection

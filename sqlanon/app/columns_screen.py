@@ -14,10 +14,10 @@ from sqlanon.app.drawings import distribution
 from sqlanon.app.jobs import Job
 from sqlanon.app.panel import least_shown
 from sqlanon.app.requests import Fields, Refused
-from sqlanon.app.rule_words import rules_of, words_of
 from sqlanon.app.screen import Screen
 from sqlanon.suggestion.policy_edits import PolicyRole
 from sqlanon.suggestion.policy_file import PolicyFile
+from sqlanon.suggestion.rule_form import words_of
 
 if TYPE_CHECKING:
     from sqlanon.model.release.profiles import ColumnProfile
@@ -53,7 +53,7 @@ class Line:
 def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     file = desk.versions.file if desk.versions.current else None
     roles = {} if file is None else file.roles
-    taxonomies = rules_of(file)
+    taxonomies = {} if file is None else file.rules
     budget = BUDGET if "types" in desk.memory else 0  # the first page has names and types at once
     types, until, lines = desk.types(), time.monotonic() + budget, []
     for name in types:
@@ -134,7 +134,7 @@ def role(desk: Desk, fields: Fields) -> str:
 
     def edit(file: PolicyFile) -> PolicyFile:
         edited = file.with_role(column, wanted)
-        if wanted == "quasi-identifier" and column not in rules_of(edited):
+        if wanted == "quasi-identifier" and column not in edited.rules:
             return edited.with_taxonomy(column, {"kind": "flat"})
         return edited
 

@@ -15,7 +15,6 @@ from sqlanon.app.jobs import Job
 from sqlanon.app.panel import least_shown, policy_of, tables_beside
 from sqlanon.app.requests import Fields, Refused, Shown
 from sqlanon.app.screen import Screen
-from sqlanon.app.taxonomies_screen import values_of
 from sqlanon.evaluation.answers import compared_answers
 from sqlanon.model.methods.synthetic import AverageQuery, CountQuery, GroupQuery
 from sqlanon.model.release.pictures import attackers, sizes_section
@@ -24,6 +23,7 @@ from sqlanon.model.release.reported_columns import left_out, what_became
 from sqlanon.report import html
 from sqlanon.report.document import Document, Part
 from sqlanon.suggestion.policy_file import PolicyFile
+from sqlanon.suggestion.rule_form import values_of
 
 if TYPE_CHECKING:
     from sqlanon.model.release.release_report import ReleaseReport
@@ -64,7 +64,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         ),
         "below": _shown(*left_out(report), *promises(report), *to_decide(report), *together(report)),
         "released": released,
-        "numbers": [name for name in released if values_of(desk, name) == "numbers"],
+        "numbers": [name for name in released if values_of(desk.types()[name]) == "numbers"],
         "asked": {name: fields.one(name, "") for name in ("column", "width", "average")},
         "rows": None,
     }
@@ -121,7 +121,8 @@ def query(desk: Desk, fields: Fields) -> str:
     column, average = fields.one("column"), fields.one("average", "")
     if not {column, average or column} <= {*policy.released_columns}:
         raise Refused(422, "choose columns that the release has")
-    if any(values_of(desk, name) != "numbers" for name, is_meant in ((column, width), (average, average)) if is_meant):
+    measured = [column] * bool(width) + [average] * bool(average)
+    if any(values_of(desk.types().get(name, "")) != "numbers" for name in measured):
         raise Refused(422, "only numbers have groups of a width, and a mean")
     asked: GroupQuery = CountQuery(column=column, width=width)
     if average:

@@ -144,6 +144,16 @@ class PolicyFile:
         """
         return roles_of(TomlText(self.text))
 
+    @cached_property
+    def rules(self) -> Mapping[str, Mapping[str, Any]]:
+        """The rules of taxonomies by column, those of files with their folder; none if the text is not TOML."""
+        try:
+            rules = placed(self.values.get("taxonomies"), self._folder)
+        except PolicyError:
+            return {}
+        named = rules.items() if isinstance(rules, Mapping) else ()
+        return {column: rule for column, rule in named if isinstance(rule, Mapping)}
+
     def columns_of(self, role: PolicyRole) -> list[str]:
         """Return the columns of a role, in the order of the lists."""
         return [name for name, each in self.roles.items() if each.role == role]
@@ -341,18 +351,10 @@ class PolicyFile:
     def _folder(self) -> Path:
         return self.path.parent if self.path is not None else Path()
 
-    @cached_property
-    def _file_rules(self) -> dict[str, dict[str, Any]]:
-        """The rules of columns with a file, with its folder; none if the text is not TOML."""
-        try:
-            rules = placed(self.values.get("taxonomies"), self._folder)
-        except PolicyError:
-            return {}
-        return {
-            column: rule
-            for column, rule in (rules.items() if isinstance(rules, Mapping) else ())
-            if isinstance(rule, dict) and rule.get("kind") == "file" and isinstance(rule.get("file"), str)
-        }
+    @property
+    def _file_rules(self) -> dict[str, Mapping[str, Any]]:
+        named = self.rules.items()
+        return {name: rule for name, rule in named if rule.get("kind") == "file" and isinstance(rule.get("file"), str)}
 
     def _rows(self, rule: Mapping[str, Any]) -> Hierarchy:
         return hierarchy_of(self.taxonomies[rule["file"]].encode(), rule.get("delimiter"), Path(rule["file"]))

@@ -86,7 +86,7 @@ def test_roles_are_saved_and_undone(browser: Browser) -> None:
         ("undo", {"to": "77"}, 422),
         ("undo", {"to": ""}, 422),
         ("ask", {"job": "1", "how": "explode"}, 400),
-        ("save_taxonomy", {"column": "Stadt", "kind": "magic"}, 400),
+        ("save_taxonomy", {"column": "Stadt", "kind": "magic"}, 422),
         ("save_taxonomy", {"column": "Größe (cm)", "kind": "intervals", "levels": "many"}, 422),
         ("save_taxonomy", {"column": "Größe (cm)", "kind": "intervals", "levels": "20, 10"}, 422),
         ("save_taxonomy", {"column": "Stadt", "kind": "file", "levels": "../../etc/passwd"}, 422),

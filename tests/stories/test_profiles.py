@@ -143,6 +143,11 @@ class TestPreview:
             (None, ("Bavaria", "South", "*")),
             ("Ulm", ("Bavaria", "South", "*")),
         ]
+        assert found.groups()[1:] == [
+            [(None, 1, 1), (None, 1, 1), ("South", 4, 3)],
+            [(None, 1, 1), ("Bavaria", 3, 2)],
+            [("Ulm", 2, 1)],
+        ]
         few = memory.taxonomies.preview("flat", towns, "town", labels=2)
         assert few.levels[0].labels is None and few.levels[1].labels is not None
 

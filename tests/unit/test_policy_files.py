@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.errors import EngineError, PolicyError, Relaxation
-from sqlanon.model.taxonomy.hierarchies import note_path
+from sqlanon.errors import EngineError, PolicyError, Relaxation, TaxonomyError
+from sqlanon.model.taxonomy.hierarchies import merged, note_path, renamed, taken_out, with_level
 from sqlanon.suggestion.policy_form import PolicyForm
+from sqlanon.suggestion.rule_form import fields_of, rule_in, words_of
 
 TEXT = """# Visits
 quasi_identifiers = [
@@ -121,6 +122,41 @@ def test_a_form_changes_only_what_differs(file: sa.PolicyFile) -> None:
     for name, text in (("k", "many"), ("limit", "nan"), ("method", "magic")):
         with pytest.raises(PolicyError, match=r"type a number|one of the methods"):
             form.with_texts({name: text})
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "texts"),
+    [
+        ({"kind": "intervals", "widths": [5, 10], "minimum": 0}, "intervals of 5, 10", "5, 10"),
+        ({"kind": "cuts", "breaks": [[18, 65], [65]]}, "cuts at 18, 65; 65", "18, 65; 65"),
+        ({"kind": "dates", "units": ["year", "decade"]}, "year, decade", "year, decade"),
+        ({"kind": "prefixes", "keep": [3, 1]}, "the first 3, 1 characters", "3, 1"),
+        ("flat", "the value, or *", ""),
+    ],
+)
+def test_a_rule_is_a_form_and_back(file: sa.PolicyFile, rule: Any, words: str, texts: str) -> None:
+    written = file.with_taxonomy("age", rule).rules["age"]
+    shown = fields_of(written)
+    assert (words_of(written), shown["levels"]) == (words, texts) and rule_in(shown) == written
+    assert words_of(file.rules["city"]) == "groups of values" and fields_of(file.rules["city"])["kind"] == "labels"
+    for wrong in ({"kind": "magic"}, {"kind": "intervals", "levels": "five"}):
+        with pytest.raises(TaxonomyError, match=r"kinds|numbers"):
+            rule_in(wrong)
+
+
+def test_labels_are_edited() -> None:
+    labels = [list(map(str, row)) for row in LABELS]
+    named = merged(labels, ["Kiel", "Bonn"], "Coast")
+    assert named == [["Bonn", "Coast", "*"], ["Köln", "Rhine", "*"], ["Kiel", "Coast", "*"]]
+    assert renamed(named, 1, "Coast", "Rhine") == [[row[0], "Rhine", "*"] for row in named]
+    assert taken_out(named, ["Kiel"])[2] == ["Kiel", "Kiel", "*"] and with_level(named)[0] == [
+        "Bonn",
+        *["Coast"] * 2,
+        "*",
+    ]
+    for wrong in (lambda: merged(labels, ["Ulm"], "x"), lambda: renamed(labels, 2, "*", "x")):
+        with pytest.raises(TaxonomyError, match="choose"):
+            wrong()
 
 
 def test_a_taxonomy_is_a_rule_or_a_file_of_its_labels(file: sa.PolicyFile) -> None:

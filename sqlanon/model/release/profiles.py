@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from sqlanon.model.release.measurement import Result
@@ -167,6 +168,22 @@ class TaxonomyPreview(Result):
     def height(self) -> int:
         """The number of levels above the values."""
         return max(len(self.levels) - 1, 0)
+
+    def groups(self) -> list[list[tuple[str | None, int, int]]]:
+        """Return the values as lines of a table with merged cells.
+
+        A line has the value, and each label that begins there from level 1 on: its text, its rows, and its height in
+        lines. Only ``values`` are counted.
+        """
+        lines: list[list[tuple[str | None, int, int]]] = [[(each.value, each.rows, 1)] for each in self.values]
+        for level in range(self.height):
+            first = 0
+            for labels, run in itertools.groupby(each.labels[level:] for each in self.values):
+                end = first + len([*run])
+                rows = sum(each.rows for each in self.values[first:end])
+                lines[first].append((labels[0], rows, end - first))
+                first = end
+        return lines
 
     @property
     def heading(self) -> str:

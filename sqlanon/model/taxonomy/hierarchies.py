@@ -19,6 +19,9 @@ from sqlanon.model.whole_files import is_special, read_whole
 Domain = Literal["declared", "stated", "observed"]
 """The origin of the values of a taxonomy: given with it, stated by a file, or observed in data."""
 
+Labels = list[list[str]]
+"""The rows of a hierarchy: a value, and its labels from level 1 to the top."""
+
 
 def note_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.sqlanon.json")
@@ -66,6 +69,41 @@ def labels_text(labels: Iterable[Sequence[str | None]]) -> str:
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(labels)
     return text.getvalue()
+
+
+def merged(labels: Labels, values: Sequence[str], label: str) -> Labels:
+    """Put values into a group of level 1, with the levels above the first of them, so that labels nest.
+
+    Raises:
+        TaxonomyError: there are no such values, or the group has no name.
+    """
+    chosen = [row for row in labels if row[0] in values]
+    if not chosen or not label.strip():
+        raise TaxonomyError("choose values, and type the name of their group")
+    same = [row for row in labels if row[1] == label]
+    above = (same or chosen)[0][2:]
+    return [[row[0], label, *above] if row[0] in values else row for row in labels]
+
+
+def renamed(labels: Labels, level: int, label: str, name: str) -> Labels:
+    """Rename a label of a level above the values and below the top.
+
+    Raises:
+        TaxonomyError: there is no such level, or the new name is empty.
+    """
+    if not 1 <= level < len(labels[0]) - 1 or not name.strip():
+        raise TaxonomyError("choose a label between the values and the top, and type its new name")
+    return [[*row[:level], name if row[level] == label else row[level], *row[level + 1 :]] for row in labels]
+
+
+def taken_out(labels: Labels, values: Sequence[str]) -> Labels:
+    """Let values stand for themselves at level 1."""
+    return [[row[0], row[0], *row[2:]] if row[0] in values else row for row in labels]
+
+
+def with_level(labels: Labels) -> Labels:
+    """Add a level below the top, which repeats the one below it until somebody merges its labels."""
+    return [[*row[:-1], row[-2], row[-1]] for row in labels]
 
 
 DELIMITERS = (";", ",", "\t")

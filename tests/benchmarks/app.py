@@ -30,6 +30,9 @@ PAGES = ("columns", "taxonomies?column=seen", "promise", "explore", "compare", "
 WAIT = 600  # seconds, for a job
 
 
+sys.modules["__main__"].__file__ = __file__  # DuckDB takes a "python -c" without it for a notebook, and draws bars
+
+
 def main() -> None:
     rows = int([*sys.argv[1:], "1000000"][0])
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +50,6 @@ def make(folder: str, rows: int) -> float:
     """Make the warehouse, and return the seconds of a GROUP BY of the quasi-identifiers."""
     with sa.connect(Path(folder) / "w.duckdb") as session:
         connection = session.connection
-        connection.execute("SET enable_progress_bar = false")
         connection.execute(PEOPLE, [rows])
         connection.execute(MORE)
         plain = PLAIN.replace("people", "visits").replace("zip, ", "")

@@ -47,6 +47,14 @@ def test_pages_are_printed_as_they_are(tmp_path: Path) -> None:
     assert sqlanon("guide", "tutorial.md", folder=tmp_path).stdout == GUIDES["tutorial"]
 
 
+def test_pictures_are_small_and_go_with_the_pages(tmp_path: Path) -> None:
+    done = sqlanon("guide", "--into", "pages", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = {name for text in GUIDES.values() for name in re.findall(r"\]\(pictures/([\w.-]+)\)", text)}
+    written = {path.name: path.stat().st_size for path in (tmp_path / "pages" / "pictures").iterdir()}
+    assert shown == written.keys() and max(written.values()) <= 60_000
+
+
 def section(heading: str) -> str:
     """The text from a heading to the next of its level, cut by hand out of the one page that has it."""
     [page] = [text for text in GUIDES.values() if f"\n{heading}" in text]

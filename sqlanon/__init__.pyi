@@ -66,6 +66,7 @@ from sqlanon.model.quality import (
     Prec as Prec,
 )
 from sqlanon.suggestion.policy_file import PolicyFile as PolicyFile
+from sqlanon.suggestion.policy_form import FormField as FormField, PolicyForm as PolicyForm
 from sqlanon.suggestion.policy_edits import ColumnRole as ColumnRole
 from sqlanon.suggestion.policy_versions import OutdatedPolicyError as OutdatedPolicyError
 from sqlanon.suggestion.policy_versions import PolicyVersion as PolicyVersion

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BUDGET = 0.2  # seconds of a page for columns that have not been counted yet: tests.benchmarks.app
 
+SUGGESTED = "suggested by rules, for "  # begins what the history says of a suggestion
+
 ROLES: Mapping[PolicyRole, str] = {
     "quasi-identifier": "known to others: generalized",
     "sensitive": "not to be learned: kept, protected",
@@ -120,7 +122,7 @@ def suggest(desk: Desk, fields: Fields, profile: Profile = "research") -> str:
             found = session.suggest(desk.place.source, profile=profile, progress=job.progress)
         with desk.lock:
             desk.suggestion = found
-            desk.versions.begin(f"suggested by rules, for {profile}", found.draft(desk.place.policy_file))
+            desk.versions.begin(f"{SUGGESTED}{profile}", found.draft(desk.place.policy_file))
 
     desk.start("The suggestion", "columns", work)
     return "columns"

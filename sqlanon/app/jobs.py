@@ -13,12 +13,6 @@ from sqlanon.methods.stages import Event
 State = Literal["running", "done", "failed", "cancelled"]
 Work = Callable[["Job"], None]
 
-DOING = {
-    "read": "reads the table", "suggest": "suggests roles", "try": "tries the suggestion", "encode": "reads the rows",
-    "join": "joins cells", "search": "searches", "explain": "looks for what would help", "release": "writes the rows",
-    "verify": "measures what was written", "publish": "publishes", "count": "counts", "fingerprint": "reads the rows",
-}  # fmt: skip
-
 
 class Cancelled(Exception):
     """Raised in a progress callback to end the call."""
@@ -76,16 +70,8 @@ class Job:
         if self.state != "running":
             ended = "was cancelled; nothing was changed" if self.state == "cancelled" else "is done"
             return f"{self.what} {ended} after {self.elapsed:.1f} s"
-        words = [f"{self.what}: {self.elapsed:.0f} s"]
-        if (event := self.event) is not None:
-            words.append(DOING.get(event.stage, event.stage) + (f" for k = {event.k:,}" if event.k else ""))
-            if event.checked_nodes is not None and event.lattice_nodes:
-                words.append(f"{event.checked_nodes:,} of {event.lattice_nodes:,} nodes")
-            if event.loss is not None:
-                words.append(f"least loss so far {event.loss:.4g}")
-            if event.seconds_left:
-                words.append(f"about {event.seconds_left:.0f} s left")
-        return " · ".join(words)
+        running = f"{self.what}: {self.elapsed:.0f} s"
+        return running if self.event is None else f"{running} · {self.event.in_words}"
 
     def document(self) -> dict[str, Any]:
         """Return its state for a stream of events, and what is known of its last event."""

@@ -9,7 +9,7 @@ import math
 from contextlib import suppress
 from typing import Any, get_args
 
-from sqlanon.app import columns_screen
+from sqlanon.app.columns_screen import SUGGESTED, profile, suggest
 from sqlanon.app.desk import Desk
 from sqlanon.app.panel import k_of, policy_of
 from sqlanon.app.requests import Fields, Refused
@@ -18,8 +18,6 @@ from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.suggestion.policy_file import PolicyFile
 from sqlanon.suggestion.policy_form import SETTINGS, PolicyForm
 from sqlanon.suggestion.suggestion import Profile
-
-SUGGESTED = "suggested by rules, for "  # begins what the history says of a suggestion
 
 
 def values(desk: Desk, fields: Fields) -> dict[str, Any]:
@@ -59,21 +57,22 @@ def recipient(desk: Desk, fields: Fields) -> str:
     wanted = next((each for each in get_args(Profile) if each == fields.one("profile")), None)
     if wanted is None:
         raise Refused(400, "a policy is suggested for one of the recipients on the page")
-    columns_screen.suggest(desk, fields, wanted)
+    suggest(desk, fields, wanted)
     return "promise"
 
 
 def _recipient(desk: Desk) -> str:
     """Return whom the present version was suggested for, by the history; empty if it was not suggested."""
     until = [each.what for each in desk.versions.list if each.number <= desk.versions.number]
-    return next((what.removeprefix(SUGGESTED) for what in reversed(until) if what.startswith(SUGGESTED)), "")
+    suggested = [what.removeprefix(SUGGESTED) for what in until if what.startswith(SUGGESTED)]
+    return suggested[-1] if suggested else ""
 
 
 def _individuals(desk: Desk, file: PolicyFile) -> list[Any]:
     """Return the profiles of dropped columns that may say whose row it is."""
     known = {key[0]: each for key, each in desk.memory.get("profiles", {}).items() if each}  # with any k
     names = file.columns_of("identifier")
-    profiles = (known.get(name) or columns_screen.profile(desk, name, hides=True) for name in names)
+    profiles = (known.get(name) or profile(desk, name, hides=True) for name in names)
     return [each for each in profiles if each and not each.missing and each.values < each.rows < each.values**2]
 
 

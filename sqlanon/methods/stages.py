@@ -22,6 +22,13 @@ Stage = Literal[
 ]  # fmt: skip
 State = Literal["started", "progress", "finished"]
 
+DOING: Mapping[Stage, str] = {
+    "invent": "invents people", "fingerprint": "reads the rows", "encode": "reads the rows", "join": "joins cells",
+    "search": "searches", "explain": "looks for what would help", "release": "writes the rows",
+    "verify": "measures what was written", "publish": "publishes", "count": "counts", "read": "reads the table",
+    "suggest": "suggests roles", "try": "tries the suggestion", "report": "makes the report",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Event:
@@ -68,6 +75,18 @@ class Event:
     def gap(self) -> float | None:
         """An upper bound of the distance of the loss from the optimum."""
         return proven_gap(self.loss, self.lower_bound)
+
+    @property
+    def in_words(self) -> str:
+        """The work of its stage in a line, with the nodes that were checked, the least loss, and the time left."""
+        words = [DOING[self.stage] + (f" for k = {self.k:,}" if self.k else "")]
+        if self.checked_nodes is not None and self.lattice_nodes:
+            words.append(f"{self.checked_nodes:,} of {self.lattice_nodes:,} nodes")
+        if self.loss is not None:
+            words.append(f"least loss so far {self.loss:.4g}")
+        if self.seconds_left:
+            words.append(f"about {self.seconds_left:.0f} s left")
+        return " · ".join(words)
 
     def document(self) -> dict[str, Any]:
         """Return the known fields for JSON."""

@@ -55,22 +55,6 @@ class FormField:
     path: Path
     none: str = ""
 
-    def text(self, parts: Parts) -> str:
-        found = _at(parts, self.path)
-        if self.kind == "flag":
-            return "yes" if found is True else "no"
-        if self.kind == "percent" and isinstance(found, int | float):
-            return f"{100 * found:.6g}"
-        return self.none if found is None else f"{found:g}" if isinstance(found, float) else str(found)
-
-    def set(self, parts: Parts, text: str) -> None:
-        given: Any = text.replace(",", ".") if self.kind == "text" else text == "yes"
-        if self.kind in ("number", "percent") and text not in ("", self.none):
-            given = _number(self.label, text) / (100 if self.kind == "percent" else 1)
-            given = int(given) if given.is_integer() else round(given, 8)
-        inner: Any = reduce(lambda each, step: each.setdefault(step, {}), self.path[:-1], parts)
-        inner[self.path[-1]] = None if text in ("", self.none) else given
-
 
 class PolicyForm:
     """The promise, the method and the loss of a policy file as fields.
@@ -92,7 +76,7 @@ class PolicyForm:
         self._file = file
         self._parts = _parts(file)
         self.fields: Mapping[str, FormField] = dict(_fields(file, self._parts))
-        self.texts = {name: field.text(self._parts) for name, field in self.fields.items()}
+        self.texts = {name: _text(field, self._parts) for name, field in self.fields.items()}
 
     @property
     def is_private(self) -> bool:
@@ -125,7 +109,7 @@ class PolicyForm:
         parts, changed = deepcopy(self._parts), self.changes(texts)
         for name, text in changed.items():
             field = self.fields[name]
-            field.set(parts, text)
+            _set(field, parts, text)
             if field.path == ("method", "k"):
                 parts["models"].pop(K_ANONYMITY, None)  # the method says it
         if "loss" in changed:
@@ -258,12 +242,30 @@ def _written(file: PolicyFile, before: Parts, wanted: Parts) -> PolicyFile:
         weights = {"weights": kept} if kept and quality["model"] in HAVE_WEIGHTS else {}
         file = file.with_quality(quality.pop("model"), **quality, **weights)
     if wanted["top"] != before["top"]:
-        share = FormField("", "percent", LIMIT).text(wanted)
+        share = _text(FormField("", "percent", LIMIT), wanted)
         file = file.with_setting(LIMIT[1], _at(wanted, LIMIT), f"{share} % of the rows may be left out")
     if method != before["method"]:
         given = {name: each for name, each in method.items() if each is not None}
         file = file.with_method(given.pop("model"), **given)
     return file
+
+
+def _text(field: FormField, parts: Parts) -> str:
+    found = _at(parts, field.path)
+    if field.kind == "flag":
+        return "yes" if found is True else "no"
+    if field.kind == "percent" and isinstance(found, int | float):
+        return f"{100 * found:.6g}"
+    return field.none if found is None else f"{found:g}" if isinstance(found, float) else str(found)
+
+
+def _set(field: FormField, parts: Parts, text: str) -> None:
+    given: Any = text.replace(",", ".") if field.kind == "text" else text == "yes"
+    if field.kind in ("number", "percent") and text not in ("", field.none):
+        given = _number(field.label, text) / (100 if field.kind == "percent" else 1)
+        given = int(given) if given.is_integer() else round(given, 8)
+    inner: Any = reduce(lambda each, step: each.setdefault(step, {}), field.path[:-1], parts)
+    inner[field.path[-1]] = None if text in ("", field.none) else given
 
 
 def _at(parts: Parts, path: Path) -> Any:

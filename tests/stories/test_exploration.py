@@ -207,7 +207,8 @@ def test_events_have_nodes_and_the_loss(session: sa.Session) -> None:
     ]
     assert ends[1].loss == pytest.approx(found.best().loss)  # type: ignore[union-attr]
     assert (ends[3].checked_nodes, ends[3].lattice_nodes) == (48, 48)
-    assert ends[1].document()["k"] == 5
+    assert ends[1].document()["k"] == 5 and ends[1].in_words.startswith("searches for k = 5 · ")
+    assert ends[3].in_words == "counts · 48 of 48 nodes"
     best = found.best()
     assert best is not None and found.is_finished and found.in_words(0.5) == "50.0 %"
     chart = found.chart(best)

@@ -56,7 +56,8 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
         path: the policy file, which may not exist yet.
 
     Raises:
-        PolicyError: another process holds the versions of this file, or the history beside it cannot be kept.
+        PolicyError: another process holds the versions of this file, the history beside it cannot be kept, or the file
+            is not TOML.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,10 +74,14 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
             raise PolicyError(f"{path.name} is open in another sqlanon app: close that one, or give another --policy")
         self._held: Held = held
         self._history = folder / f"{path.name}.history"
-        if self._history.exists():
-            self._replay()
-        if path.exists() and self.is_changed_outside:
-            self.take_in()
+        try:
+            if self._history.exists():
+                self._replay()
+            if path.exists() and self.is_changed_outside:
+                self.take_in()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def current(self) -> PolicyVersion | None:
@@ -172,8 +177,14 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
         self._place = places[0]
 
     def take_in(self) -> None:
-        """Make a version of the file as it is on the disk."""
-        self._append("opened" if self.current is None else "changed by another program", _read(self.path), write=False)
+        """Make a version of the file as it is on the disk.
+
+        Raises:
+            PolicyError: it is not TOML.
+        """
+        file = _read(self.path)
+        _ = file.values
+        self._append("opened" if self.current is None else "changed by another program", file, write=False)
 
     def keep(self) -> None:
         """Write the present version over what another program wrote."""

@@ -90,14 +90,14 @@ def test_another_program_is_never_overwritten(tmp_path: Path) -> None:
         with_k(versions, 9)
         assert versions.file.policy.criteria.k == 9
         path.write_text("k = [")
-        with pytest.raises(PolicyError, match="not valid TOML"):
+        with pytest.raises(sa.PolicyError, match="not valid TOML"):
             versions.take_in()
         path.unlink()
         versions.keep()
         assert "k = 9" in path.read_text()
     path.write_text("k = [")
     for _ in range(2):  # the first one leaves it to others
-        with pytest.raises(PolicyError, match="not valid TOML"):
+        with pytest.raises(sa.PolicyError, match="not valid TOML"):
             PolicyVersions(path)
 
 

@@ -88,3 +88,11 @@ def test_arguments_are_refused(folder: Path) -> None:
     }.items():
         result = sqlanon(*arguments, folder=folder)
         assert result.returncode == 2 and words in " ".join(result.stderr.split()), result.stderr
+
+
+def test_policy_that_cannot_be_read_is_refused_without_its_text(folder: Path) -> None:
+    for text in ("Canary = \nCanary Canary\n", "\ufeffCanary\x00"):
+        (folder / "policy.toml").write_text(text)
+        result = sqlanon("app", "messy.csv", "--policy", "policy.toml", "--no-browser", folder=folder)
+        assert result.returncode not in (0, None) and "Canary" not in result.stderr + result.stdout
+        assert "Traceback" not in result.stderr and (folder / "policy.toml").read_text() == text

@@ -429,6 +429,8 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "exploration": lambda session: session.exploration("visits", POLICY),
     "compare_releases": lambda session: session.compare_releases(["expected", "expected"], source="visits"),
     "suggest": lambda session: session.suggest("visits"),
+    "columns": lambda session: session.columns("visits"),
+    "overview": lambda session: session.overview(),
     "profile": lambda session: session.profile("visits"),
     "measure": lambda session: session.measure("visits", POLICY),
     "explain": lambda session: session.explain("visits", POLICY),

@@ -147,11 +147,12 @@ class CsvForms:
         types, there = self.settings.types, {*map(folded, names)}
         strange = [name for name in types if folded(name) not in there]
         problems = [f'column "{name}" is not there{meant}' for name, meant in unknown_names(strange, names)]
-        for name, kind in types.items():
+        for kind in dict.fromkeys(types.values()):
             try:
                 self._rows(printed(exp.select(cast(exp.null(), kind))), ())
             except (SqlglotError, EngineError):
-                problems.append(f'"{kind}" of "{name}" is not a type of DuckDB')
+                having = [name for name, given in types.items() if given == kind]
+                problems += [f'"{kind}" of "{name}" is not a type of DuckDB' for name in having]
         if problems:
             raise PolicyError("[csv] types do not fit the file:", problems)
 

@@ -22,7 +22,7 @@ function swap(text, address, keepsScroll, isMoving, known) {
   const top = scrollY;
   for (const id of PARTS) get(id).replaceWith(document.adoptNode(page.getElementById(id)));
   for (const [id, is] of open) { const each = get(id); if (each) each.open = is; }
-  for (const old of typed) { const each = get(old.id); if (each && "value" in each) { each.value = old.value; restored.add(each); } }
+  for (const old of typed) { const each = get(old.id); if (each) { each.value = old.value; restored.add(each); } }
   document.title = page.title;
   if (address !== location.href) history.pushState(null, "", address);
   const again = focused && get(focused);
@@ -100,16 +100,16 @@ addEventListener("popstate", () => ask(location.href, {}, false));
 
 function follow() {
   const job = get("job");
-  if (stream) { stream.close(); stream = null; }
+  stream?.close();
   if (find("[data-again]")) reload();  // the next columns are counted
   if (job.dataset.state !== "running") return;
   stream = new EventSource("events");
   stream.onmessage = event => {
-    const news = JSON.parse(event.data), line = find("#job .sentence");
-    if (line) line.textContent = news.sentence;
+    const news = JSON.parse(event.data);
+    find("#job .sentence")?.replaceChildren(news.sentence);
     const fills = find("[data-fills]") && document.activeElement?.type !== "range";
     if (fills && news.k !== searched) { searched = news.k; reload(); }  // the least loss at another k is found
-    if (news.state !== "running") { stream.close(); stream = null; reload(); }
+    if (news.state !== "running") { stream.close(); reload(); }
   };
 }
 root.classList.add("script");

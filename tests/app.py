@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
@@ -85,7 +85,8 @@ class Browser:
 
     def post(self, action: str, status: int = 200, **fields: Any) -> str:
         """Send a form, follow its redirect, and return the page; fields without a version have the present one."""
-        given: Mapping[str, Any] = {"version": self.desk.versions.number} | fields
+        given: dict[str, Any] = {"version": self.desk.versions.number} | fields
+        given["version"] = f"{self.desk.number}-{given['version']}"
         answer = self._client.post(f"/x/{action}", data=given)
         assert answer.status_code == status, alert(answer.text) or answer.text[-2000:]
         return _checked(answer.text)

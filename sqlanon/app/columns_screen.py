@@ -37,6 +37,8 @@ ROLES: Mapping[PolicyRole, str] = {
     "pseudonym": "replaced by a code",
 }
 
+HIDDEN_ROLES = ("identifier", "individual", "weight", "pseudonym")  # whose values are shown on request only
+
 
 @dataclass(frozen=True)
 class Line:
@@ -61,7 +63,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     for name in types:
         given = roles.get(name)
         is_undecided = given is None or given.is_undecided
-        hides = (is_undecided or given is None or given.role == "identifier") and name not in desk.shown
+        hides = (is_undecided or given is None or given.role in HIDDEN_ROLES) and name not in desk.shown
         found = profile(desk, name, hides=hides, counts=time.monotonic() < until)
         role = "identifier" if given is None else given.role
         lines.append(
@@ -81,6 +83,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         "lines": lines,
         "types": types,
         "roles": ROLES,
+        "hidden_roles": HIDDEN_ROLES,
         "least": least_shown(desk),
         "is_counted": is_counted,
         "alone": alone(desk, roles) if is_counted else None,
@@ -115,14 +118,15 @@ def alone(desk: Desk, roles: Mapping[str, Any]) -> tuple[float, int] | None:
 
 
 def suggest(desk: Desk, fields: Fields, profile: Profile = "research") -> str:
-    """Suggest a policy in a job, which becomes the next version."""
+    """Suggest a policy in a job, which becomes the next version, unless the policy changes meanwhile."""
+    number = desk.versions.number
 
     def work(job: Job) -> None:
         with desk.open() as session:
             found = session.suggest(desk.place.source, profile=profile, progress=job.progress)
         with desk.lock:
             desk.suggestion = found
-            desk.versions.begin(f"{SUGGESTED}{profile}", found.draft(desk.place.policy_file))
+            desk.versions.begin(f"{SUGGESTED}{profile}", found.draft(desk.place.policy_file), number)
 
     desk.start("The suggestion", "columns", work)
     return "columns"

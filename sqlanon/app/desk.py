@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from sqlanon.api.connection import connect
 from sqlanon.app.jobs import Job, Work
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
     from sqlanon.suggestion.suggestion import Suggestion
 
+PATIENCE = 2.0  # seconds to wait for a job that was cancelled: the command line ends a process after five
 IDLE = 2.0  # seconds after which a warehouse that nobody asks anything is closed, so that others can write it
 
 
@@ -40,7 +42,8 @@ class Place:
     @property
     def name(self) -> str:
         """The source without the folders it is in."""
-        return Path(self.source).name if self.source.lower().endswith(FILE_SUFFIXES) else self.source
+        is_path = self.source.lower().endswith((*FILE_SUFFIXES, "/")) and not self.source.lower().startswith("select")
+        return Path(self.source).name if is_path else self.source
 
     @property
     def stem(self) -> str:
@@ -56,8 +59,8 @@ class Place:
 class Desk:
     """One source and what was made of it; ``memory`` is what screens keep between two requests."""
 
-    def __init__(self, place: Place, private: Path) -> None:
-        self.place = place
+    def __init__(self, place: Place, private: Path, number: int = 1) -> None:
+        self.place, self.number = place, number  # of the desks of an office
         self.private = private  # the folder for previews
         self.lock = threading.RLock()  # one request after the other; a job takes it only to leave its result
         self.versions = PolicyVersions(place.policy_file)
@@ -71,6 +74,7 @@ class Desk:
         self._used = time.monotonic()
         self._is_writing = self._is_closed = False
         self._endings: list[Callable[[], None]] = []
+        self._opened: WeakSet[Session] = WeakSet()  # sessions of jobs
         if place.database is not None:
             threading.Thread(target=self._close_when_idle, daemon=True).start()
 
@@ -94,11 +98,14 @@ class Desk:
 
     def open(self, *, read_only: bool = True) -> Session:
         """Open a session of its own, as a job needs one; the caller closes it."""
+        options: dict[str, Any] = {"csv": self.csv, "ledger": self.place.ledger}
         database = self.place.database
         if database is None:
-            return connect(csv=self.csv, ledger=self.place.ledger)
-        options: dict[str, Any] = {"read_only": read_only, "csv": self.csv, "ledger": self.place.ledger}
-        return retry_while_locked(lambda: connect(database, **options), IN_USE)
+            session = connect(**options)
+        else:
+            session = retry_while_locked(lambda: connect(database, read_only=read_only, **options), IN_USE)
+        self._opened.add(session)
+        return session
 
     def is_charged(self, policy: Policy) -> bool:
         """Return whether a release of the policy is charged to the ledger in the warehouse."""
@@ -123,10 +130,10 @@ class Desk:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A session that may write the warehouse; all others on it are closed before, and pages wait."""
-        with self.lock:
-            self._is_writing = True
-            self.forget()
         try:
+            with self.lock:
+                self._is_writing = True
+                self.forget()
             with self.open(read_only=False) as session:
                 yield session
         finally:
@@ -166,19 +173,26 @@ class Desk:
         """
         for folder in self.place.folders:
             place = folder / text
-            if "://" not in text and ".." not in Path(text).parts and place.resolve().is_relative_to(folder.resolve()):
+            is_name = "://" not in text and "\0" not in text and ".." not in Path(text).parts
+            if is_name and place.resolve().is_relative_to(folder.resolve()):
                 return place
         names = ", ".join(folder.resolve().name for folder in self.place.folders)
         raise Refused(422, f"a release goes below the folder {names}: type a name without .. and without an address")
 
     def close(self) -> None:
+        """Cancel the job, and close everything; a statement that is running is interrupted."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         if self.is_busy and self.job is not None:
             self.job.ask("cancel")
-            self.job.wait(10)
+            for session in [*self._opened]:
+                with suppress(Exception):  # it is closed already
+                    session.connection.interrupt()
+            self.job.wait(PATIENCE)
         with suppress(Exception):
             self.forget()
         self.versions.close()
-        self._is_closed = True
 
     def _close_when_idle(self) -> None:
         while not self._is_closed:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlanon.model.release import FinerNode
     from sqlanon.run.exploration import CurvePoint, Exploration, MeasuredNode
 
-IDLE = 300.0  # seconds after which cells that nobody asks about are dropped
+IDLE = 120.0  # seconds after which cells that nobody asks about are dropped
 PERIOD = 5.0  # seconds between two looks at that
 
 STALE = "the policy has changed since this search: search again"

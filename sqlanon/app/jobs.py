@@ -24,16 +24,17 @@ class Job:
     Attributes:
         what: in words, such as "Search".
         then: the page that shows its result.
-        state: how it is, or how it ended; ``problem`` says why it failed.
+        state: how it is, or how it ended; ``problem`` says why it failed, ``left`` what a cancelled one leaves.
         event: its last event.
     """
 
     def __init__(self, number: int, what: str, then: str, work: Work) -> None:
         self.number, self.what, self.then = number, what, then
         self.state: State = "running"
-        self.problem = ""
+        self.problem, self.left = "", "nothing was changed"
         self.event: Event | None = None
         self._asked: Literal["", "cancel", "enough"] = ""
+        self._is_there = False
         self._began = time.monotonic()
         self._ended: float | None = None
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
@@ -44,8 +45,12 @@ class Job:
     def progress(self, event: Event) -> None:
         """Note an event; it ends the call if someone cancelled it."""
         self.event = event
-        if self._asked == "cancel":
+        if self._asked == "cancel" and not self._is_there:
             raise Cancelled
+
+    def keep(self) -> None:
+        """Cancel no more: what was asked for is there."""
+        self._is_there = True
 
     def is_enough(self) -> bool:
         """Whether someone asked for the best result so far."""
@@ -68,7 +73,7 @@ class Job:
         if self.state == "failed":
             return f"{self.what} failed: {self.problem}"
         if self.state != "running":
-            ended = "was cancelled; nothing was changed" if self.state == "cancelled" else "is done"
+            ended = f"was cancelled; {self.left}" if self.state == "cancelled" else "is done"
             return f"{self.what} {ended} after {self.elapsed:.1f} s"
         running = f"{self.what}: {self.elapsed:.0f} s"
         return running if self.event is None else f"{running} · {self.event.in_words}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
+import threading
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,8 @@ from sqlanon.app.desk import Desk, Place
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.engines.locks import IN_USE, discard, private_folder, retry_while_locked
 
+SOURCES = ("", "view")  # kinds of tables that may be chosen: no releases
+
 
 class Office(AbstractContextManager["Office"]):
     """What one command serves: ``place`` names the source, or no source, for somebody to choose one."""
@@ -22,8 +26,13 @@ class Office(AbstractContextManager["Office"]):
         self.place = place
         self.private = private_folder(Path(tempfile.gettempdir()), "sqlanon_app_")  # for previews
         self.desk: Desk | None = None
-        if place.source:
-            self.open(place.source)
+        self._lock, self._desks = threading.Lock(), itertools.count(1)
+        try:
+            if place.source:
+                self.open(place.source)
+        except BaseException:
+            discard(self.private)
+            raise
 
     def open(self, source: str) -> None:
         """Open the desk of a source, in place of another one; a source without a policy gets a suggested one.
@@ -37,7 +46,7 @@ class Office(AbstractContextManager["Office"]):
         if self.desk is not None:
             self.desk.close()
         self.desk = None
-        self.desk = Desk(replace(self.place, source=source), self.private.path)
+        self.desk = Desk(replace(self.place, source=source), self.private.path, next(self._desks))
         if self.desk.versions.current is None:
             suggest(self.desk, Fields({}))
 
@@ -47,13 +56,20 @@ class Office(AbstractContextManager["Office"]):
         if database is None:
             raise Refused(404, "there is no warehouse: the app was started on one source")
         with retry_while_locked(lambda: connect(database, read_only=True), IN_USE) as session:
-            return {"overview": session.overview()}
+            return {"overview": session.overview(), "sources": SOURCES}
 
     def choose(self, fields: Fields) -> str:
-        self.open(fields.one("table"))
+        """Open a table that the start page lists."""
+        with self._lock:
+            name, tables = fields.one("table"), self.tables()["overview"].tables
+            if name not in {each.name for each in tables if each.kind in SOURCES}:
+                raise Refused(422, "choose one of the tables on the start page")
+            self.open(name)
         return "columns"
 
     def __exit__(self, *_: object) -> None:
-        if self.desk is not None:
-            self.desk.close()
-        discard(self.private)
+        try:
+            if self.desk is not None:
+                self.desk.close()
+        finally:
+            discard(self.private)

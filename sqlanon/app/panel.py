@@ -20,6 +20,7 @@ def values(desk: Desk) -> dict[str, Any]:
     versions = desk.versions
     return {
         "versions": versions,
+        "stamp": f"{desk.number}-{versions.number}",
         "policy_lines": [*versions.lines()] if versions.current else [],
         "policy_problems": versions.file.problems if versions.current else (),
         "command": command(desk),
@@ -97,6 +98,7 @@ def _proposed(desk: Desk) -> str:
 
 
 def undo(desk: Desk, fields: Fields) -> str:
+    desk.versions.check(fields.whole("version"))
     desk.versions.move(fields.whole("to"))
     return page_of(fields)
 

@@ -45,7 +45,7 @@ class Made:
     version: int  # of the policy
     command: str
     release: Release
-    report: ReleaseReport
+    report: ReleaseReport | None  # None until it is made
     verified_at: str
 
     @property
@@ -111,13 +111,16 @@ def start_publish(desk: Desk, fields: Fields) -> str:
     writes = kind == "table" or desk.is_charged(policy)
 
     def work(job: Job) -> None:
+        if policy.has_private_method:
+            job.left = "nothing was published, but what was charged stays charged"
         with desk.writing() if writes else desk.open() as session:
             release = session.anonymize(source, policy, into, replace=replaces, progress=job.progress, **options)
+            job.keep()
+            made = Made(job.number, name, into, kind, policy, version, shown, release, None, _now())
+            with desk.lock:
+                _made(desk)[:] = [*(each for each in _made(desk) if each.into != into), made]
             report = session.report(into, policy, source=source, progress=job.progress)
-        with desk.lock:
-            made = _made(desk)
-            made[:] = [each for each in made if each.into != into]
-            made.append(Made(job.number, name, into, kind, policy, version, shown, release, report, _now()))
+        _change(desk, made, replace(made, report=report))
 
     desk.start(f"The release {name}", "publish", work)
     return "publish"
@@ -143,10 +146,8 @@ def verify(desk: Desk, fields: Fields) -> str:
     def work(job: Job) -> None:
         with desk.open() as session:
             found = session.verify(made.into, made.policy, source=source, strict=False, progress=job.progress)
-        report = made.report.model_copy(update={"verification": found})
-        with desk.lock:
-            again = replace(made, report=report, verified_at=_now())
-            _made(desk)[:] = [again if each is made else each for each in _made(desk)]
+        report = None if made.report is None else made.report.model_copy(update={"verification": found})
+        _change(desk, made, replace(made, report=report, verified_at=_now()))
 
     desk.start(f"The verification of {made.name}", "publish", work)
     return "publish"
@@ -163,9 +164,16 @@ def report_page(desk: Desk | None, number: int, edition: str) -> tuple[str, str]
             if edition == "public":
                 found = session.report(made.into, made.policy, edition="public")
             page = found.to_html()
+    elif made.report is None:
+        raise Refused(422, "the report of this release is not there yet")
     else:
         page = made.report.to_html()
     return page, REPORT_POLICY.format(html.allowed(html.style()))
+
+
+def _change(desk: Desk, made: Made, now: Made) -> None:
+    with desk.lock:
+        _made(desk)[:] = [now if each is made else each for each in _made(desk)]
 
 
 def _made(desk: Desk) -> list[Made]:

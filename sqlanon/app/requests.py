@@ -39,6 +39,19 @@ class Fields:
         except ValueError:  # of decoding as well
             raise Refused(400, "the form cannot be read, or has too many fields") from None
 
+    def of_desk(self, number: int) -> Fields:
+        """Return the fields of a form that a page of this desk had, with the version without the desk.
+
+        Raises:
+            Refused: another table has been chosen since.
+        """
+        if not self.has("version"):
+            return self
+        desk, _, version = self.one("version").rpartition("-")
+        if desk != str(number):
+            raise Refused(409, "this page was of another table, and nothing was changed: here is the present one")
+        return Fields({**self.given, "version": [version]})
+
     def has(self, name: str) -> bool:
         return name in self.given
 

@@ -64,6 +64,15 @@ def environment() -> Environment:
     return made
 
 
+def _meant(desk: Desk, fields: Fields) -> Fields:
+    """Return the fields of a form of this desk, with the column as the source spells it, which a page may not show."""
+    fields = fields.of_desk(desk.number)
+    given = fields.one("column", "")
+    if given and given not in (types := desk.types()):
+        fields = Fields({**fields.given, "column": [next((each for each in types if printable(each) == given), given)]})
+    return fields
+
+
 class Pages:
     """The program behind the door."""
 
@@ -85,7 +94,10 @@ class Pages:
         return RedirectResponse("tables" if self._office.desk is None else "columns", 303)
 
     async def _page(self, request: Request) -> Response:
-        fields = Fields.of(request.url.query.encode())
+        try:
+            fields = Fields.of(request.url.query.encode())
+        except Refused as refusal:
+            return refused(refusal.status, refusal.sentence)
         return await run_in_threadpool(self._shown, request.path_params["page"], fields)
 
     async def _action(self, request: Request) -> Response:
@@ -120,7 +132,9 @@ class Pages:
         if desk is None or name not in ACTIONS:
             return refused(404, "There is no such form.")
         page = PAGES.get(name) or panel.page_of(fields).partition("?")[0]
-        return self._answer(desk, page if page in SCREENS else "columns", lambda: ACTIONS[name](desk, fields), fields)
+        return self._answer(
+            desk, page if page in SCREENS else "columns", lambda: ACTIONS[name](desk, _meant(desk, fields)), fields
+        )
 
     def _answer(self, desk: Desk, page: str, act: Callable[[], str | Shown], fields: Fields) -> Response:
         """Act, and show the page that follows; a refusal is a sentence above the page of the form."""

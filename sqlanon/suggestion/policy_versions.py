@@ -117,7 +117,10 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
     @property
     def is_changed_outside(self) -> bool:
         """Whether the file differs from what was written last."""
-        return self.current is None or not self.path.exists() or not _is_same(_read(self.path), self.current.file)
+        try:
+            return self.current is None or not self.path.exists() or not _is_same(_read(self.path), self.current.file)
+        except PolicyError:  # it cannot be read any more
+            return True
 
     def add(
         self, what: str, edit: Callable[[PolicyFile], PolicyFile], number: int, *, stays_valid: bool = False
@@ -157,8 +160,16 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
                 "yours"
             )
 
-    def begin(self, what: str, file: PolicyFile) -> None:
-        """Make a version that depends on no earlier one."""
+    def begin(self, what: str, file: PolicyFile, number: int) -> None:
+        """Make a version that depends on no earlier one, where ``number`` is the present one, or 0 for none.
+
+        Raises:
+            OutdatedPolicyError: there is another version, or another program has written the file.
+            EngineError: the file cannot be written.
+        """
+        self.check(number)
+        if self.current is None and self.path.exists():
+            raise OutdatedPolicyError(f"another program has written {self.path.name} meanwhile: open it again")
         self._append(what, file)
 
     def move(self, number: int) -> None:

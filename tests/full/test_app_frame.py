@@ -12,6 +12,7 @@ from markupsafe import escape
 import sqlanon as sa
 from sqlanon.app.jobs import Job
 from sqlanon.methods.stages import Event
+from sqlanon.report.document import printable
 from sqlanon.suggestion.toml_text import toml_value
 from tests.app import CANARIES, HOSTILE, POLICY, SCRIPT, Browser, alert, app, write_messy
 
@@ -168,3 +169,52 @@ def test_start_page_lists_tables(tmp_path: Path) -> None:
         with sa.connect(tmp_path / "w.duckdb") as session:
             session.connection.execute("CREATE TABLE other (a INTEGER)")
         assert "other" in browser.get("tables")
+
+
+def test_form_of_another_table_changes_nothing(tmp_path: Path) -> None:
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        for name in ("aa", "bb"):
+            session.connection.execute(
+                f"CREATE TABLE {name} AS SELECT i % 7 AS age, i % 3 AS sex FROM range(90) AS r (i)"
+            )
+    with app("aa", tmp_path, tmp_path / "w.duckdb") as browser:
+        old = f"{browser.desk.number}-{browser.desk.versions.number}"
+        for query in ("SELECT * FROM read_text('/etc/hostname')", str(tmp_path / "w.duckdb"), "nobody"):
+            assert browser._client.post("/x/choose", data={"table": query}).status_code == 422
+        (tmp_path / "policy.toml").unlink()  # one policy for both
+        browser._client.post("/x/choose", data={"table": "bb"})
+        before = browser.desk.versions.number
+        for action, fields in {"role": {"column": "age", "role": "sensitive"}, "start_publish": {"after": 1}}.items():
+            answer = browser._client.post(f"/x/{action}", data={"version": old, "into": "aa.csv"} | fields)
+            assert answer.status_code == 409 and "of another table" in answer.text
+        assert browser.desk.versions.number == before and not [*tmp_path.glob("aa*")]
+
+
+@pytest.mark.parametrize("role", ["individual", "pseudonym", "weight"])
+def test_values_of_persons_are_hidden(browser: Browser, role: str) -> None:
+    browser.post("role", column="Diagnose", role=role)
+    assert "J45" not in counted(browser)
+    assert "J45" in browser.post("show_values", column="Diagnose")
+
+
+def test_suggestion_overwrites_no_other_program(browser: Browser) -> None:
+    policy = browser.desk.place.policy_file
+    policy.write_text(POLICY + "# theirs\n")
+    browser.post("recipient", profile="public")
+    assert browser.desk.job is not None
+    browser.desk.job.wait(60)
+    assert browser.desk.job.state == "failed" and "another program" in browser.desk.job.sentence
+    assert policy.read_text().endswith("# theirs\n")
+    policy.write_bytes(b"\xff\xfe\x00")
+    assert "Another program has changed" in browser.get("columns")
+    browser.post("outside", whose="mine", page="columns")
+    assert policy.read_text() == POLICY
+
+
+def test_column_whose_name_no_page_can_show_gets_a_role(tmp_path: Path) -> None:
+    name = "a\tb\u200b"
+    (tmp_path / "t.csv").write_text(f'"{name}",n\n' + "x,1\ny,2\n" * 20)
+    with app(str(tmp_path / "t.csv"), tmp_path) as browser:
+        browser.post("role", column=printable(name), role="sensitive")
+        assert browser.desk.versions.file.roles[name].role == "sensitive"
+    assert not browser.office.private.path.exists()

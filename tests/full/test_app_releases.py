@@ -4,7 +4,7 @@ import html
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -14,6 +14,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.app.desk import Place
 from sqlanon.app.office import Office
+from sqlanon.methods.stages import Event
 from tests import app
 from tests.app import HOSTILE, alert
 
@@ -185,3 +186,20 @@ def test_catalog_is_a_table_beside_the_rows(browser: Browser) -> None:
     browser.publish("k5")
     assert browser.desk.memory["made"][0].command.endswith("--into k5 --table catalog=k5_catalog")
     assert "k5_catalog" in browser.get("tables")
+
+
+def test_cancel_after_publishing_keeps_the_release(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report is still being made then."""
+
+    def cancelled(_session: sa.Session, *_given: object, progress: Callable[[Event], None], **_named: object) -> None:
+        assert browser.desk.job is not None
+        browser.desk.job.ask("cancel")
+        progress(Event("report", "started", 0.0))
+        raise sa.PolicyError("no report")
+
+    monkeypatch.setattr(sa.Session, "report", cancelled)
+    browser.post("start_publish", after=0, into="k5.parquet")
+    assert browser.desk.job is not None
+    browser.desk.job.wait(60)
+    assert browser.desk.job.sentence.startswith("The release k5.parquet failed: no report")
+    assert "its report is not there yet" in browser.seen("publish") and Path("out/k5.parquet").exists()

@@ -43,7 +43,7 @@ async function ask(address, options, keepsScroll, isMoving) {
     swap(text, options.method && !answer.redirected ? location.href : answer.url, keepsScroll, isMoving, known);
     return answer.ok;
   } catch {
-    get("job").textContent = "The app does not answer: has it ended in the terminal?";
+    get("job").textContent = "The app does not answer: has it ended?";
   } finally { if (number === asked) root.ariaBusy = null; }
 }
 

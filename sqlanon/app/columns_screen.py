@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sqlanon.app.desk import Desk
-from sqlanon.app.drawings import distribution
+from sqlanon.app.drawings import at_least, distribution
 from sqlanon.app.jobs import Job
-from sqlanon.app.panel import least_shown
+from sqlanon.app.panel import has_individual, least_shown
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
 from sqlanon.suggestion.policy_edits import PolicyRole
@@ -58,12 +58,13 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     file = desk.versions.file if desk.versions.current else None
     roles = {} if file is None else file.roles
     taxonomies = {} if file is None else file.rules
+    hidden = tuple(ROLES) if has_individual(desk) else HIDDEN_ROLES  # many rows of a value may be one person's
     budget = BUDGET if "types" in desk.memory else 0  # the first page has names and types at once
     types, until, lines = desk.types(), time.monotonic() + budget, []
     for name in types:
         given = roles.get(name)
         is_undecided = given is None or given.is_undecided
-        hides = (is_undecided or given is None or given.role in HIDDEN_ROLES) and name not in desk.shown
+        hides = (is_undecided or given is None or given.role in hidden) and name not in desk.shown
         found = profile(desk, name, hides=hides, counts=time.monotonic() < until)
         role = "identifier" if given is None else given.role
         lines.append(
@@ -83,8 +84,10 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         "lines": lines,
         "types": types,
         "roles": ROLES,
-        "hidden_roles": HIDDEN_ROLES,
+        "hidden_roles": hidden,
         "least": least_shown(desk),
+        "at_least": at_least,
+        "has_individual": has_individual(desk),
         "is_counted": is_counted,
         "alone": alone(desk, roles) if is_counted else None,
         "notes": () if desk.suggestion is None else desk.suggestion.notes,

@@ -21,7 +21,7 @@ from sqlanon.model.release.pictures import attackers, sizes_section
 from sqlanon.model.release.release_report import introduction, promises, to_decide, together
 from sqlanon.model.release.reported_columns import left_out, what_became
 from sqlanon.report import html
-from sqlanon.report.document import Document, Part
+from sqlanon.report.document import Document, Part, paragraph
 from sqlanon.suggestion.policy_file import PolicyFile
 from sqlanon.suggestion.rule_form import values_of
 
@@ -33,6 +33,7 @@ SHOWN_QUERIES = 2
 
 NO_PREVIEW = "releases of this method spend budget, and a preview would spend as much: publish when you are sure"
 NO_CATALOG = "a preview has one table: leave the catalog out to look at the rows, or publish both as tables"
+NOT_PERSONS = "Rows are not persons, and a group of many rows may be one person: the groups are not shown."
 NOT_YET = "there is no preview yet: make one first"
 
 
@@ -131,6 +132,8 @@ def query(desk: Desk, fields: Fields) -> str:
     with desk.session() as session:
         least, tables = least_shown(desk), (desk.place.source, preview.place)
         *shown, numbers = compared_answers(session, *tables, asked, without_masked=masked, policy=policy, least=least)
+    if policy.individual is not None:  # the rows of a group may be one person's
+        shown, numbers = shown[:1], paragraph(NOT_PERSONS)
     preview.queries = [(_shown(*shown), _shown(numbers)), *preview.queries[: SHOWN_QUERIES - 1]]
     return f"compare?{fields.query('column', 'width', 'average')}#queries"
 

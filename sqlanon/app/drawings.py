@@ -44,9 +44,14 @@ def distribution(profile: ColumnProfile) -> Markup:
     return SPARK.format(kind, escape(words), bars)
 
 
+def at_least(rows: int, least: int) -> str:
+    """Return a count of rows, or "under 5" for one that points at few persons."""
+    return f"under {least}" if 0 < rows < least else count(rows)
+
+
 def strip(level: PreviewedLevel, least: int) -> Markup:
     """Draw the labels of a level as wide as their rows; those of too few rows have the colour of a warning."""
-    words = f"{count(level.label_count)} labels, the smallest with {count(level.smallest_rows)} rows"
+    words = f"{count(level.label_count)} labels, the smallest with {at_least(level.smallest_rows, least)} rows"
     labels: Sequence[tuple[str | None, int]] = [(each.label, each.rows) for each in level.labels or ()]
     rows = sum(each for _, each in labels)
     if not rows:
@@ -55,7 +60,7 @@ def strip(level: PreviewedLevel, least: int) -> Markup:
     for label, each in labels:
         width = 100 * each / rows
         shown = "" if label is None else printable(label)
-        title = f"{shown or 'a rare label'}: {count(each) if each >= least else f'under {least}'} rows"
+        title = f"{shown or 'a hidden label'}: {at_least(each, least)} rows"
         kind = "few" if each < least else "on"
         pieces.append(PIECE.format(start, max(width - GAP, GAP), kind, escape(title)))
         if shown and width > LETTER * len(shown):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from sqlanon.app.desk import Desk
@@ -139,5 +141,23 @@ ACTIONS = {"undo": undo, "outside": outside, "ask": ask}
 
 
 def least_shown(desk: Desk) -> int:
-    """Return the rows that a value must have to be shown: the k of the policy, or 5."""
-    return max(k_of(desk) or 5, 2)
+    """Return the rows that a value must have to be shown: the k of the policy, even if a run would refuse it, or 5."""
+    k = k_of(desk)
+    return max(k or max(_asked_k(desk), default=5), 2)
+
+
+def _asked_k(desk: Desk) -> Iterator[int]:
+    with suppress(PolicyError):  # it is not TOML
+        given = desk.versions.file.values if desk.versions.current else {}
+        models = given.get("privacy")
+        for each in (*(models if isinstance(models, list) else [models]), given.get("method")):
+            if isinstance(each, Mapping) and isinstance(k := each.get("k"), int):
+                yield k
+
+
+def has_individual(desk: Desk) -> bool:
+    """Return whether rows are not persons, so that many rows may be those of one person."""
+    try:
+        return desk.versions.current is not None and "individual" in desk.versions.file.values
+    except PolicyError:
+        return True  # nobody knows

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from sqlanon.app.columns_screen import profile
 from sqlanon.app.desk import Desk
-from sqlanon.app.drawings import strip
-from sqlanon.app.panel import least_shown
+from sqlanon.app.drawings import at_least, strip
+from sqlanon.app.panel import has_individual, least_shown
 from sqlanon.app.requests import Fields, Refused, Shown
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
@@ -26,6 +27,7 @@ from sqlanon.suggestion.rule_form import (
 )
 
 MAX_LABELS = 80  # labels of a level that are listed
+NEVER = 2**62  # as the rows that a label must have to be shown
 MAX_VALUES = 400  # values of a column whose groups can be edited here; more are edited in their file
 
 
@@ -38,9 +40,12 @@ def values(desk: Desk, fields: Fields, given: GivenTaxonomy | None = None) -> di
         raise Refused(422, "only quasi-identifiers have taxonomies: choose that role for the column first")
     rule = file.rules.get(column)
     form = {**fields_of(rule), **{name: text[0] for name, text in fields.given.items()}}
-    shows_rare, kind_of_values = fields.has("rare"), values_of(desk.types().get(column, ""))
+    shows_rare = fields.has("rare") or (has_individual(desk) and column in desk.shown)
+    kind_of_values = values_of(desk.types().get(column, ""))
     found, problem = None, ""
-    if columns:
+    if columns and file.roles[column].is_undecided and column not in desk.shown:
+        problem = f'decide on the column "{column}" first: until then its values are hidden'
+    elif columns:
         taxonomy = taxonomy_of(file, column) if given is None else given
         try:
             found = _preview(desk, taxonomy, column, shows_rare=shows_rare)
@@ -59,18 +64,23 @@ def values(desk: Desk, fields: Fields, given: GivenTaxonomy | None = None) -> di
         "groups": found.groups() if found is not None and form["kind"] == "labels" else None,
         "strip": strip,
         "least": least_shown(desk),
+        "at_least": at_least,
+        "hides": has_individual(desk) and not shows_rare,
         "shows_rare": shows_rare,
         **({"problem": problem} if problem else {}),
     }
 
 
 def _preview(desk: Desk, taxonomy: Any, column: str, *, shows_rare: bool = False) -> Any:
+    least = least_shown(desk)
+    if has_individual(desk) and not shows_rare:
+        least = NEVER  # many rows of a value may be one person's
     with desk.session() as session:
         return session.taxonomies.preview(
             taxonomy,
             desk.place.source,
             column,
-            least=least_shown(desk),
+            least=least,
             labels=MAX_LABELS,
             values=MAX_VALUES,
             rare=shows_rare,
@@ -87,13 +97,17 @@ def save_taxonomy(desk: Desk, fields: Fields) -> str | Shown:
     if kind == "labels":
         given = _labels(desk, column)
     elif kind == "file":
-        given = {"kind": "file", "file": str(desk.target(fields.one("levels")))}
+        given = {"kind": "file", "file": str(desk.target(fields.one("levels")).resolve())}
     else:
         given = rule_in({name: text[0] for name, text in fields.given.items()})
     if fields.one("only", "save") == "preview":
         return Shown("taxonomies", values(desk, fields, given))
     _preview(desk, Taxonomy.from_rows(given) if isinstance(given, list) else given, column)
-    return _kept(desk, fields, column, given, words_of(given if isinstance(given, dict) else {"kind": "rows"}))
+    words = words_of(given if isinstance(given, dict) else {"kind": "rows"})
+    if kind == "file":  # a run reads it relative to the policy
+        place, folder = desk.target(fields.one("levels")).resolve(), desk.place.policy_file.parent.resolve()
+        given = {"kind": "file", "file": os.path.relpath(place, folder)}
+    return _kept(desk, fields, column, given, words)
 
 
 def _edit_labels(change: Callable[[Labels, Fields], Labels], what: str) -> Callable[[Desk, Fields], str | Shown]:

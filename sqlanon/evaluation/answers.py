@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,19 @@ from sqlanon.model.policy_value import unknown_names
 from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call, text
 from sqlanon.queries.kit.named import Queries
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, all_of, column, double, same, select, string, subquery
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    column,
+    double,
+    is_there,
+    same,
+    select,
+    string,
+    subquery,
+)
 from sqlanon.report.document import Bars, Part, Table, figure, paragraph, short_percent, strong
 
 if TYPE_CHECKING:
@@ -179,9 +191,12 @@ def query_answers(
     """
     engine = session._engine
     with _prepared(session, original, released, _Asked([query], without_masked, catalog, policy)) as tables:
-        answers = SQL.query("ordered_answers", answers=_compared("compared_answers", tables, query))
-        found = engine.fetch(taxonomies.at(answers, engine.taxonomy), str(query))
-    return pa.Table.from_pylist(found, schema=ANSWERS)
+        return pa.Table.from_pylist(_answers(engine, tables, query), schema=ANSWERS)
+
+
+def _answers(engine: Engine, tables: _Tables, query: GroupQuery) -> list[dict[str, Any]]:
+    answers = SQL.query("ordered_answers", answers=_compared("compared_answers", tables, query))
+    return engine.fetch(taxonomies.at(answers, engine.taxonomy), str(query))
 
 
 # More than six parameters: options, which are keywords.
@@ -201,7 +216,8 @@ def compared_answers(
 
     Args:
         session, original, released, query, without_masked, policy: as in :func:`query_errors`.
-        least: the rows of the original below which a group is not shown; groups that only the release has are.
+        least: the rows of the original, with a value to average, below which a group is not shown; groups that only
+            the release has are.
         most: the largest number of groups, those with the most rows first.
 
     Returns:
@@ -211,15 +227,13 @@ def compared_answers(
     Raises:
         PolicyError, TaxonomyError, EngineError: as :func:`query_errors`.
     """
-
-    def answered(one: GroupQuery) -> list[dict[str, Any]]:
-        found = query_answers(session, original, released, one, without_masked=without_masked, policy=policy)
-        rows: list[dict[str, Any]] = found.to_pylist()
-        return rows
-
-    counted = CountQuery(column=query.column, width=query.width, where=query.where)
-    answers = answered(query)
-    counts = answers if query.averaged is None else answered(counted)
+    engine = session._engine
+    with _prepared(session, original, released, _Asked([query], without_masked, None, policy)) as tables:
+        answers = counts = _answers(engine, tables, query)
+        if query.averaged is not None:  # a mean is of the rows that have a value
+            valued = select([exp.Star()], tables.original.copy()).where(is_there(column(query.averaged)), copy=False)
+            counted = CountQuery(column=query.column, width=query.width, where=query.where)
+            counts = _answers(engine, replace(tables, original=subquery(valued, "anon_valued")), counted)
     [errors] = query_errors(
         session, original, released, [query], without_masked=without_masked, policy=policy
     ).to_pylist()

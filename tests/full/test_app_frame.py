@@ -10,7 +10,9 @@ import pytest
 from markupsafe import escape
 
 import sqlanon as sa
+from sqlanon.app.desk import Place
 from sqlanon.app.jobs import Job
+from sqlanon.app.office import Office
 from sqlanon.methods.stages import Event
 from sqlanon.report.document import printable
 from sqlanon.suggestion.toml_text import toml_value
@@ -218,3 +220,70 @@ def test_column_whose_name_no_page_can_show_gets_a_role(tmp_path: Path) -> None:
         browser.post("role", column=printable(name), role="sensitive")
         assert browser.desk.versions.file.roles[name].role == "sensitive"
     assert not browser.office.private.path.exists()
+
+
+@pytest.fixture
+def rows_of_persons(tmp_path: Path) -> Iterator[Browser]:
+    """An app on 60 rows: eight of them are one person's, one value is missing, and a column is undecided."""
+    rows = [f"0,village,{f'f{row % 2}' if row else ''},x" for row in range(8)]
+    rows += [f"{row},town,f{row % 2},x" for row in range(1, 53)]
+    (tmp_path / "visits.csv").write_text("\n".join(["person,place,sex,odd", *rows, ""]))
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = [\n    "place",\n    "sex",\n    "odd",  # ? undecided\n]\nindividual = "person"\n'
+        'insensitive = ["person"]\nprivacy = [{ model = "k-anonymity", k = 6 }]\n'
+        '[taxonomies]\nplace = { kind = "flat" }\nsex = { kind = "flat" }\nodd = { kind = "flat" }\n'
+    )
+    with app(str(tmp_path / "visits.csv"), tmp_path) as browser:
+        yield browser
+
+
+def test_values_that_many_rows_of_one_person_have_are_hidden(rows_of_persons: Browser) -> None:
+    browser = rows_of_persons
+    place = "taxonomies?column=place"
+    for page in (counted(browser), browser.get(place)):
+        assert "village" not in page and "rows are not persons" in page
+    browser.post("save_taxonomy", column="place", kind="labels", was="labels")
+    page = browser.get(place)
+    assert "village" not in page and "town" not in page and "Show 2 values" in page
+    assert "village" in browser.get(f"{place}&rare=1")
+    page = browser.post("show_values", column="place")
+    assert "village" in page and "under 6 missing" in page and "f1" not in page
+    assert "village" in browser.get(place) and "f1" not in browser.get("taxonomies?column=sex")
+
+
+def test_values_of_an_undecided_column_are_hidden_on_both_screens(rows_of_persons: Browser) -> None:
+    browser = rows_of_persons
+    page = browser.get("taxonomies?column=odd&rare=1")
+    assert "decide on the column" in alert(page) and "Smallest" not in page
+    browser.post("show_values", column="odd")
+    assert "Smallest" in browser.get("taxonomies?column=odd")
+
+
+def test_small_counts_have_the_k_of_an_invalid_policy(browser: Browser) -> None:
+    desk = browser.desk
+
+    def invalid(file: sa.PolicyFile) -> sa.PolicyFile:
+        return file.with_models([{"model": "k-anonymity", "k": 120}]).with_setting("suppression_limit", 7)
+
+    desk.versions.add("invalid", invalid, desk.versions.number)
+    page = counted(browser)
+    assert "at least 120 rows" in page and "<span>Köln</span>" not in page and "A run would refuse" in page
+
+
+def test_hierarchy_file_is_read_from_the_folder_and_named_from_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pol").mkdir()
+    (tmp_path / "rel").mkdir()
+    write_messy(tmp_path / "messy.csv")
+    (tmp_path / "pol" / "policy.toml").write_text(POLICY)
+    cities = ("Köln", "Koeln", "Bonn", SCRIPT, CANARIES[1])
+    (tmp_path / "rel" / "cities.csv").write_text("\n".join(f"{city};NRW;*" for city in cities))
+    with Office(Place("messy.csv", None, Path("pol/policy.toml"), (Path("rel"),))) as office:
+        browser = Browser(office)
+        browser.post("save_taxonomy", column="Stadt", kind="file", was="file", levels="cities.csv")
+        assert browser.desk.versions.file.values["taxonomies"]["Stadt"]["file"] == "../rel/cities.csv"
+        assert "NRW" in browser.get("taxonomies?column=Stadt")
+    with sa.connect() as session:
+        assert session.anonymize("messy.csv", "pol/policy.toml", "k5.parquet").report.domains["Stadt"]

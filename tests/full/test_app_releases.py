@@ -36,10 +36,11 @@ age = {{ kind = "intervals", widths = [10, 30] }}
 ROWS = """
 CREATE TABLE visits AS SELECT 'canary' || i AS id, 20 + i * 7 % 71 AS age,
     IF(i % 2 = 0, '<script>', 'b') AS "a""b; drop table x --",
-    IF(i = 1, 'canary of one', ['flu', 'asthma', 'angina'][1 + i % 3]) AS diagnosis, i % 9 AS stay
+    IF(i = 1, 'canary of one', ['flu', 'asthma', 'angina'][1 + i % 3]) AS diagnosis,
+    CASE WHEN i = 2 THEN 987 WHEN i % 2 = 1 THEN i % 9 END AS stay
 FROM range(300) AS rows (i)
 """
-"""Identifiers and a diagnosis of one row must be on no page."""
+"""Identifiers and a diagnosis of one row must be on no page; of the rows with <script>, one has a stay."""
 
 
 class Browser(app.Browser):
@@ -107,6 +108,8 @@ def test_queries_of_both_show_no_rare_group(browser: Browser) -> None:
     assert "1 groups are not shown" in page
     page = browser.sent("query", column=HOSTILE)
     assert "&lt;script&gt;" in page and "count of age" not in page, "the last two stay"
+    page = browser.sent("query", column=HOSTILE, average="stay")
+    assert "<td>b</td>" in page and "987" not in page, "one row of the other group has a value"
     for status, fields in (
         (400, {}),
         (422, {"column": "id"}),
@@ -124,6 +127,7 @@ def test_release_equals_that_of_the_command(browser: Browser, into: str, again: 
     assert "✓ verified" in page and "Nobody has looked at a preview" in page
     [made] = browser.desk.memory["made"]
     assert made.command in html.unescape(page)
+    assert "for your officer, with 5 rows of the source: personal data" in page
     words = shlex.split(made.command)
     assert words[-1] == made.into
     browser.desk.forget()  # a warehouse that is open here cannot be written there
@@ -203,3 +207,11 @@ def test_cancel_after_publishing_keeps_the_release(browser: Browser, monkeypatch
     browser.desk.job.wait(60)
     assert browser.desk.job.sentence.startswith("The release k5.parquet failed: no report")
     assert "its report is not there yet" in browser.seen("publish") and Path("out/k5.parquet").exists()
+
+
+def test_queries_show_no_group_where_rows_are_not_persons(browser: Browser) -> None:
+    desk = browser.desk
+    desk.versions.add("persons", lambda file: file.with_role("id", "individual"), desk.versions.number)
+    browser.sent("start_preview")
+    page = browser.sent("query", column="diagnosis")
+    assert "count of diagnosis: wrong by" in page and "Rows are not persons" in page and "asthma" not in page

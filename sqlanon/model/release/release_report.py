@@ -169,6 +169,11 @@ class ReleaseReport(PartialResult):
     def heading(self) -> str:
         return self.release
 
+    @property
+    def example_count(self) -> int:
+        """The rows of the source that the page of the report has."""
+        return len(self._examples or ())
+
     def parts(self) -> Iterator[Part]:
         return parts_of(self)
 

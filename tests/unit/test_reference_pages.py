@@ -162,8 +162,10 @@ def test_links_of_a_page_lead_to_headings(page: str) -> None:
 def test_all_pages_can_be_written(tmp_path: Path) -> None:
     done = sqlanon("guide", "--into", "pages", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    written = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "pages").iterdir()}
+    written = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "pages").glob("*.md")}
     assert set(written) == {"README", *ORDER}
+    pictures = {path.name for path in (tmp_path / "pages" / "pictures").iterdir()}
+    assert pictures == {*re.findall(r"\(pictures/([\w.]+)\)", "".join(written.values()))} != set()
     assert written["tutorial"] == GUIDES["tutorial"]
     assert all(f"- [{name}]({name}.md): " in written["README"] for name in ORDER)
     assert sqlanon("guide", "--into", "pages", folder=tmp_path).returncode == 2

@@ -4556,6 +4556,257 @@ CREATE OR REPLACE MACRO anon.joint_k(first_release, second_release, key) AS TABL
 WITH anon_joint AS (SELECT * FROM anon.joint_classes(first_release, second_release, key))
 SELECT * FROM anon_helpers.joint_sizes('anon_joint');
 
+-- Special uniques: rows that few of their values single out, and the keys that do so.
+
+-- The largest size of the sets of keys that SUDA counts: max_size, or the number of keys if that is NULL or greater.
+--
+-- Returns: INTEGER; an error for a size that is not a whole number from 1, for a key that is listed twice, and for more than
+-- 4,096 sets.
+-- Example:
+--   SELECT anon_helpers.set_size(['age', 'sex', 'zip'], 2) AS largest_size;
+CREATE OR REPLACE MACRO anon_helpers.set_size(keys, max_size) AS
+CASE
+    WHEN len(list_distinct(list_transform(anon_helpers.listed(keys), lambda anon_key: lower(anon_key))))
+        < len(anon_helpers.listed(keys))
+        THEN error('a key is listed twice')
+    WHEN NOT regexp_full_match(anon.text_of(max_size), '0*[1-9][0-9]*')
+        THEN error('max_size is a number of keys, 1 or more, or NULL for sets of any size')
+    WHEN list_sum(list_transform(
+        range(1, least(len(anon_helpers.listed(keys)), TRY_CAST(anon.text_of(max_size) AS INTEGER)) + 1),
+        -- Binomial coefficients.
+        lambda anon_size: list_product(list_transform(
+            range(1, anon_size + 1), lambda anon_place: (len(anon_helpers.listed(keys)) - anon_size + anon_place) / anon_place
+        ))
+    )) > 4096.5 THEN error('the keys have more than 4,096 sets: take fewer keys, or a smaller max_size')
+    ELSE CAST(least(len(anon_helpers.listed(keys)), TRY_CAST(anon.text_of(max_size) AS INTEGER)) AS INTEGER)
+END;
+
+-- The score of a minimal set of keys: (number of keys - size)!, so that few keys weigh more than many.
+--
+-- Returns: DOUBLE, exact up to 18 keys.
+-- Source: Elliot, Manning and Ford 2002, "A Computational Algorithm for Handling the Special Uniques Problem".
+-- Example:
+--   SELECT anon_helpers.set_score(4, 1) AS one_of_four_keys;
+CREATE OR REPLACE MACRO anon_helpers.set_score(key_count, set_size) AS
+coalesce(list_product(range(1, CAST(key_count - set_size AS BIGINT) + 1)), 1.0);
+
+-- The people who are not in a sample, for each one who is.
+--
+-- Returns: DOUBLE, 0 or more; an error for a share outside of (0, 1].
+-- Example:
+--   SELECT anon_helpers.odds_of_absence(0.25) AS odds;
+CREATE OR REPLACE MACRO anon_helpers.odds_of_absence(sampled_share) AS
+CASE
+    WHEN TRY_CAST(anon.text_of(sampled_share) AS DOUBLE) > 0 AND TRY_CAST(anon.text_of(sampled_share) AS DOUBLE) <= 1
+        THEN 1 / CAST(sampled_share AS DOUBLE) - 1
+    ELSE error('the sampled share is a number above 0 and at most 1: the rows of the sample for each person of the population')
+END;
+
+-- The special rows of a source, under names that no key has, see anon.suda.
+--
+-- How it goes. Rows are counted by cells. A value has a number in its key, and a cell's code holds the numbers of all of its
+-- keys in bits of their own, so that code & bits is what a set of keys shows of the cell. One set after the other groups the
+-- codes; a cell that is alone in its group and has one row is unique in the set. The sets that are left for a cell are those
+-- that have no unique subset of one key less. A cell without a code is always alone, and so counts the sets.
+--
+-- Returns: the keys as they are, anon_score DOUBLE, anon_least_size INTEGER, anon_minimal_sets VARCHAR[][].
+-- Example:
+--   SELECT age, anon_score FROM anon_helpers.special_rows('visits', ['age', 'sex'], 2) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.special_rows(source, keys, max_size) AS TABLE
+WITH RECURSIVE anon_cells AS MATERIALIZED (
+    SELECT row_number() OVER () AS anon_cell, *
+    FROM (
+        SELECT COLUMNS(anon_helpers.listed(keys)), count(*) AS anon_rows
+        FROM query_table(anon_helpers.as_source(source))
+        GROUP BY ALL
+    )
+),
+anon_cell_values AS MATERIALIZED (
+    SELECT
+        anon_cell,
+        anon_value,
+        list_position(
+            list_transform(anon_helpers.listed(keys), lambda anon_name: lower(anon_name)), lower(anon_column)
+        ) AS anon_key
+    FROM (
+        FROM (SELECT anon_cell, anon.text_of(COLUMNS(anon_helpers.listed(keys))) FROM anon_cells)
+        UNPIVOT INCLUDE NULLS (anon_value FOR anon_column IN (COLUMNS(* EXCLUDE (anon_cell))))
+    )
+),
+anon_values AS MATERIALIZED (
+    SELECT anon_key, anon_value, row_number() OVER (PARTITION BY anon_key ORDER BY anon_value ASC) - 1 AS anon_number
+    FROM (SELECT DISTINCT anon_key, anon_value FROM anon_cell_values)
+),
+anon_keys AS MATERIALIZED (
+    SELECT
+        anon_key,
+        -- The bits below are those of the keys before.
+        CAST(1 AS HUGEINT) << CAST(anon_last_bit - anon_width AS HUGEINT) AS anon_first,
+        (CAST(1 AS HUGEINT) << CAST(anon_last_bit AS HUGEINT)) - anon_first AS anon_bits
+    FROM (
+        SELECT
+            anon_key,
+            length(bin(max(anon_number))) AS anon_width,
+            CASE
+                WHEN sum(length(bin(max(anon_number)))) OVER () > 125
+                    THEN error('the keys have too many values together: take fewer keys, or generalize them')
+                ELSE sum(length(bin(max(anon_number)))) OVER (ORDER BY anon_key ASC)
+            END AS anon_last_bit
+        FROM anon_values
+        GROUP BY anon_key
+    )
+),
+anon_codes AS MATERIALIZED (
+    SELECT anon_cells.anon_cell, anon_codes.anon_code, anon_cells.anon_rows = 1 AS anon_is_single
+    FROM anon_cells
+    INNER JOIN (
+        SELECT anon_cell_values.anon_cell, CAST(sum(anon_values.anon_number * anon_keys.anon_first) AS HUGEINT) AS anon_code
+        FROM anon_cell_values
+        INNER JOIN anon_values
+            ON
+                anon_cell_values.anon_key = anon_values.anon_key
+                AND anon_cell_values.anon_value IS NOT DISTINCT FROM anon_values.anon_value
+        INNER JOIN anon_keys ON anon_cell_values.anon_key = anon_keys.anon_key
+        GROUP BY anon_cell_values.anon_cell
+    ) AS anon_codes ON anon_cells.anon_cell = anon_codes.anon_cell
+    UNION ALL
+    SELECT NULL, NULL, TRUE
+),
+anon_grown AS (
+    SELECT [anon_key] AS anon_set, anon_bits FROM anon_keys
+    UNION ALL
+    SELECT list_append(anon_grown.anon_set, anon_keys.anon_key), anon_grown.anon_bits | anon_keys.anon_bits
+    FROM anon_grown
+    INNER JOIN anon_keys ON anon_grown.anon_set[-1] < anon_keys.anon_key
+    WHERE len(anon_grown.anon_set) < anon_helpers.set_size(keys, max_size)
+),
+anon_sets AS MATERIALIZED (
+    SELECT
+        CAST(row_number() OVER (ORDER BY len(anon_set) ASC, anon_set ASC) AS INTEGER) AS anon_step,
+        list_transform(anon_set, lambda anon_key: anon_helpers.listed(keys)[anon_key]) AS anon_names,
+        anon_bits
+    FROM anon_grown
+),
+anon_found (anon_step, anon_cell) AS (
+    SELECT CAST(0 AS INTEGER), CAST(NULL AS BIGINT)
+    UNION ALL
+    SELECT max(anon_sets.anon_step), any_value(anon_codes.anon_cell)
+    FROM anon_sets
+    INNER JOIN (SELECT max(anon_step) + 1 AS anon_step FROM anon_found) AS anon_next
+        ON anon_sets.anon_step = anon_next.anon_step
+    CROSS JOIN anon_codes
+    GROUP BY anon_codes.anon_code & anon_sets.anon_bits
+    HAVING count(*) = 1 AND bool_and(anon_codes.anon_is_single)
+),
+anon_unique AS MATERIALIZED (SELECT anon_step, anon_cell FROM anon_found WHERE anon_cell IS NOT NULL),
+anon_subsets AS (
+    SELECT anon_sets.anon_step, anon_smaller.anon_step AS anon_smaller_step
+    FROM anon_sets
+    INNER JOIN anon_keys ON anon_sets.anon_bits & anon_keys.anon_bits <> 0
+    INNER JOIN anon_sets AS anon_smaller ON anon_sets.anon_bits - anon_keys.anon_bits = anon_smaller.anon_bits
+),
+anon_scores AS (
+    SELECT
+        anon_minimal.anon_cell,
+        sum(anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_sets.anon_names))) AS anon_score,
+        CAST(min(len(anon_sets.anon_names)) AS INTEGER) AS anon_least_size,
+        list(anon_sets.anon_names ORDER BY anon_sets.anon_step ASC) AS anon_minimal_sets
+    FROM (
+        SELECT anon_step, anon_cell FROM anon_unique
+        EXCEPT ALL
+        SELECT DISTINCT anon_subsets.anon_step, anon_unique.anon_cell
+        FROM anon_unique
+        INNER JOIN anon_subsets ON anon_unique.anon_step = anon_subsets.anon_smaller_step
+    ) AS anon_minimal
+    INNER JOIN anon_sets ON anon_minimal.anon_step = anon_sets.anon_step
+    GROUP BY anon_minimal.anon_cell
+)
+SELECT COLUMNS(anon_helpers.listed(keys)), anon_score, anon_least_size, anon_minimal_sets
+FROM anon_cells
+INNER JOIN anon_scores USING (anon_cell);
+
+-- The rows that are special: each is the only one with its values of some keys, and the fewer keys that takes, the higher its
+-- score (SUDA). A set of keys is minimal if only this row has its values, and that is true of none of its subsets. The score
+-- is the sum over minimal sets of (number of keys - size of the set)!. It ranks rows: it is not a probability.
+--
+-- Sets of more than max_size keys are not counted; NULL stands for sets of any size. NULL in a key is a value.
+--
+-- Job: risk.
+-- Returns: the keys as they are, score DOUBLE, least_size INTEGER (of its minimal sets), minimal_sets VARCHAR[][] (the keys of
+-- each); one row per row of the source with a minimal set. An error for more than 4,096 sets, or more than 125 bits of values.
+-- Source: Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008, "A recursive search algorithm for statistical
+-- disclosure assessment".
+-- Example:
+--   FROM anon.suda('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY score DESC, age ASC;
+CREATE OR REPLACE MACRO anon.suda(source, keys, max_size) AS TABLE
+SELECT
+    COLUMNS(anon_helpers.listed(keys)),
+    anon_score AS score,
+    anon_least_size AS least_size,
+    anon_minimal_sets AS minimal_sets
+FROM anon_helpers.special_rows(source, keys, max_size);
+
+-- How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
+-- add up to more than 100, as a minimal set counts for each of its keys.
+--
+-- Job: risk.
+-- Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
+-- percent of the score of all); one row per key, NULL for the contribution if there is no special row.
+-- Source: Elliot, Manning and Ford 2002.
+-- Example:
+--   FROM anon.suda_contributions('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY contribution DESC;
+CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
+WITH anon_sets AS MATERIALIZED (
+    SELECT unnest(anon_minimal_sets) AS anon_names FROM anon_helpers.special_rows(source, keys, max_size)
+),
+anon_scored AS (
+    SELECT anon_names, anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_names)) AS anon_score FROM anon_sets
+)
+SELECT
+    anon_key AS attribute,
+    count(anon_score) AS set_count,
+    coalesce(sum(anon_score), 0.0) AS score,
+    100 * coalesce(sum(anon_score), 0.0) / (SELECT sum(anon_score) FROM anon_scored) AS contribution
+FROM unnest(anon_helpers.listed(keys)) AS anon_listed (anon_key)
+LEFT JOIN (SELECT unnest(anon_names) AS anon_name, anon_score FROM anon_scored) AS anon_parts
+    ON anon_listed.anon_key = anon_parts.anon_name
+GROUP BY anon_key;
+
+-- The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
+-- the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal
+-- chances whose share in the population is sampled_share: do not use it for weights that differ. The scores rank rows and are
+-- no probabilities: 1 / (1 + m / (s ** q * S)) of a score s, where S is the sum of s ** -q over the special rows, q is
+-- 1 + (8 - number of keys) / 20, and m is 2 * (1 - share) / share for each pair of equal rows.
+--
+-- Job: risk.
+-- Returns: the keys as they are, score DOUBLE, dis_score DOUBLE in (0, 1], correct_match DOUBLE in (0, 1] (the chance of the
+-- table, the same in every row); one row per row of anon.suda. An error for a share outside of (0, 1].
+-- Source: Skinner and Elliot 2002, "A measure of disclosure risk for microdata"; dis_score as sdcMicro 5.8.1 has it.
+-- Example:
+--   FROM anon.dis_suda('visits', ['age', 'sex', 'diagnosis'], NULL, 0.05) ORDER BY dis_score DESC, age ASC;
+CREATE OR REPLACE MACRO anon.dis_suda(source, keys, max_size, sampled_share) AS TABLE
+WITH anon_sizes AS (
+    SELECT
+        count(*) FILTER (WHERE class_size = 1) AS anon_singles,
+        -- Unique rows, by the pairs of the sample, that somebody outside of it looks like.
+        2 * count(*) FILTER (WHERE class_size = 2) * anon_helpers.odds_of_absence(sampled_share) AS anon_others
+    FROM anon.class_sizes(source, keys)
+),
+anon_special AS (
+    SELECT
+        COLUMNS(anon_helpers.listed(keys)),
+        anon_score,
+        anon_score ** (1 + (8 - len(anon_helpers.listed(keys))) / 20) AS anon_power
+    FROM anon_helpers.special_rows(source, keys, max_size)
+)
+SELECT
+    COLUMNS(anon_helpers.listed(keys)),
+    anon_score AS score,
+    1 / (1 + anon_others / (anon_power * sum(1 / anon_power) OVER ())) AS dis_score,
+    anon_singles / (anon_singles + anon_others) AS correct_match
+FROM anon_special
+CROSS JOIN anon_sizes;
+
 -- What an analyst's queries give on a released table instead of its original: counts and averages by group.
 --
 -- Answers have a row per group: group_label VARCHAR, group_start DOUBLE and answer DOUBLE. A group is an interval of a
@@ -7731,6 +7982,67 @@ release has a row.
 Example:
   WITH spring AS (SELECT id, sex FROM visits), autumn AS (SELECT id, zip FROM visits WHERE id > 3)
   FROM anon.joint_k(''spring'', ''autumn'', ''id'');';
+COMMENT ON MACRO anon_helpers.set_size IS 'The largest size of the sets of keys that SUDA counts: max_size, or the number of keys if that is NULL or greater.
+
+Returns: INTEGER; an error for a size that is not a whole number from 1, for a key that is listed twice, and for more than
+4,096 sets.
+Example:
+  SELECT anon_helpers.set_size([''age'', ''sex'', ''zip''], 2) AS largest_size;';
+COMMENT ON MACRO anon_helpers.set_score IS 'The score of a minimal set of keys: (number of keys - size)!, so that few keys weigh more than many.
+
+Returns: DOUBLE, exact up to 18 keys.
+Source: Elliot, Manning and Ford 2002, "A Computational Algorithm for Handling the Special Uniques Problem".
+Example:
+  SELECT anon_helpers.set_score(4, 1) AS one_of_four_keys;';
+COMMENT ON MACRO anon_helpers.odds_of_absence IS 'The people who are not in a sample, for each one who is.
+
+Returns: DOUBLE, 0 or more; an error for a share outside of (0, 1].
+Example:
+  SELECT anon_helpers.odds_of_absence(0.25) AS odds;';
+COMMENT ON MACRO TABLE anon_helpers.special_rows IS 'The special rows of a source, under names that no key has, see anon.suda.
+
+How it goes. Rows are counted by cells. A value has a number in its key, and a cell''s code holds the numbers of all of its
+keys in bits of their own, so that code & bits is what a set of keys shows of the cell. One set after the other groups the
+codes; a cell that is alone in its group and has one row is unique in the set. The sets that are left for a cell are those
+that have no unique subset of one key less. A cell without a code is always alone, and so counts the sets.
+
+Returns: the keys as they are, anon_score DOUBLE, anon_least_size INTEGER, anon_minimal_sets VARCHAR[][].
+Example:
+  SELECT age, anon_score FROM anon_helpers.special_rows(''visits'', [''age'', ''sex''], 2) ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon.suda IS 'The rows that are special: each is the only one with its values of some keys, and the fewer keys that takes, the higher its
+score (SUDA). A set of keys is minimal if only this row has its values, and that is true of none of its subsets. The score
+is the sum over minimal sets of (number of keys - size of the set)!. It ranks rows: it is not a probability.
+
+Sets of more than max_size keys are not counted; NULL stands for sets of any size. NULL in a key is a value.
+
+Job: risk.
+Returns: the keys as they are, score DOUBLE, least_size INTEGER (of its minimal sets), minimal_sets VARCHAR[][] (the keys of
+each); one row per row of the source with a minimal set. An error for more than 4,096 sets, or more than 125 bits of values.
+Source: Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008, "A recursive search algorithm for statistical
+disclosure assessment".
+Example:
+  FROM anon.suda(''visits'', [''age'', ''sex'', ''diagnosis''], 2) ORDER BY score DESC, age ASC;';
+COMMENT ON MACRO TABLE anon.suda_contributions IS 'How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
+add up to more than 100, as a minimal set counts for each of its keys.
+
+Job: risk.
+Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
+percent of the score of all); one row per key, NULL for the contribution if there is no special row.
+Source: Elliot, Manning and Ford 2002.
+Example:
+  FROM anon.suda_contributions(''visits'', [''age'', ''sex'', ''diagnosis''], 2) ORDER BY contribution DESC;';
+COMMENT ON MACRO TABLE anon.dis_suda IS 'The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
+the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal
+chances whose share in the population is sampled_share: do not use it for weights that differ. The scores rank rows and are
+no probabilities: 1 / (1 + m / (s ** q * S)) of a score s, where S is the sum of s ** -q over the special rows, q is
+1 + (8 - number of keys) / 20, and m is 2 * (1 - share) / share for each pair of equal rows.
+
+Job: risk.
+Returns: the keys as they are, score DOUBLE, dis_score DOUBLE in (0, 1], correct_match DOUBLE in (0, 1] (the chance of the
+table, the same in every row); one row per row of anon.suda. An error for a share outside of (0, 1].
+Source: Skinner and Elliot 2002, "A measure of disclosure risk for microdata"; dis_score as sdcMicro 5.8.1 has it.
+Example:
+  FROM anon.dis_suda(''visits'', [''age'', ''sex'', ''diagnosis''], NULL, 0.05) ORDER BY dis_score DESC, age ASC;';
 COMMENT ON MACRO anon_helpers.group_label_of IS 'The group that a value of a column falls into: an interval of this width, or the value itself without one.
 
 Returns: VARCHAR.

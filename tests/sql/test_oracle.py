@@ -23,7 +23,7 @@ FEW_EXAMPLES = settings(EXAMPLES, max_examples=examples(10))
 
 RISK_COLUMNS = frozenset({"row_count", "m", "worst_state", "worst_risk"})
 
-Argument = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, float]
+Argument = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, float] | None
 
 
 # Asking the database
@@ -122,7 +122,7 @@ def canonical(value: object) -> object:
     if isinstance(value, dict):
         return frozenset(value.items())
     if isinstance(value, list):
-        return tuple(value)
+        return tuple(map(canonical, value))
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 

@@ -236,8 +236,10 @@ def target(*, parquet: bool) -> Iterator[tuple[str, str]]:
             yield str(path), f"'{path}'"
             assert sorted(Path(folder).iterdir()) in ([], [path])
     else:
-        yield "published", "published"
-        session().connection.execute("DROP TABLE IF EXISTS published")
+        try:
+            yield "published", "published"
+        finally:
+            session().connection.execute("DROP TABLE IF EXISTS published")
 
 
 # The properties

@@ -69,6 +69,8 @@ def truth(session: sa.Session, city: str = "city") -> dict[int, tuple[str | None
 def test_rows_stand_beside_their_labels(
     memory: sa.Session, rows: list[tuple[Any, ...]], method: str, kind: str
 ) -> None:
+    if method == "top-down":  # which takes no missing values
+        rows = [(age or 0, city or "Ulm") for age, city in rows]
     table(memory, rows, kind)
     try:
         memory.anonymize("people", policy(**METHODS[method]), into="released", replace="anything")

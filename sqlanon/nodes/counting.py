@@ -162,9 +162,10 @@ class SizesFirst:
         self._table = table
         self._whole = NodeCounter(engine, table)
         criteria = table.encoding.criteria
-        self._is_possible = criteria.looks_at_values and any(
-            bound.measure == CLASS_SIZE for bound in criteria.certain_bounds
-        )
+        # A loss that counts a column needs its values for every class.
+        counts_values = criteria.quality.counted_column is not None
+        has_sizes = any(bound.measure == CLASS_SIZE for bound in criteria.certain_bounds)
+        self._is_possible = criteria.looks_at_values and has_sizes and not counts_values
         self._sized = self._failed = 0
 
     def answer(self, inquiry: Inquiry) -> Sequence[NodeSummary]:

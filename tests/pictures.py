@@ -6,9 +6,10 @@ from pathlib import Path
 
 import sqlanon as sa
 from sqlanon.run.demo import invent
+from tests.browser import chromium
 from tests.conftest import ROOT
 from tests.engines import engine_of
-from tests.windows import Window, app, chromium
+from tests.windows import Window, app
 
 FOLDER = ROOT / "sqlanon" / "guides" / "pictures"
 SIZES = {"columns": {"width": 1040, "height": 720}, "explore": {"width": 1200, "height": 760}}

@@ -1,4 +1,4 @@
-"""The app in a Chromium that playwright drives; tests are skipped where there is none."""
+"""The app in a Chromium."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from sqlanon.app.app_command import served
 from sqlanon.app.desk import Desk, Place
 from sqlanon.app.office import Office
-from tests.browser import CHROMIUM
 
 REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
 """What Chromium itself says of a form that was refused."""
@@ -71,16 +69,6 @@ class Window:
         page.emulate_media(color_scheme="dark")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 23, 29)"
         page.emulate_media(color_scheme="light")
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @contextmanager

@@ -12,10 +12,11 @@ from playwright.sync_api import Browser, expect
 import sqlanon as sa
 from sqlanon.run.demo import invent
 from tests.app import CANARIES, HOSTILE, POLICY, SCRIPT, write_messy
+from tests.browser import chromium
 from tests.commands import sqlanon
 from tests.engines import engine_of
 from tests.full.test_app_command import started
-from tests.windows import app, chromium, watched
+from tests.windows import app, watched
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -56,21 +56,15 @@ PAGES = {name: screen.name for screen in SCREENS.values() for name in screen.act
 
 
 def environment() -> Environment:
-    """Templates escape every value, and refuse names that no screen gave."""
+    """Templates escape every value, show none of its control characters, and refuse names that no screen gave.
+
+    ``sent`` is for names and values that a form sends back: they are escaped, and else as they are.
+    """
     made = Environment(loader=PackageLoader("sqlanon.app"), autoescape=True, undefined=StrictUndefined)
     made.finalize = lambda value: printable(value) if type(value) is str else value
-    made.filters |= {"count": count, "percent": percent}
+    made.filters |= {"count": count, "percent": percent, "sent": escape}
     made.trim_blocks = made.lstrip_blocks = True
     return made
-
-
-def _meant(desk: Desk, fields: Fields) -> Fields:
-    """Return the fields of a form of this desk, with the column as the source spells it, which a page may not show."""
-    fields = fields.of_desk(desk.number)
-    given = fields.one("column", "")
-    if given and given not in (types := desk.types()):
-        fields = Fields({**fields.given, "column": [next((each for each in types if printable(each) == given), given)]})
-    return fields
 
 
 class Pages:
@@ -116,7 +110,7 @@ class Pages:
         if desk is None or page == "tables":
             return self._tables()
         if page not in SCREENS:
-            return refused(404, "There is no such page.")
+            return refused(404, "The app has no page of this name.")
         return self._answer(desk, page, lambda: Shown(page), fields)
 
     def _acted(self, name: str, body: bytes) -> Response:
@@ -130,10 +124,13 @@ class Pages:
         except SqlanonError as error:
             return self._tables(str(error), 422)
         if desk is None or name not in ACTIONS:
-            return refused(404, "There is no such form.")
+            return refused(404, "The app has no form of this name.")
         page = PAGES.get(name) or panel.page_of(fields).partition("?")[0]
         return self._answer(
-            desk, page if page in SCREENS else "columns", lambda: ACTIONS[name](desk, _meant(desk, fields)), fields
+            desk,
+            page if page in SCREENS else "columns",
+            lambda: ACTIONS[name](desk, fields.of_desk(desk.number)),
+            fields,
         )
 
     def _answer(self, desk: Desk, page: str, act: Callable[[], str | Shown], fields: Fields) -> Response:

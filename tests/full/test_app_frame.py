@@ -14,7 +14,6 @@ from sqlanon.app.desk import Place
 from sqlanon.app.jobs import Job
 from sqlanon.app.office import Office
 from sqlanon.methods.stages import Event
-from sqlanon.report.document import printable
 from sqlanon.suggestion.toml_text import toml_value
 from tests.app import CANARIES, HOSTILE, POLICY, SCRIPT, Browser, alert, app, write_messy
 
@@ -217,7 +216,8 @@ def test_column_whose_name_no_page_can_show_gets_a_role(tmp_path: Path) -> None:
     name = "a\tb\u200b"
     (tmp_path / "t.csv").write_text(f'"{name}",n\n' + "x,1\ny,2\n" * 20)
     with app(str(tmp_path / "t.csv"), tmp_path) as browser:
-        browser.post("role", column=printable(name), role="sensitive")
+        assert (sent := f'name="column" value="{escape(name)}"') in browser.get("columns"), sent
+        browser.post("role", column=name, role="sensitive")
         assert browser.desk.versions.file.roles[name].role == "sensitive"
     assert not browser.office.private.path.exists()
 

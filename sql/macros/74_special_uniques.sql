@@ -193,7 +193,7 @@ FROM anon_helpers.special_rows(source, keys, max_size);
 --
 -- Job: risk.
 -- Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
--- percent of the score of all); one row per key, NULL for the contribution if there is no special row.
+-- percent of the score of all); one row per key. Without special rows the contribution is NULL.
 -- Source: Elliot, Manning and Ford 2002.
 -- Example:
 --   FROM anon.suda_contributions('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY contribution DESC;

@@ -58,7 +58,8 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
     file = desk.versions.file if desk.versions.current else None
     roles = {} if file is None else file.roles
     taxonomies = {} if file is None else file.rules
-    hidden = tuple(ROLES) if has_individual(desk) else HIDDEN_ROLES  # many rows of a value may be one person's
+    rows_repeat = has_individual(desk)
+    hidden = tuple(ROLES) if rows_repeat else HIDDEN_ROLES  # many rows of a value may be one person's
     budget = BUDGET if "types" in desk.memory else 0  # the first page has names and types at once
     types, until, lines = desk.types(), time.monotonic() + budget, []
     for name in types:
@@ -87,7 +88,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
         "hidden_roles": hidden,
         "least": least_shown(desk),
         "at_least": at_least,
-        "has_individual": has_individual(desk),
+        "has_individual": rows_repeat,
         "is_counted": is_counted,
         "alone": alone(desk, roles) if is_counted else None,
         "notes": () if desk.suggestion is None else desk.suggestion.notes,
@@ -96,7 +97,7 @@ def values(desk: Desk, fields: Fields) -> dict[str, Any]:
 
 
 def profile(desk: Desk, column: str, *, hides: bool, counts: bool = True) -> ColumnProfile | None:
-    """Return the profile of a column, counted once; None if it is not there yet and there is no time to count."""
+    """Return the profile of a column, which is counted once; None if it has not been, and ``counts`` is false."""
     known = desk.memory.setdefault("profiles", {})
     key = (column, hides, least_shown(desk))
     if key not in known and counts:

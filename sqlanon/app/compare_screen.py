@@ -34,7 +34,7 @@ SHOWN_QUERIES = 2
 NO_PREVIEW = "releases of this method spend budget, and a preview would spend as much: publish when you are sure"
 NO_CATALOG = "a preview has one table: leave the catalog out to look at the rows, or publish both as tables"
 NOT_PERSONS = "Rows are not persons, and a group of many rows may be one person: the groups are not shown."
-NOT_YET = "there is no preview yet: make one first"
+NOT_YET = "nobody has made a preview yet: make one first"
 
 
 @dataclass

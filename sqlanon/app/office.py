@@ -54,7 +54,7 @@ class Office(AbstractContextManager["Office"]):
         """Return the tables and releases of the warehouse, for the start page."""
         database = self.place.database
         if database is None:
-            raise Refused(404, "there is no warehouse: the app was started on one source")
+            raise Refused(404, "the app was started on one source, without a warehouse")
         with retry_while_locked(lambda: connect(database, read_only=True), IN_USE) as session:
             return {"overview": session.overview(), "sources": SOURCES}
 

@@ -30,7 +30,7 @@ REPORT_POLICY = "default-src 'none'; style-src {}; frame-ancestors 'none'; base-
 TWICE = "this form has been sent already, and nothing was published again: here is the present one"
 NO_WAREHOUSE = "a table needs a warehouse: type a name that ends in .parquet or .csv, or a folder with a slash"
 ELSEWHERE = "the app publishes tables, files and folders: use the command for other places"
-NO_RELEASE = "there is no release of this number: it was replaced, or made by another run of the app"
+NO_RELEASE = "the app does not know this release: it was replaced, or made before the app was started"
 
 
 @dataclass(frozen=True)

@@ -94,19 +94,19 @@ def save_taxonomy(desk: Desk, fields: Fields) -> str | Shown:
         levels = first_levels(kind, profile(desk, column, hides=False) if kind == "intervals" else None)
         fields = Fields({**fields.given, "levels": [levels], "only": ["preview"]})
     given: GivenTaxonomy
+    place = desk.target(fields.one("levels")).resolve() if kind == "file" else None
     if kind == "labels":
         given = _labels(desk, column)
-    elif kind == "file":
-        given = {"kind": "file", "file": str(desk.target(fields.one("levels")).resolve())}
+    elif place is not None:
+        given = {"kind": "file", "file": str(place)}
     else:
         given = rule_in({name: text[0] for name, text in fields.given.items()})
     if fields.one("only", "save") == "preview":
         return Shown("taxonomies", values(desk, fields, given))
     _preview(desk, Taxonomy.from_rows(given) if isinstance(given, list) else given, column)
     words = words_of(given if isinstance(given, dict) else {"kind": "rows"})
-    if kind == "file":  # a run reads it relative to the policy
-        place, folder = desk.target(fields.one("levels")).resolve(), desk.place.policy_file.parent.resolve()
-        given = {"kind": "file", "file": os.path.relpath(place, folder)}
+    if place is not None:  # a run reads it relative to the policy
+        given = {"kind": "file", "file": os.path.relpath(place, desk.place.policy_file.parent.resolve())}
     return _kept(desk, fields, column, given, words)
 
 

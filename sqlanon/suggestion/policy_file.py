@@ -173,9 +173,9 @@ class PolicyFile:
         """Give a column a role: its line moves to the list of the role with its comment, and is decided.
 
         A column that leaves the quasi-identifiers takes its taxonomy, bounds on levels, level in ``node`` and weight
-        along; one that leaves the sensitive columns, the privacy models that name it; one that is no longer published,
-        its bounds on values. An ``"individual"`` or a ``"weight"`` stays among the insensitive columns if it is there,
-        and else becomes an identifier.
+        along. A column that leaves the sensitive ones takes the privacy models that name it along, and a column that is
+        not published any more, its bounds on values. An ``"individual"`` or a ``"weight"`` stays among the insensitive
+        columns if it is there, and else becomes an identifier.
 
         Args:
             column: a column of the policy, in any case, or another one.
@@ -183,7 +183,7 @@ class PolicyFile:
             reason: replaces the comment; empty for none.
 
         Raises:
-            PolicyError: there is no such role, or the text cannot be edited.
+            PolicyError: the role is unknown, or the text cannot be edited.
         """
         text = TomlText(self.text)
         give_role(text, column, role, reason)

@@ -104,7 +104,7 @@ class PolicyForm:
         """Return the policy with other texts; another method keeps what it can promise.
 
         Raises:
-            PolicyError: a text is not a number, there is no such method, or the text of the file cannot be edited.
+            PolicyError: a text is not a number, the method is unknown, or the text of the file cannot be edited.
         """
         parts, changed = deepcopy(self._parts), self.changes(texts)
         for name, text in changed.items():

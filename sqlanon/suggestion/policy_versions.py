@@ -96,7 +96,9 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
             OutdatedPolicyError: there is none yet.
         """
         if self.current is None:
-            raise OutdatedPolicyError(f"there is no policy {self.path.name} yet: wait until one has been suggested")
+            raise OutdatedPolicyError(
+                f"the policy {self.path.name} has no version yet: wait until one has been suggested"
+            )
         return self.current.file
 
     @property
@@ -177,7 +179,7 @@ class PolicyVersions(AbstractContextManager["PolicyVersions"]):
 
         Raises:
             OutdatedPolicyError: another program has changed the file.
-            PolicyError, EngineError: there is no such version, or the file cannot be written.
+            PolicyError, EngineError: the history lacks the version, or the file cannot be written.
         """
         self.check(self.number)
         places = [place for place, version in enumerate(self.list) if version.number == number]

@@ -104,7 +104,7 @@ def rule_in(texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the rule that texts of the fields make; what is wrong with its values, the taxonomy says itself.
 
     Raises:
-        TaxonomyError: there is no such kind, or a level is not a number.
+        TaxonomyError: the kind is unknown, or a level is not a number.
     """
     kind = texts.get("kind", "")
     known = RULE_KINDS.get(kind)

@@ -89,7 +89,7 @@ def renamed(labels: Labels, level: int, label: str, name: str) -> Labels:
     """Rename a label of a level above the values and below the top.
 
     Raises:
-        TaxonomyError: there is no such level, or the new name is empty.
+        TaxonomyError: the level is not between the values and the top, or the new name is empty.
     """
     if not 1 <= level < len(labels[0]) - 1 or not name.strip():
         raise TaxonomyError("choose a label between the values and the top, and type its new name")

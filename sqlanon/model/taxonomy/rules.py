@@ -285,7 +285,7 @@ def taxonomy_of(given: Any) -> Taxonomy:
     """Make the taxonomy that a policy would name in this way: a kind, a path, or a table with its ``kind``.
 
     Raises:
-        TaxonomyError: there is no such kind, settings are wrong, or a file is invalid.
+        TaxonomyError: the kind is unknown, its settings are wrong, or a file is invalid.
     """
     if isinstance(given, Taxonomy):
         return given

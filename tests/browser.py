@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+PATIENCE = 60_000
+"""Milliseconds until a page that does not come to what a test expects fails it: a busy machine is slow."""
+
+expect.set_options(timeout=PATIENCE)
 
 
 class Page:

@@ -34,7 +34,7 @@ def main() -> None:
             take(window, "columns")
             window.go("Explore")
             window.page.click("#search")
-            window.rests(300)
+            window.rests(300_000)
             take(window, "explore")
 
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page
 from sqlanon.app.app_command import served
 from sqlanon.app.desk import Desk, Place
 from sqlanon.app.office import Office
+from tests.browser import PATIENCE
 
 REFUSAL = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
 """What Chromium itself says of a form that was refused."""
@@ -38,7 +39,7 @@ class Window:
     def another(self) -> Page:
         """Open another tab."""
         page = self.context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda found: REFUSAL.match(found.text) or self.problems.append(found.text))
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("dialog", lambda dialog: self.problems.append(dialog.message))
@@ -50,10 +51,10 @@ class Window:
         self.page.click(f"#steps a:has-text('{step}')")
         self.page.wait_for_selector(f"h1:text-is('{step}')")
 
-    def rests(self, seconds: float = 60) -> None:
+    def rests(self, milliseconds: int = PATIENCE) -> None:
         """Wait until no answer and no job is awaited, and no column is to be counted."""
         quiet = "html:not([aria-busy]):not(:has([data-again], #job[data-state=running]))"
-        self.page.wait_for_selector(quiet, timeout=1000 * seconds)
+        self.page.wait_for_selector(quiet, timeout=milliseconds)
 
     def focused(self) -> str:
         return str(self.page.evaluate("document.activeElement.id"))

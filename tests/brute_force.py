@@ -75,7 +75,7 @@ class Answer:
 def attains(task: Task, node: Node, members: Rows, model: object) -> list[float]:
     """The measure of one class, given as rows of the source, for each bound of a model."""
     match model:
-        case sa.KAnonymity():
+        case sa.KAnonymity() | sa.NoAttack():
             return [_size(task, members)]
         case sa.AlphaKAnonymity(column=column):
             return [_size(task, members), oracle.largest_share(_values(task, members, column))]
@@ -137,7 +137,13 @@ def passes(attained: Sequence[float], model: object) -> list[bool]:
         case sa.DeltaPresence(minimum=minimum, maximum=maximum):
             return [first >= minimum, attained[1] <= maximum, *(absent == 0 for absent in attained[2:])]
         case _:
-            raise AssertionError(model)
+            return [not _attack_pays(model, int(first))]
+
+
+def _attack_pays(model: object, size: int) -> bool:
+    """Whether an attack on a row of a class pays: it does if gain and cost are equal, too."""
+    assert isinstance(model, sa.NoAttack)
+    return model.gain > 0 and Fraction(str(model.gain)) / size >= Fraction(str(model.cost))
 
 
 def within(task: Task, node: Node, members: Rows, model: object) -> list[bool]:
@@ -171,7 +177,9 @@ def worst(task: Task, node: Node, groups: Sequence[Rows], model: object) -> list
 def _at_least(model: object) -> bool:
     """Whether large values pass the first bound of a model."""
     diversities = sa.DistinctLDiversity | sa.EntropyLDiversity
-    return isinstance(model, sa.KAnonymity | sa.AlphaKAnonymity | sa.KMap | sa.DeltaPresence | diversities)
+    return isinstance(
+        model, sa.KAnonymity | sa.AlphaKAnonymity | sa.NoAttack | sa.KMap | sa.DeltaPresence | diversities
+    )
 
 
 def _of_node(model: object) -> tuple[bool, ...]:
@@ -376,7 +384,7 @@ def _loss(
 
 def _k(policy: sa.Policy) -> int:
     """The largest number of rows that a model asks of every class."""
-    sized = [model for model in policy.privacy if isinstance(model, sa.KAnonymity | sa.AlphaKAnonymity)]
+    sized = [model for model in policy.privacy if isinstance(model, sa.KAnonymity | sa.AlphaKAnonymity | sa.NoAttack)]
     return max((model.k for model in sized), default=1)
 
 

@@ -105,6 +105,7 @@ def privacy_models(columns: Sequence[str] = SENSITIVE, *, individual: bool = Fal
     """One or more models of all kinds (that can count individuals), at most one of a kind and column."""
     model = st.one_of(
         st.integers(2, 4).map(sa.KAnonymity),
+        st.builds(sa.NoAttack, st.sampled_from([0, 1.5, 3]), st.sampled_from([0.75, 1, 2])),
         *(models_of(name) for name in columns),
         *([] if individual else [population_models(), concealing_models(columns)]),
     )

@@ -9,7 +9,7 @@ from sqlanon.model.destination import DELTA, ICEBERG
 from sqlanon.model.names import enumerated, in_quotes
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.policy_parts import Earlier
-from sqlanon.model.privacy import DeltaPresence, KAnonymity
+from sqlanon.model.privacy import DeltaPresence
 from sqlanon.model.release import Guarantee, Report
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _joint_claims(policy: Policy) -> Iterator[str]:
         of_values = "by the values that each release shows in it"
         if model.compares_with_source:
             of_values += ", compared with all rows of the source of that release"
-        meaning = of_persons if isinstance(model, KAnonymity) else of_values
+        meaning = of_values if model.columns else of_persons
         yield f"together with {names}, every joint class meets {model}: {meaning}"
 
 

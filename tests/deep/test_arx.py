@@ -178,3 +178,20 @@ def test_the_average_class_size_of_arx(session: sa.Session, tmp_path: Path) -> N
     assert report.suppressed_rows == 906
     assert report.loss == pytest.approx(30162 / (report.class_count + 1) / 5)
     assert report.proven_optimal
+
+
+@pytest.mark.parametrize(("node", "suppressed"), [((1, 0, 1, 2, 2), 1427), ((1, 3, 0, 0, 0), 6167)])
+def test_the_rows_that_attacks_pay_for_are_those_of_arx(
+    session: sa.Session, tmp_path: Path, node: Node, suppressed: int
+) -> None:
+    names = ("sex", "age", "race", "marital-status", "education")
+    levels = dict(zip(names, node, strict=True))
+    policy = sa.Policy(
+        quasi_identifiers=names,
+        rest="identifier",
+        privacy=[sa.NoAttack(300, 4)],
+        suppression_limit=1,
+        minimum_levels=levels,
+        maximum_levels=levels,
+    )
+    assert session.anonymize("adult", policy, into=tmp_path / "arx.parquet").report.suppressed_rows == suppressed

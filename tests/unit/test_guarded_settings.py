@@ -50,6 +50,10 @@ class TestModels:
         ]
         assert len(sa.DeltaPresence(0, 0.5, "everyone").bounds) == 2
 
+    def test_k_above_which_no_attack_pays(self) -> None:
+        asked = [(300, 4), (50, 10), (299, 4), (0.3, 0.1), (1, 3), (0, 0), (0, 2)]
+        assert [sa.NoAttack(*each).k for each in asked] == [76, 6, 75, 4, 1, 1, 1]
+
     def test_k_is_the_largest(self) -> None:
         assert Criteria((self.K, self.T, self.ALPHA, sa.KMap(9, "p"))).k == 4
         assert Criteria((self.T,)).k == 1

@@ -194,6 +194,11 @@ class TestModels:
             (lambda: sa.DeltaDisclosure("a", 0), "delta: "),
             (lambda: sa.KMap(1, "everyone"), "k: "),
             (lambda: sa.KMap(2, ""), "population: "),
+            (lambda: sa.NoAttack(300, 0), "an attack costs nothing, so that it always pays"),
+            (lambda: sa.NoAttack(-1, 2), "gain: "),
+            (lambda: sa.NoAttack(1, float("nan")), "cost: "),
+            (lambda: sa.NoAttack(float("inf"), 2), "gain: "),
+            (lambda: sa.NoAttack(1e12, 0.1), "the gain asks for classes of more than"),
             (lambda: sa.DeltaPresence(-0.1, 1, "everyone"), "minimum: "),
             (lambda: sa.DeltaPresence(0, 1.1, "everyone"), "maximum: "),
             (lambda: sa.DeltaPresence(0.9, 0.5, "everyone"), "the minimum, 0.9, is above the maximum, 0.5"),
@@ -222,6 +227,7 @@ class TestModels:
             (sa.BetaLikeness("diagnosis", 1), sa.BetaLikeness("diagnosis", 2)),
             (sa.DeltaDisclosure("diagnosis", 1), sa.DeltaDisclosure("diagnosis", 2)),
             (sa.KMap(2, "everyone"), sa.KMap(3, "everyone")),
+            (sa.NoAttack(300, 4), sa.NoAttack(50, 10)),
             (sa.DeltaPresence(0, 0.5, "everyone"), sa.DeltaPresence(0.1, 0.5, "everyone")),
             (sa.MConcealing(0.5, {"diagnosis": 0.1}), sa.MConcealing(0.4, {"diagnosis": 0.1}, "node")),
         ],
@@ -323,6 +329,7 @@ privacy = [
     {model = "k-map", k = 4, population = "everyone"},
     {model = "delta-presence", minimum = 0.1, maximum = 0.5, population = "everyone"},
     {model = "m-concealing", m = 0.3, grain = "node", prior = {diagnosis = 0.05, drug = 0.01}},
+    {model = "no-attack", gain = 300, cost = 4},
 ]
 """
 
@@ -523,6 +530,7 @@ class TestToml:
                 sa.KMap(4, "everyone"),
                 sa.DeltaPresence(0.1, 0.5, "everyone"),
                 sa.MConcealing(0.3, {"drug": 0.01, "diagnosis": 0.05}, "node"),
+                sa.NoAttack(300, 4),
             ],
         )
         assert found == expected

@@ -184,8 +184,10 @@ class _Relaxer:
                 continue
             attained, node = (max if bound.at_least else min)(borne)
             field = threshold_field(bound)
-            value = None if field is None else strictest_kept(model, bound, field, attained)
-            if field is not None and value is not None:
+            if field is None or field not in type(model).model_fields:  # k of NoAttack follows from its figures
+                continue
+            value = strictest_kept(model, bound, field, attained)
+            if value is not None:
                 yield from self._checked(
                     "threshold",
                     self._with_threshold(index, field, value),

@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
+from sqlanon.model import cost_benefit as cost_benefit  # for its kinds of models
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.methods.full_domain import DEFAULTS, FullDomain, Objective, SearchName, Suppression
 from sqlanon.model.methods.settings import MethodSettings

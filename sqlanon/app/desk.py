@@ -17,7 +17,7 @@ from sqlanon.app.jobs import Job, Work
 from sqlanon.app.requests import Refused
 from sqlanon.engines.locks import IN_USE, retry_while_locked
 from sqlanon.errors import SqlanonError
-from sqlanon.model.names import FILE_SUFFIXES
+from sqlanon.model.names import SOURCE_SUFFIXES
 from sqlanon.suggestion.policy_versions import PolicyVersions
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ class Place:
     @property
     def name(self) -> str:
         """The source without the folders it is in."""
-        is_path = self.source.lower().endswith((*FILE_SUFFIXES, "/")) and not self.source.lower().startswith("select")
+        is_path = self.source.lower().endswith((*SOURCE_SUFFIXES, "/")) and not self.source.lower().startswith("select")
         return Path(self.source).name if is_path else self.source
 
     @property
     def stem(self) -> str:
         """The source in names of files: letters, digits, underscores and hyphens."""
-        stem = Path(self.source).stem if self.source.lower().endswith(FILE_SUFFIXES) else self.source
+        stem = Path(self.source).stem if self.source.lower().endswith(SOURCE_SUFFIXES) else self.source
         return re.sub(r"[^\w-]+", "_", stem).strip("_")[:60] or "table"
 
     @property

@@ -94,10 +94,10 @@ def _say_what_is_cleaned(found: Suggestion, source: str, clean: Path | None) -> 
 def _next_commands(found: Suggestion, source: str, database: Path | None, policy: Path, read: str) -> list[str]:
     if not found.runs:
         return []
-    from sqlanon.model.names import FILE_SUFFIXES
+    from sqlanon.model.names import SOURCE_SUFFIXES
     from sqlanon.suggestion.suggested_taxonomies import MAX_NODES
 
-    name = Path(source).stem if source.lower().endswith(FILE_SUFFIXES) else source
+    name = Path(source).stem if source.lower().endswith(SOURCE_SUFFIXES) else source
     is_name = re.fullmatch(r"[\w.*/-]+", name)
     stem = (re.sub(r"[^\w-]+", "_", name).strip("_") if is_name else "") or "release"
     suffix = ".csv" if source.lower().endswith(".csv") else ".parquet"

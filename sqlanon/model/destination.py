@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from sqlanon.errors import PolicyError, TargetError
-from sqlanon.model.names import folded, possible, spelled_like
+from sqlanon.model.names import LABELLED_SUFFIXES, folded, possible, spelled_like
 
 FILE_SUFFIX = ".parquet"
 CSV_SUFFIX = ".csv"
@@ -25,6 +25,7 @@ TEXTS = (".tsv", ".psv", ".txt")
 OTHER_FORMATS = (
     *(*TEXTS, ".json", ".jsonl", ".ndjson", ".xlsx", ".xls", ".ods", ".parq", ".pq"),
     *(".arrow", ".arrows", ".feather", ".ipc", ".avro", ".orc", ".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
+    *LABELLED_SUFFIXES,
 )
 """Endings of files that can't be targets."""
 

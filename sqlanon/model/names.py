@@ -12,7 +12,9 @@ from sqlanon.errors import EngineError, PolicyError
 
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
 CSV_SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in ("", ".gz", ".zst"))
-FILE_SUFFIXES = (*PARQUET_SUFFIXES, *CSV_SUFFIXES)  # of sources
+FILE_SUFFIXES = (*PARQUET_SUFFIXES, *CSV_SUFFIXES)
+LABELLED_SUFFIXES = (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")  # of SPSS, Stata and SAS
+SOURCE_SUFFIXES = (*FILE_SUFFIXES, *LABELLED_SUFFIXES)
 GLOB_CHARACTERS = frozenset("*?[")
 MAIN = "main"
 PART = r'"(?:[^"]|"")+"|[^\W\d]\w*'
@@ -21,9 +23,9 @@ TABLE = re.compile(rf"(?:{PART})(?:\.(?:{PART}))*")
 NEEDS_QUOTES = re.compile(r'\s.*|.*\s|.*["./*?\[~:].*', re.DOTALL)
 """A part that would be read as several parts or a path."""
 PATH = re.compile(
-    rf"(?:\.{{0,2}}/|~|file:|delta:).*|.*(?:/|{'|'.join(map(re.escape, FILE_SUFFIXES))})", re.IGNORECASE | re.DOTALL
+    rf"(?:\.{{0,2}}/|~|file:|delta:).*|.*(?:/|{'|'.join(map(re.escape, SOURCE_SUFFIXES))})", re.IGNORECASE | re.DOTALL
 )
-"""A name that is certainly a path: it begins or ends with a slash, or ends like a Parquet or CSV file."""
+"""A name that is certainly a path: it begins or ends with a slash, or ends like a file of a source."""
 LOCAL = re.compile(r"delta:|file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 """The prefix of a path of a file or a Delta table."""
 PLAIN = re.compile(r"[^\W\d]\w*")  # a part of a name that needs no quotes

@@ -28,8 +28,8 @@ from sqlanon.model.destination import DELTA, ICEBERG, Destination
 from sqlanon.model.labels import NodeRecord
 from sqlanon.model.names import (
     FILE,
-    FILE_SUFFIXES,
     MAIN,
+    SOURCE_SUFFIXES,
     TABLE,
     dataset_named,
     dataset_of_files,
@@ -327,7 +327,7 @@ def _without_value(path: str) -> str:
         return path
     bare = path.partition("?")[0] if path.startswith(WEB) else path
     parts = bare.split("/")
-    values = (place for place, part in enumerate(parts) if "=" in part and not part.lower().endswith(FILE_SUFFIXES))
+    values = (place for place, part in enumerate(parts) if "=" in part and not part.lower().endswith(SOURCE_SUFFIXES))
     return "/".join(parts[: next(values, len(parts))]) or "/"
 
 

@@ -20,7 +20,7 @@ from sqlanon.engines.paths import is_glob, log_of
 from sqlanon.engines.relations import Database, ResolvedSource, Stored
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.destination import refuse_file_like
-from sqlanon.model.names import FILE_SUFFIXES, dataset_of_table, folded
+from sqlanon.model.names import SOURCE_SUFFIXES, dataset_of_table, folded
 from sqlanon.model.policy_value import did_you_mean
 from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
@@ -125,7 +125,7 @@ def is_path(source: str) -> bool:
     globbed = is_glob(source) and "/" in source
     if globbed and is_query(source) and len(source.split()) > 1:
         return False  # SELECT *, a / 2 FROM ...
-    return source.lower().endswith(FILE_SUFFIXES) or globbed
+    return source.lower().endswith(SOURCE_SUFFIXES) or globbed
 
 
 def is_query(source: str) -> bool:

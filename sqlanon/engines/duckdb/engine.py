@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import catalog, lineage
 from sqlanon.engines.duckdb.csv_forms import CsvForms
+from sqlanon.engines.duckdb.labelled_files import LabelledFiles
 from sqlanon.engines.duckdb.resolving import Sources
 from sqlanon.engines.duckdb.scanned_frames import Frames, rows_of
 from sqlanon.engines.duckdb.statements import set_
@@ -48,7 +49,8 @@ class Engine(Writer):
         self._opened = opened
         self._frames = Frames(opened.connection)
         self._csv_forms = CsvForms(partial(self.rows, purpose="the source"), self.describe, opened.csv)
-        self._sources = Sources(self.rows, self.describe, self._csv_forms, self._plan)
+        labelled = LabelledFiles(self._frames, partial(self.rows, purpose="the source"))
+        self._sources = Sources(self.rows, self.describe, self._csv_forms, labelled, self._plan)
         self._name = opened.name
         self._read_only = opened.is_read_only
         # the table of the taxonomies; companion tables are in the same schema

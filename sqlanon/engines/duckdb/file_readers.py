@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.engines.paths import is_glob
 from sqlanon.engines.relations import Files
 from sqlanon.errors import EngineError
-from sqlanon.model.names import CSV_SUFFIXES, FILE_SUFFIXES, LOCAL, PARQUET_SUFFIXES
+from sqlanon.model.names import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES, SOURCE_SUFFIXES
 from sqlanon.model.policy.policy_parts import Csv
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
@@ -65,7 +65,9 @@ def refuse_other_formats(source: str) -> None:
             query = f"FROM {function}({string(source).sql(DIALECT)})"
             raise EngineError(f'{source} can only be read by a query: "{query}"', step="format")
     with suppress(OSError, ValueError):  # not a valid file name
-        if not name.endswith(FILE_SUFFIXES) and (Path(source).is_file() or (is_glob(source) and name.endswith(PLAIN))):
+        if not name.endswith(SOURCE_SUFFIXES) and (
+            Path(source).is_file() or (is_glob(source) and name.endswith(PLAIN))
+        ):
             raise EngineError(f"{source} cannot be read: {_what_reads(name)}", step="format")
 
 

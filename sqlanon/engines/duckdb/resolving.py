@@ -18,6 +18,7 @@ from sqlanon.engines.duckdb.catalog import Describe, Rows
 from sqlanon.engines.duckdb.csv_form import TEXT
 from sqlanon.engines.duckdb.csv_forms import CsvForms
 from sqlanon.engines.duckdb.file_readers import CSV, Format, format_of
+from sqlanon.engines.duckdb.labelled_files import LabelledFiles, is_labelled
 from sqlanon.engines.duckdb.origins import Scans, Spelled, is_of_with, macros_of, scans_of, spelled_by
 from sqlanon.engines.duckdb.restricted import refuse_forbidden, refuse_remote
 from sqlanon.engines.relations import Files, Origins, ResolvedSource
@@ -48,10 +49,13 @@ STATED = (
 
 
 class Sources:
-    def __init__(self, rows: Rows, describe: Describe, forms: CsvForms, plan_of: PlanOf) -> None:
+    def __init__(
+        self, rows: Rows, describe: Describe, forms: CsvForms, labelled: LabelledFiles, plan_of: PlanOf
+    ) -> None:
         self._rows = rows
         self._describe = describe
         self._forms = forms
+        self._labelled = labelled
         self._plan_of = plan_of
         self._macros: Mapping[str, Sequence[str]] | None = None
 
@@ -120,6 +124,8 @@ class Sources:
     def unguessed(self, source: ResolvedSource, origins_of: Callable[[ResolvedSource], Origins]) -> ResolvedSource:
         """Return a source without guesses but for types of frames, see :meth:`Engine.unguessed`."""
         if source.follows_rows and source.files:
+            if is_labelled(source.files[0]):
+                return replace(source, relation=self._labelled.texts(source.files[0], self._forms.settings))
             is_csv = CSV.has(source.files[0])
             relation = self._forms.of_commas(source.files) if is_csv else file_readers.folder_reader(source.files)
             return replace(source, relation=relation)
@@ -134,7 +140,7 @@ class Sources:
         return replace(source, follows_rows=found.has_frames or any(map(paths.folder_columns, found.files)))
 
     def _with_files(self, source: ResolvedSource, *, reads_csv: bool = False) -> ResolvedSource:
-        """Return a query or view with the files that it reads; CSV files that a query names are read like sources."""
+        """Return a query or view with its files; those with CSV or labels that a query names are read like sources."""
         spelled = spelled_by(source, self._rows, self._listed_macros)
         relation, names = self._with_csv(source.relation) if reads_csv else (source.relation, ())
         guessed = tuple(name for name in spelled.guessed if name not in names)
@@ -142,11 +148,11 @@ class Sources:
         return replace(source, relation=relation, read=files, guessed=guessed, found_by_rows=names)
 
     def _with_csv(self, query: exp.Table | exp.Subquery) -> tuple[exp.Table | exp.Subquery, tuple[str, ...]]:
-        """Read the CSV files that a query names as tables like sources; return the new query and the names."""
+        """Read the CSV and labelled files that a query names like sources; return the new query and the names."""
         query, names = query.copy(), list[str]()
         for table in [*query.find_all(exp.Table)]:
             name = table.name
-            is_name = isinstance(table.this, exp.Identifier) and not table.db and CSV.has(name)
+            is_name = isinstance(table.this, exp.Identifier) and not table.db and (CSV.has(name) or is_labelled(name))
             if is_name and not is_of_with(table) and catalog.find(self._rows, table.sql("duckdb")) is None:
                 relation = self._path(name).relation.copy()
                 for part, value in table.args.items():
@@ -159,6 +165,8 @@ class Sources:
         return query, (*dict.fromkeys(names),)
 
     def _path(self, path: str) -> ResolvedSource:
+        if is_labelled(path):
+            return self._labelled.source(path, dataset_of_files(self._at_home(path)), self._forms.settings)
         return self._files(path, [path], dataset_of_files(self._at_home(path)))
 
     def _at_home(self, path: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from numbers import Real
@@ -31,6 +31,7 @@ class Frames:
         self._scanned: list[str] = []
         self._copied: list[str] = []
         self._pandas: dict[str, Any] = {}
+        self.files: dict[object, Any] = {}  # what labelled files were read as, by their state
 
     @contextmanager
     def during(self) -> Iterator[None]:
@@ -40,14 +41,17 @@ class Frames:
         finally:
             while len(self._scanned) > scanned:
                 self._forget(self._scanned.pop())
+            self.files.clear()
             while len(self._copied) > copied:
                 drop = drop_table(temporary_table(self._copied.pop()))
                 with suppress(Exception):  # the connection is closed, so the table is gone
                     self._connection.execute(drop.sql(DIALECT))
 
-    def resolve(self, frame: object) -> ResolvedSource:
+    def resolve(self, frame: Any) -> ResolvedSource:
         description = described(frame)
-        _refuse_equal_names(frame, description)
+        has_columns = description in {PANDAS, POLARS}
+        names: Any = frame.columns if has_columns else getattr(getattr(frame, "schema", None), "names", ())
+        refuse_equal_names(names, description)
         if description == POLARS:
             _refuse_objects(frame)
         name = f"anon_frame_{next(NUMBERS)}"
@@ -99,6 +103,12 @@ class Frames:
                 found.append(f'"{column}" ({type_name})')
         return found
 
+    def stored(self, reader: pa.RecordBatchReader) -> exp.Table:
+        """Keep a stream's rows in a temporary table until the call ends."""
+        name = f"anon_frame_{next(NUMBERS)}"
+        self._copy(name, reader)
+        return temporary_table(name)
+
     def _copy(self, name: str, reader: pa.RecordBatchReader) -> None:
         """Copy a stream's rows, since a run reads its source more than once."""
         stream = f"{name}_stream"
@@ -133,9 +143,7 @@ def _columns(frame: Any) -> Iterator[tuple[str, Any, Any]]:
             yield name, frame[name].dtype, empty[[name]]
 
 
-def _refuse_equal_names(frame: Any, description: str) -> None:
-    has_columns = description in {PANDAS, POLARS}
-    names: Any = frame.columns if has_columns else getattr(getattr(frame, "schema", None), "names", ())
+def refuse_equal_names(names: Iterable[object], description: str) -> None:
     groups: dict[str, list[str]] = {}
     for name in map(str, names):
         groups.setdefault(name.lower(), []).append(f'"{name}"')

@@ -4555,6 +4555,48 @@ INNER JOIN (
     GROUP BY anon_class
 ) AS anon_expected ON anon_numbered.anon_class = anon_expected.anon_class;
 
+-- The classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
+--
+-- Returns: the columns of independent_classes, anon_binomial_risk DOUBLE, anon_poisson_risk DOUBLE.
+-- Example:
+--   FROM anon_helpers.risk_classes('visits', ['age', 'sex'], 'id') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.risk_classes(source, keys, weight) AS TABLE
+SELECT
+    *,
+    anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_binomial_risk,
+    anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled) AS anon_poisson_risk
+FROM anon_helpers.independent_classes(source, keys, weight);
+
+-- The bracket of classes that were counted, see anon.global_risk.
+--
+-- Returns: the row of anon.global_risk.
+-- Example:
+--   WITH classes AS (FROM anon_helpers.risk_classes('visits', ['age', 'sex'], 'id')) FROM anon_helpers.risk_sums('classes');
+CREATE OR REPLACE MACRO anon_helpers.risk_sums(classes) AS TABLE
+SELECT
+    anon_rows AS row_count,
+    anon_classes AS class_count,
+    anon_people AS population_size,
+    anon_unique_rows AS unique_rows,
+    least(anon_binomial, anon_poisson) AS expected_low,
+    greatest(anon_binomial, anon_poisson) AS expected_high,
+    expected_low / row_count AS low_share,
+    expected_high / row_count AS high_share,
+    least(anon_binomial_uniques, anon_poisson_uniques) AS uniques_low,
+    greatest(anon_binomial_uniques, anon_poisson_uniques) AS uniques_high
+FROM (
+    SELECT
+        CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
+        count(*) AS anon_classes,
+        sum(anon_population_size) AS anon_people,
+        count(*) FILTER (WHERE anon_class_size = 1) AS anon_unique_rows,
+        sum(anon_class_size * anon_binomial_risk) AS anon_binomial,
+        sum(anon_class_size * anon_poisson_risk) AS anon_poisson,
+        sum(CASE anon_class_size WHEN 1 THEN 1 / anon_population_size ELSE 0.0 END) AS anon_binomial_uniques,
+        sum(CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
+    FROM query_table(anon_helpers.as_source(classes))
+);
+
 -- Individual risk: the chance that a row of a sample is rightly matched by somebody who knows the keys of everybody in the
 -- population, by class. The class has F people, and the match is right with 1 / F; F is negative binomial given the rows of
 -- the class and the sum of their weights. `sum(class_size * risk)` is the expected number of rows that are found.
@@ -4617,31 +4659,8 @@ FROM anon_helpers.independent_classes(source, keys, weight);
 -- Example:
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits) FROM anon.global_risk('survey', ['age', 'sex'], 'weight');
 CREATE OR REPLACE MACRO anon.global_risk(source, keys, weight) AS TABLE
-SELECT
-    anon_rows AS row_count,
-    anon_classes AS class_count,
-    anon_people AS population_size,
-    anon_unique_rows AS unique_rows,
-    least(anon_binomial, anon_poisson) AS expected_low,
-    greatest(anon_binomial, anon_poisson) AS expected_high,
-    expected_low / row_count AS low_share,
-    expected_high / row_count AS high_share,
-    least(anon_binomial_uniques, anon_poisson_uniques) AS uniques_low,
-    greatest(anon_binomial_uniques, anon_poisson_uniques) AS uniques_high
-FROM (
-    SELECT
-        CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
-        count(*) AS anon_classes,
-        sum(anon_population_size) AS anon_people,
-        count(*) FILTER (WHERE anon_class_size = 1) AS anon_unique_rows,
-        sum(
-            anon_class_size * anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size)
-        ) AS anon_binomial,
-        sum(anon_class_size * anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled)) AS anon_poisson,
-        sum(CASE anon_class_size WHEN 1 THEN 1 / anon_population_size ELSE 0.0 END) AS anon_binomial_uniques,
-        sum(CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
-    FROM anon_helpers.independent_classes(source, keys, weight)
-);
+WITH anon_classes AS (FROM anon_helpers.risk_classes(source, keys, weight))
+FROM anon_helpers.risk_sums('anon_classes');
 
 -- Risk of the households of a sample: the chance that a member, at least, is rightly matched, where members are found
 -- independently with their anon.individual_risk. `sum(risk)` is the expected number of households that are found, and
@@ -5044,21 +5063,16 @@ SELECT
     anon_minimal_sets AS minimal_sets
 FROM anon_helpers.special_rows(source, keys, max_size);
 
--- How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
--- add up to more than 100, as a minimal set counts for each of its keys.
+-- How much each key adds to the scores of special rows that were found, see anon.suda_contributions.
 --
--- Job: risk.
--- Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
--- percent of the score of all); one row per key. Without special rows the contribution is NULL.
--- Source: Elliot, Manning and Ford 2002.
+-- Returns: attribute VARCHAR, set_count BIGINT, score DOUBLE, contribution DOUBLE; one row per key.
 -- Example:
---   FROM anon.suda_contributions('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY contribution DESC;
-CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
-WITH anon_sets AS MATERIALIZED (
-    SELECT unnest(anon_minimal_sets) AS anon_names FROM anon_helpers.special_rows(source, keys, max_size)
-),
-anon_scored AS (
-    SELECT anon_names, anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_names)) AS anon_score FROM anon_sets
+--   WITH special AS (FROM anon_helpers.special_rows('visits', ['age', 'sex'], 2))
+--   FROM anon_helpers.key_contributions('special', ['age', 'sex']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.key_contributions(special, keys) AS TABLE
+WITH anon_scored AS MATERIALIZED (
+    SELECT anon_names, anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_names)) AS anon_score
+    FROM (SELECT unnest(anon_minimal_sets) AS anon_names FROM query_table(anon_helpers.as_source(special)))
 )
 SELECT
     anon_key AS attribute,
@@ -5069,6 +5083,19 @@ FROM unnest(anon_helpers.listed(keys)) AS anon_listed (anon_key)
 LEFT JOIN (SELECT unnest(anon_names) AS anon_name, anon_score FROM anon_scored) AS anon_parts
     ON anon_listed.anon_key = anon_parts.anon_name
 GROUP BY anon_key;
+
+-- How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
+-- add up to more than 100, as a minimal set counts for each of its keys.
+--
+-- Job: risk.
+-- Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
+-- percent of the score of all); one row per key. Without special rows the contribution is NULL.
+-- Source: Elliot, Manning and Ford 2002.
+-- Example:
+--   FROM anon.suda_contributions('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY contribution DESC;
+CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
+WITH anon_special AS MATERIALIZED (FROM anon_helpers.special_rows(source, keys, max_size))
+FROM anon_helpers.key_contributions('anon_special', keys);
 
 -- The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
 -- the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal
@@ -8658,6 +8685,16 @@ Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUB
 anon_unsampled DOUBLE.
 Example:
   FROM anon_helpers.independent_classes(''visits'', [''age'', ''sex''], ''id'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.risk_classes IS 'The classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
+
+Returns: the columns of independent_classes, anon_binomial_risk DOUBLE, anon_poisson_risk DOUBLE.
+Example:
+  FROM anon_helpers.risk_classes(''visits'', [''age'', ''sex''], ''id'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.risk_sums IS 'The bracket of classes that were counted, see anon.global_risk.
+
+Returns: the row of anon.global_risk.
+Example:
+  WITH classes AS (FROM anon_helpers.risk_classes(''visits'', [''age'', ''sex''], ''id'')) FROM anon_helpers.risk_sums(''classes'');';
 COMMENT ON MACRO TABLE anon.individual_risk IS 'Individual risk: the chance that a row of a sample is rightly matched by somebody who knows the keys of everybody in the
 population, by class. The class has F people, and the match is right with 1 / F; F is negative binomial given the rows of
 the class and the sum of their weights. `sum(class_size * risk)` is the expected number of rows that are found.
@@ -8816,6 +8853,12 @@ Source: Elliot, Manning and Ford 2002; Manning, Haglin and Keane 2008, "A recurs
 disclosure assessment".
 Example:
   FROM anon.suda(''visits'', [''age'', ''sex'', ''diagnosis''], 2) ORDER BY score DESC, age ASC;';
+COMMENT ON MACRO TABLE anon_helpers.key_contributions IS 'How much each key adds to the scores of special rows that were found, see anon.suda_contributions.
+
+Returns: attribute VARCHAR, set_count BIGINT, score DOUBLE, contribution DOUBLE; one row per key.
+Example:
+  WITH special AS (FROM anon_helpers.special_rows(''visits'', [''age'', ''sex''], 2))
+  FROM anon_helpers.key_contributions(''special'', [''age'', ''sex'']) ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon.suda_contributions IS 'How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
 add up to more than 100, as a minimal set counts for each of its keys.
 

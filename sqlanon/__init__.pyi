@@ -84,6 +84,7 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
+from sqlanon.model.release.sample_risk import SampleRisk as SampleRisk
 from sqlanon.model.release.profiles import (
     SampledRows as SampledRows,
     SourceProfile as SourceProfile,

@@ -161,6 +161,48 @@ INNER JOIN (
     GROUP BY anon_class
 ) AS anon_expected ON anon_numbered.anon_class = anon_expected.anon_class;
 
+-- The classes of a sample with both estimates of their risk, see anon.individual_risk and anon.poisson_risk.
+--
+-- Returns: the columns of independent_classes, anon_binomial_risk DOUBLE, anon_poisson_risk DOUBLE.
+-- Example:
+--   FROM anon_helpers.risk_classes('visits', ['age', 'sex'], 'id') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.risk_classes(source, keys, weight) AS TABLE
+SELECT
+    *,
+    anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_binomial_risk,
+    anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled) AS anon_poisson_risk
+FROM anon_helpers.independent_classes(source, keys, weight);
+
+-- The bracket of classes that were counted, see anon.global_risk.
+--
+-- Returns: the row of anon.global_risk.
+-- Example:
+--   WITH classes AS (FROM anon_helpers.risk_classes('visits', ['age', 'sex'], 'id')) FROM anon_helpers.risk_sums('classes');
+CREATE OR REPLACE MACRO anon_helpers.risk_sums(classes) AS TABLE
+SELECT
+    anon_rows AS row_count,
+    anon_classes AS class_count,
+    anon_people AS population_size,
+    anon_unique_rows AS unique_rows,
+    least(anon_binomial, anon_poisson) AS expected_low,
+    greatest(anon_binomial, anon_poisson) AS expected_high,
+    expected_low / row_count AS low_share,
+    expected_high / row_count AS high_share,
+    least(anon_binomial_uniques, anon_poisson_uniques) AS uniques_low,
+    greatest(anon_binomial_uniques, anon_poisson_uniques) AS uniques_high
+FROM (
+    SELECT
+        CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
+        count(*) AS anon_classes,
+        sum(anon_population_size) AS anon_people,
+        count(*) FILTER (WHERE anon_class_size = 1) AS anon_unique_rows,
+        sum(anon_class_size * anon_binomial_risk) AS anon_binomial,
+        sum(anon_class_size * anon_poisson_risk) AS anon_poisson,
+        sum(CASE anon_class_size WHEN 1 THEN 1 / anon_population_size ELSE 0.0 END) AS anon_binomial_uniques,
+        sum(CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
+    FROM query_table(anon_helpers.as_source(classes))
+);
+
 -- Individual risk: the chance that a row of a sample is rightly matched by somebody who knows the keys of everybody in the
 -- population, by class. The class has F people, and the match is right with 1 / F; F is negative binomial given the rows of
 -- the class and the sum of their weights. `sum(class_size * risk)` is the expected number of rows that are found.
@@ -223,31 +265,8 @@ FROM anon_helpers.independent_classes(source, keys, weight);
 -- Example:
 --   WITH survey AS (SELECT *, 20 + id AS weight FROM visits) FROM anon.global_risk('survey', ['age', 'sex'], 'weight');
 CREATE OR REPLACE MACRO anon.global_risk(source, keys, weight) AS TABLE
-SELECT
-    anon_rows AS row_count,
-    anon_classes AS class_count,
-    anon_people AS population_size,
-    anon_unique_rows AS unique_rows,
-    least(anon_binomial, anon_poisson) AS expected_low,
-    greatest(anon_binomial, anon_poisson) AS expected_high,
-    expected_low / row_count AS low_share,
-    expected_high / row_count AS high_share,
-    least(anon_binomial_uniques, anon_poisson_uniques) AS uniques_low,
-    greatest(anon_binomial_uniques, anon_poisson_uniques) AS uniques_high
-FROM (
-    SELECT
-        CAST(coalesce(sum(anon_class_size), 0) AS BIGINT) AS anon_rows,
-        count(*) AS anon_classes,
-        sum(anon_population_size) AS anon_people,
-        count(*) FILTER (WHERE anon_class_size = 1) AS anon_unique_rows,
-        sum(
-            anon_class_size * anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size)
-        ) AS anon_binomial,
-        sum(anon_class_size * anon_helpers.poisson_mean_risk(anon_class_size, anon_unsampled)) AS anon_poisson,
-        sum(CASE anon_class_size WHEN 1 THEN 1 / anon_population_size ELSE 0.0 END) AS anon_binomial_uniques,
-        sum(CASE anon_class_size WHEN 1 THEN exp(-anon_unsampled) ELSE 0.0 END) AS anon_poisson_uniques
-    FROM anon_helpers.independent_classes(source, keys, weight)
-);
+WITH anon_classes AS (FROM anon_helpers.risk_classes(source, keys, weight))
+FROM anon_helpers.risk_sums('anon_classes');
 
 -- Risk of the households of a sample: the chance that a member, at least, is rightly matched, where members are found
 -- independently with their anon.individual_risk. `sum(risk)` is the expected number of households that are found, and

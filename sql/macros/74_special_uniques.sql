@@ -188,21 +188,16 @@ SELECT
     anon_minimal_sets AS minimal_sets
 FROM anon_helpers.special_rows(source, keys, max_size);
 
--- How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
--- add up to more than 100, as a minimal set counts for each of its keys.
+-- How much each key adds to the scores of special rows that were found, see anon.suda_contributions.
 --
--- Job: risk.
--- Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
--- percent of the score of all); one row per key. Without special rows the contribution is NULL.
--- Source: Elliot, Manning and Ford 2002.
+-- Returns: attribute VARCHAR, set_count BIGINT, score DOUBLE, contribution DOUBLE; one row per key.
 -- Example:
---   FROM anon.suda_contributions('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY contribution DESC;
-CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
-WITH anon_sets AS MATERIALIZED (
-    SELECT unnest(anon_minimal_sets) AS anon_names FROM anon_helpers.special_rows(source, keys, max_size)
-),
-anon_scored AS (
-    SELECT anon_names, anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_names)) AS anon_score FROM anon_sets
+--   WITH special AS (FROM anon_helpers.special_rows('visits', ['age', 'sex'], 2))
+--   FROM anon_helpers.key_contributions('special', ['age', 'sex']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.key_contributions(special, keys) AS TABLE
+WITH anon_scored AS MATERIALIZED (
+    SELECT anon_names, anon_helpers.set_score(len(anon_helpers.listed(keys)), len(anon_names)) AS anon_score
+    FROM (SELECT unnest(anon_minimal_sets) AS anon_names FROM query_table(anon_helpers.as_source(special)))
 )
 SELECT
     anon_key AS attribute,
@@ -213,6 +208,19 @@ FROM unnest(anon_helpers.listed(keys)) AS anon_listed (anon_key)
 LEFT JOIN (SELECT unnest(anon_names) AS anon_name, anon_score FROM anon_scored) AS anon_parts
     ON anon_listed.anon_key = anon_parts.anon_name
 GROUP BY anon_key;
+
+-- How much each key adds to the scores of the special rows, see anon.suda: recode the first one first. The shares of the keys
+-- add up to more than 100, as a minimal set counts for each of its keys.
+--
+-- Job: risk.
+-- Returns: attribute VARCHAR, set_count BIGINT (minimal sets that contain it), score DOUBLE (of these), contribution DOUBLE (in
+-- percent of the score of all); one row per key. Without special rows the contribution is NULL.
+-- Source: Elliot, Manning and Ford 2002.
+-- Example:
+--   FROM anon.suda_contributions('visits', ['age', 'sex', 'diagnosis'], 2) ORDER BY contribution DESC;
+CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
+WITH anon_special AS MATERIALIZED (FROM anon_helpers.special_rows(source, keys, max_size))
+FROM anon_helpers.key_contributions('anon_special', keys);
 
 -- The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
 -- the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal

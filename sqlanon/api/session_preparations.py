@@ -14,8 +14,10 @@ from sqlanon.model.destination import CsvFormulas, Replace, destination, replaci
 
 if TYPE_CHECKING:
     from sqlanon.engines.relations import Source
+    from sqlanon.model.policy.policy import GivenPolicy
     from sqlanon.model.prepared_tables import Flattened, Generalized
     from sqlanon.model.release.profiles import SourceProfile
+    from sqlanon.model.release.sample_risk import SampleRisk
     from sqlanon.suggestion.suggestion import Profile, Suggestion
 
 
@@ -95,6 +97,53 @@ class Preparations(Part):
         from sqlanon.suggestion.column_profiles import profile
 
         return profile(self._engine, self._opened.resolve(source), columns, least=least, hidden=hidden)
+
+    @exclusive
+    def risk(
+        self,
+        source: Source,
+        keys: Sequence[str] = (),
+        *,
+        policy: GivenPolicy | None = None,
+        weight: str | None = None,
+        household: str | None = None,
+        population: float | None = None,
+        at_most: float | None = None,
+        max_size: int | None = None,
+    ) -> SampleRisk:
+        """Estimate what a sample, such as a survey, gives away of its population: rows that an attacker finds.
+
+        The estimates are a bracket, the individual risk of Benedetti and Franconi (1998) and a model of independent
+        keys, and no bounds. NULL in a key is a value like any other.
+
+        Args:
+            source: the sample, a row per person.
+            keys: the columns that an attacker knows of everybody; by default the quasi-identifiers of the policy.
+            policy: the policy whose quasi-identifiers, and whose ``row_weight``, are taken where none are named.
+            weight: the column with the number of people that a row stands for.
+            household: the column of households, whose members are found independently.
+            population: how many people there are; without weights each row stands for population / rows.
+            at_most: the largest acceptable share of rows that are found, by the higher estimate, from 0 to 1.
+            max_size: the largest sets of keys that may single out a row; by default as large as 4,096 sets allow.
+
+        Raises:
+            PolicyError: lists what is wrong with columns, weights or numbers, with counts of rows.
+            EngineError: the source does not exist, or cannot be read.
+        """
+        from sqlanon.verification.sample_risks import SampleQuestion, sample_risk
+
+        if policy is not None:
+            read = self._opened.checked(policy)
+            keys, weight = keys or read.quasi_identifiers, weight or read.row_weight
+        asked = SampleQuestion(
+            keys=[keys] if isinstance(keys, str) else keys,
+            weight=weight,
+            household=household,
+            population=population,
+            at_most=at_most,
+            max_size=max_size,
+        )
+        return sample_risk(self._engine, self._opened.resolve(source), asked)
 
     @exclusive
     def flatten(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import budget, examine, publish, taxonomy_commands
+from sqlanon.cli import budget, examine, publish, survey, taxonomy_commands
 from sqlanon.cli.guide import demo, guide
 from sqlanon.cli.interrupt import as_interruption, ignore_interrupts
 from sqlanon.cli.output import ExitCode, report_failure, show_version, silence, write_event
@@ -30,6 +30,7 @@ PANELS: dict[str, list[Callable[..., None] | tuple[str, typer.Typer]]] = {
         guide,
         examine.init,
         examine.measure,
+        survey.risk,
         publish.run,
         examine.report,
         examine.verify,

@@ -25,7 +25,7 @@ FRONTS = {
     "release_reports row_samples reported_release",
     "search": "__init__ arrays boxes",
     "suggestion": "column_profiles safe_harbor suggest suggested_taxonomies suggestion",
-    "verification": "found_release measure verify",
+    "verification": "found_release measure sample_risks verify",
 }
 
 

@@ -1,0 +1,92 @@
+-- What a sample gives away of its population, counted over its classes: see 71_survey.sql and 74_special_uniques.sql.
+-- :cells (key_1 INTEGER, anon_class_size BIGINT, anon_population_size DOUBLE, anon_binomial_risk DOUBLE, anon_poisson_risk DOUBLE)
+-- :special (anon_score DOUBLE, anon_least_size INTEGER, anon_minimal_sets VARCHAR[])
+
+-- name: weights
+-- weights of a sample
+-- NULL is missing; a weight that is not a finite number above 0 is unusable.
+-- :source (weight DOUBLE)
+SELECT
+    count(*) AS row_count,
+    count(*) - count(weight) AS missing_rows,
+    count(*) FILTER (WHERE NOT (isfinite(weight) AND weight > 0)) AS unusable_rows,
+    min(weight) AS least,
+    max(weight) AS greatest
+FROM :source AS anon_rows;
+
+-- name: light_classes
+-- classes that stand for fewer people than they have rows
+-- :source (key_1 INTEGER, weight DOUBLE)
+-- :keys key_1
+SELECT count(*) AS class_count
+FROM (
+    SELECT count(*) AS anon_class_size, sum(weight) AS anon_weight_sum
+    FROM :source AS anon_rows
+    GROUP BY :keys
+) AS anon_classes
+WHERE anon_weight_sum < anon_class_size * (1 - 1e-9);
+
+-- name: matches
+-- the chance that somebody who matches a unique row is right
+-- For rows of equal chances to be in the sample.
+SELECT anon_singles / (anon_singles + 2 * anon_pairs * anon_helpers.odds_of_absence(anon_share)) AS correct_match
+FROM (
+    SELECT
+        count(*) FILTER (WHERE anon_class_size = 1) AS anon_singles,
+        count(*) FILTER (WHERE anon_class_size = 2) AS anon_pairs,
+        least(sum(anon_class_size) / sum(anon_population_size), 1.0) AS anon_share
+    FROM :cells AS anon_cells
+) AS anon_sizes
+WHERE anon_singles > 0;
+
+-- name: missing_households
+-- rows without a household
+-- :source (household INTEGER)
+SELECT count(*) - count(household) AS row_count FROM :source AS anon_rows;
+
+-- name: bands
+-- rows of a sample by the power of ten of their risk
+-- From the highest one on; both estimates are below 1e-6 in the last one.
+SELECT
+    anon_power AS power,
+    CAST(sum(CASE WHEN anon_binomial_risk IS NOT NULL THEN anon_class_size ELSE 0 END) AS BIGINT) AS binomial_rows,
+    CAST(sum(CASE WHEN anon_poisson_risk IS NOT NULL THEN anon_class_size ELSE 0 END) AS BIGINT) AS poisson_rows
+FROM (
+    SELECT
+        anon_class_size,
+        anon_binomial_risk,
+        NULL AS anon_poisson_risk,
+        CAST(greatest(floor(log10(anon_binomial_risk)), -7) AS INTEGER) AS anon_power
+    FROM :cells AS anon_one
+    UNION ALL
+    SELECT
+        anon_class_size,
+        NULL AS anon_binomial_risk,
+        anon_poisson_risk,
+        CAST(greatest(floor(log10(anon_poisson_risk)), -7) AS INTEGER) AS anon_power
+    FROM :cells AS anon_other
+) AS anon_both
+GROUP BY anon_power
+ORDER BY anon_power DESC;
+
+-- name: alike_rows
+-- rows of a sample, at most two of each class
+-- Special uniques are the same among these.
+-- :keys key_1
+SELECT :keys FROM :cells AS anon_one
+UNION ALL
+SELECT :keys FROM :cells AS anon_other WHERE anon_class_size > 1;
+
+-- name: distinct_values
+-- values of the keys of a sample
+-- :keys key_1
+SELECT count(DISTINCT :keys) + CAST(coalesce(bool_or(:keys IS NULL), FALSE) AS INTEGER) AS :keys FROM :cells AS anon_cells;
+
+-- name: special_sizes
+-- special rows by the size of their least minimal set
+SELECT anon_least_size AS set_size, count(*) AS row_count FROM :special AS anon_special GROUP BY anon_least_size ORDER BY set_size ASC;
+
+-- name: households
+-- expected re-identifications of households
+-- :found (household INTEGER, member_count BIGINT, risk DOUBLE)
+SELECT count(*) AS household_count, sum(risk) AS households_found, sum(member_count * risk) AS rows_found FROM :found AS anon_found;

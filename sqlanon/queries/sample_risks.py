@@ -1,0 +1,95 @@
+"""Risks of a sample in its population: the macros over its classes, which are counted once. See ``sql/risk.sql``.
+
+Columns have names of their own here: ``key_1``, ``key_2``, ..., ``weight`` and ``household``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.queries.kit.macros import cast_value, table_call
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, column, names, number, select, string, subquery
+
+ROWS = Relation("anon_risk_rows", "row")
+CELLS = Relation("anon_risk_cells", "class")
+SPECIAL = Relation("anon_risk_special", "cell")
+SQL = Queries("risk", {"cells": CELLS, "special": SPECIAL})
+
+WEIGHT, HOUSEHOLD = "weight", "household"
+
+
+def key_names(keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"key_{place}" for place, _ in enumerate(keys, start=1))
+
+
+def sampled(source: exp.Expr, keys: Sequence[str], weight: str | float, household: str | None) -> exp.Subquery:
+    """Select keys, weights and households of a source; a number is the weight of every row."""
+    columns: list[exp.Expr] = [aliased(column(key), name) for key, name in zip(keys, key_names(keys), strict=True)]
+    given = column(weight) if isinstance(weight, str) else number(weight)
+    columns.append(aliased(cast_value(given, "DOUBLE"), WEIGHT))
+    if household is not None:
+        columns.append(aliased(column(household), HOUSEHOLD))
+    return subquery(select(columns, source.copy()), "anon_sampled")
+
+
+def copied(rows: exp.Subquery) -> Step:
+    return Step(ROWS, select([exp.Star()], rows), "read the source")
+
+
+def weights(rows: exp.Expr) -> exp.Query:
+    """Select one row: row_count, missing_rows, unusable_rows, least and greatest weight."""
+    return SQL.query("weights", source=rows.copy())
+
+
+def light_classes(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
+    return SQL.query("light_classes", source=rows.copy(), keys=keys)
+
+
+def missing_households(rows: exp.Expr) -> exp.Query:
+    return SQL.query("missing_households", source=rows.copy())
+
+
+def cells(rows: exp.Expr, keys: Sequence[str]) -> Step:
+    """Make :data:`CELLS` of the classes of a sample."""
+    query = table_call("risk_classes", rows.copy(), names([*keys]), string(WEIGHT))
+    return Step(CELLS, query, "classes of the sample, with both estimates of their risk")
+
+
+def bracket() -> exp.Query:
+    return table_call("risk_sums", CELLS.table)
+
+
+def bands() -> exp.Query:
+    return SQL.query("bands")
+
+
+def correct_match() -> exp.Query:
+    return SQL.query("matches")
+
+
+def distinct_values(keys: Sequence[str]) -> exp.Query:
+    return SQL.query("distinct_values", keys=keys)
+
+
+def special(keys: Sequence[str], max_size: int) -> Step:
+    """Make :data:`SPECIAL`: the rows that a set of at most ``max_size`` keys singles out."""
+    alike = subquery(SQL.query("alike_rows", keys=keys), "anon_alike")
+    query = table_call("special_rows", alike, names([*keys]), number(max_size))
+    return Step(SPECIAL, query, "special rows of the sample")
+
+
+def special_sizes() -> exp.Query:
+    return SQL.query("special_sizes")
+
+
+def contributions(keys: Sequence[str]) -> exp.Query:
+    """Select attribute, set_count, score and contribution of each key."""
+    return table_call("key_contributions", SPECIAL.table, names([*keys]))
+
+
+def households(rows: exp.Expr, keys: Sequence[str]) -> exp.Query:
+    found = table_call("household_risk", rows.copy(), names([*keys]), string(WEIGHT), string(HOUSEHOLD))
+    return SQL.query("households", found=found)

@@ -1,0 +1,216 @@
+"""The risk of a sample in its population, over classes that are counted once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import Engine
+from sqlanon.engines.relations import ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.model.names import counted, folded, speller
+from sqlanon.model.policy_value import unknown_names
+from sqlanon.model.release.sample_risk import (
+    HouseholdRisk,
+    KeyContribution,
+    RiskBand,
+    SampleRisk,
+    SpecialSize,
+    SpecialUniques,
+)
+from sqlanon.queries import sample_risks as queries
+from sqlanon.queries.kit.nodes import counted_rows
+from sqlanon.queries.source import SourceColumn
+
+MAX_SETS = 4096  # of keys, as anon.suda has it
+MAX_BITS = 125  # of the values of all keys, in the same way
+MAX_WEIGHT_RATIO = 3  # the greatest ratio of weights for which the chance of a right match is an estimate
+
+
+@dataclass(frozen=True)
+class SampleQuestion:
+    """What is asked of a sample."""
+
+    keys: Sequence[str]
+    weight: str | None = None
+    household: str | None = None
+    population: float | None = None
+    at_most: float | None = None
+    max_size: int | None = None
+
+
+def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> SampleRisk:
+    columns = {found.name: found for found in engine.describe(source.relation)}
+    asked = _spelled(asked, columns)
+    problems = [*_wrong_numbers(asked), *_wrong_columns(asked, columns)]
+    if engine.is_far(source.relation):
+        problems.append("its rows are not in the database: copy them there")
+    _refuse(source, problems)
+    keys = queries.key_names(asked.keys)
+    with engine.scratch():
+        rows = _read(engine, source, asked)
+        found = engine.fetch(queries.weights(rows), "look at the weights")[0]
+        # NULL, NaN and the like have no least or greatest weight.
+        _refuse(source, _wrong_weights(asked, found))
+        _refuse(source, _wrong_classes(engine, rows, asked, found))
+        engine.run(queries.cells(rows, keys))
+        sums = engine.fetch(queries.bracket(), "the bracket")[0]
+        ratio = found["greatest"] / found["least"] if found["row_count"] else None
+        notes = [*_notes(asked, found, ratio)]
+        special = _special(engine, asked, keys, notes)
+        households = None
+        if asked.household is not None:
+            households = HouseholdRisk(**engine.fetch(queries.households(rows, keys), "the households")[0])
+        matches = [] if ratio is None or ratio > MAX_WEIGHT_RATIO else engine.fetch(queries.correct_match(), "matches")
+        taken = ("row_count", "class_count", "population_size", "unique_rows")
+        return SampleRisk(
+            source=source.description,
+            keys=tuple(asked.keys),
+            weight=asked.weight,
+            **{name: sums[name] for name in taken},
+            **{f"{what}_{end}": sums[f"{what}_{end}"] for what in ("expected", "uniques") for end in ("low", "high")},
+            correct_match=matches[0]["correct_match"] if matches else None,
+            weight_ratio=ratio,
+            bands=tuple(RiskBand(**band) for band in engine.fetch(queries.bands(), "rows by their risk")),
+            special=special,
+            households=households,
+            at_most=asked.at_most,
+            notes=tuple(notes),
+        )
+
+
+def _spelled(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> SampleQuestion:
+    spell = speller(columns)
+    weight, household = (None if name is None else spell(name) for name in (asked.weight, asked.household))
+    return replace(asked, keys=[*map(spell, asked.keys)], weight=weight, household=household)
+
+
+def _refuse(source: ResolvedSource, problems: Iterable[str]) -> None:
+    if found := [*problems]:
+        raise PolicyError(f"the risk of {source.description} cannot be measured:", found)
+
+
+def _wrong_numbers(asked: SampleQuestion) -> Iterator[str]:
+    population, at_most = asked.population, asked.at_most
+    if population is not None and not (math.isfinite(population) and population >= 1):
+        yield f"population is a number of people, 1 or more, not {population:g}"
+    if at_most is not None and not 0 <= at_most <= 1:
+        yield f"at_most is a share of the rows from 0 to 1, not {at_most:g}"
+    if asked.max_size is not None and asked.max_size < 1:
+        yield f"max_size is a number of keys, 1 or more, not {asked.max_size}"
+    elif asked.max_size is not None and _sets(len(asked.keys), asked.max_size) > MAX_SETS:
+        yield f"the keys have more than {MAX_SETS:,} sets of up to {asked.max_size}: take a smaller max_size"
+
+
+def _wrong_columns(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> Iterator[str]:
+    if not asked.keys:
+        yield "no keys: name the columns that an attacker may know of everybody, or a policy with quasi-identifiers"
+    if asked.weight is None and asked.population is None:
+        yield "neither weights nor a population: name the column of weights, or how many people there are"
+    named = [*asked.keys, *(name for name in (asked.weight, asked.household) if name is not None)]
+    for name, meant in unknown_names(dict.fromkeys(named), columns):
+        yield f'column "{name}" is not there{meant}'
+    keys = [folded(key) for key in asked.keys]
+    for name in dict.fromkeys(key for key in asked.keys if keys.count(folded(key)) > 1):
+        yield f'key "{name}" is listed twice'
+    for name in asked.keys:
+        if name in columns and (columns[name].traits.is_list or columns[name].type.endswith("]")):
+            yield f'key "{name}" is a list, which has no class: make a column of it in a query'
+    yield from _unfit_weight(asked, columns)
+
+
+def _unfit_weight(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> Iterator[str]:
+    if asked.weight is not None and folded(asked.weight) in map(folded, asked.keys):
+        yield f'column "{asked.weight}" is the weight and cannot be a key: leave it out of the keys'
+    weight = columns.get(asked.weight or "")
+    if weight is not None and not weight.traits.is_number and not weight.traits.is_missing:
+        yield f'column "{weight.name}" is {weight.type}: a weight is a number above 0; cast it in a query'
+
+
+def _read(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> exp.Expr:
+    """Read the columns once, where tables and Parquet files are not read by column."""
+    weight: str | float | None = asked.weight
+    if weight is None:
+        assert asked.population is not None
+        row_count = engine.fetch(counted_rows(source.relation.copy()), "count the rows")[0]["rows"]
+        if row_count > asked.population:
+            people = counted(row_count, "row")
+            _refuse(
+                source, [f"a population of {asked.population:,.12g} has fewer people than the table has rows: {people}"]
+            )
+        weight = asked.population / max(row_count, 1)
+    rows = queries.sampled(source.relation, asked.keys, weight, asked.household)
+    if source.csv is None and (source.dataset or source.files):
+        return rows
+    engine.run(step := queries.copied(rows))
+    return step.makes.table
+
+
+def _wrong_weights(asked: SampleQuestion, found: dict[str, int]) -> Iterator[str]:
+    if found["missing_rows"]:
+        yield f'column "{asked.weight}" is NULL in {counted(found["missing_rows"], "row")}: every row needs a weight'
+    if found["unusable_rows"]:
+        rows = counted(found["unusable_rows"], "row")
+        yield f'column "{asked.weight}" has no finite number above 0 in {rows}: correct them, or leave them out'
+
+
+def _wrong_classes(engine: Engine, rows: exp.Expr, asked: SampleQuestion, found: dict[str, float]) -> Iterator[str]:
+    if found["row_count"] and found["least"] < 1:
+        light = queries.light_classes(rows, queries.key_names(asked.keys))
+        if classes := engine.fetch(light, "classes with weights below 1")[0]["class_count"]:
+            fewer = f"{classes:,} classes of rows that look alike stand" if classes > 1 else "a class of rows stands"
+            yield f"weights below 1: {fewer} for fewer people than rows"
+    if asked.household is not None:
+        missing = engine.fetch(queries.missing_households(rows), "rows without a household")[0]["row_count"]
+        if missing:
+            yield f'column "{asked.household}" is NULL in {counted(missing, "row")}: every row needs its household'
+
+
+def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) -> Iterator[str]:
+    if asked.weight is None and found["row_count"]:
+        yield (
+            f"no weights: each row stands for {found['greatest']:,.6g} people, the population of "
+            f"{asked.population:,.12g} "
+            f"by {counted(int(found['row_count']), 'row')}"
+        )
+    elif asked.weight is not None and asked.population is not None:
+        yield "the population is the sum of the weights; the number that you gave was not used"
+    if ratio is not None and ratio > MAX_WEIGHT_RATIO:
+        yield (
+            f"weights differ by a factor of {ratio:,.3g}, so that there is no estimate of the chance that a match of a "
+            f"unique row is right: it needs weights within a factor of {MAX_WEIGHT_RATIO}"
+        )
+
+
+def _special(engine: Engine, asked: SampleQuestion, keys: Sequence[str], notes: list[str]) -> SpecialUniques | None:
+    values = engine.fetch(queries.distinct_values(keys), "values of the keys")[0].values()
+    if sum(max(value - 1, 1).bit_length() for value in values) > MAX_BITS:
+        notes.append("special rows were not counted: the keys have too many values together; take fewer keys")
+        return None
+    most = len(keys)
+    size = min(asked.max_size or most, most)
+    while _sets(most, size) > MAX_SETS:
+        size -= 1
+    if size < most:
+        notes.append(f"special rows: sets of more than {counted(size, 'key')} were not counted")
+    engine.run(queries.special(keys, size))
+    named = dict(zip(keys, asked.keys, strict=True))
+    sizes = engine.fetch(queries.special_sizes(), "special rows by size")
+    shares = engine.fetch(queries.contributions(keys), "what keys add to special rows")
+    contributions = [
+        KeyContribution(key=named[each["attribute"]], set_count=each["set_count"], contribution=each["contribution"])
+        for each in sorted(shares, key=lambda each: (-each["score"], keys.index(each["attribute"])))
+    ]
+    return SpecialUniques(
+        key_count=most,
+        max_size=size,
+        sizes=tuple(SpecialSize(**each) for each in sizes),
+        keys=tuple(contributions),
+    )
+
+
+def _sets(keys: int, size: int) -> int:
+    return sum(math.comb(keys, each) for each in range(1, min(keys, size) + 1))

@@ -44,6 +44,18 @@ WHERE anon_singles > 0;
 -- :source (household INTEGER)
 SELECT count(*) - count(household) AS row_count FROM :source AS anon_rows;
 
+-- name: uniques
+-- unique people of the population, by three estimates
+-- :population 1000.0
+SELECT unnest(
+    anon_helpers.estimated_uniques(
+        coalesce(list(anon_size ORDER BY anon_size ASC), []), coalesce(list(anon_count ORDER BY anon_size ASC), []), :population
+    )
+)
+FROM (
+    SELECT anon_class_size AS anon_size, count(*) AS anon_count FROM :cells AS anon_cells GROUP BY anon_class_size
+) AS anon_sizes;
+
 -- name: bands
 -- rows of a sample by the power of ten of their risk
 -- From the highest one on; both estimates are below 1e-6 in the last one.

@@ -66,6 +66,11 @@ def bands() -> exp.Query:
     return SQL.query("bands")
 
 
+def uniques(population: float) -> exp.Query:
+    """Select one row: pitman, zayatz, snb, estimate, estimator."""
+    return SQL.query("uniques", population=float(population))
+
+
 def correct_match() -> exp.Query:
     return SQL.query("matches")
 

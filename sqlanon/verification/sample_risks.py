@@ -16,6 +16,7 @@ from sqlanon.model.policy_value import unknown_names
 from sqlanon.model.release.sample_risk import (
     HouseholdRisk,
     KeyContribution,
+    PopulationUniques,
     RiskBand,
     SampleRisk,
     SpecialSize,
@@ -74,6 +75,7 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
             **{f"{what}_{end}": sums[f"{what}_{end}"] for what in ("expected", "uniques") for end in ("low", "high")},
             correct_match=matches[0]["correct_match"] if matches else None,
             weight_ratio=ratio,
+            uniques=_uniques(engine, asked, sums["population_size"]),
             bands=tuple(RiskBand(**band) for band in engine.fetch(queries.bands(), "rows by their risk")),
             special=special,
             households=households,
@@ -133,15 +135,15 @@ def _unfit_weight(asked: SampleQuestion, columns: dict[str, SourceColumn]) -> It
 def _read(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -> exp.Expr:
     """Read the columns once, where tables and Parquet files are not read by column."""
     weight: str | float | None = asked.weight
-    if weight is None:
-        assert asked.population is not None
+    if asked.population is not None:
         row_count = engine.fetch(counted_rows(source.relation.copy()), "count the rows")[0]["rows"]
         if row_count > asked.population:
             people = counted(row_count, "row")
             _refuse(
                 source, [f"a population of {asked.population:,.12g} has fewer people than the table has rows: {people}"]
             )
-        weight = asked.population / max(row_count, 1)
+        weight = weight or asked.population / max(row_count, 1)
+    assert weight is not None
     rows = queries.sampled(source.relation, asked.keys, weight, asked.household)
     if source.csv is None and (source.dataset or source.files):
         return rows
@@ -177,12 +179,21 @@ def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) 
             f"by {counted(int(found['row_count']), 'row')}"
         )
     elif asked.weight is not None and asked.population is not None:
-        yield "the population is the sum of the weights; the number that you gave was not used"
+        yield (
+            f"unique people are of the population of {asked.population:,.12g}; everything else takes the sum of weights"
+        )
     if ratio is not None and ratio > MAX_WEIGHT_RATIO:
         yield (
             f"weights differ by a factor of {ratio:,.3g}, so that there is no estimate of the chance that a match of a "
             f"unique row is right: it needs weights within a factor of {MAX_WEIGHT_RATIO}"
         )
+
+
+def _uniques(engine: Engine, asked: SampleQuestion, weight_sum: float | None) -> PopulationUniques | None:
+    if weight_sum is None:
+        return None
+    people = asked.population or weight_sum
+    return PopulationUniques(population=people, **engine.fetch(queries.uniques(people), "unique people")[0])
 
 
 def _special(engine: Engine, asked: SampleQuestion, keys: Sequence[str], notes: list[str]) -> SpecialUniques | None:

@@ -61,6 +61,11 @@ def test_figures_are_those_of_the_macros(rows: list[tuple[str | None, str | None
         assert found.households is not None
         assert found.households.household_count == len(homes)
         assert found.households.households_found == pytest.approx(sum(home["risk"] for home in homes))  # type: ignore[misc]
+        [uniques] = asked(session, "population_uniques", plain, listed, number(found.population_size or 0))
+        assert found.uniques is not None
+        for name in ("pitman", "zayatz", "snb", "estimate"):
+            assert getattr(found.uniques, name) == (uniques[name] and pytest.approx(uniques[name], rel=1e-9))
+        assert found.uniques.estimator == uniques["estimator"]
         for kind in ("binomial_rows", "poisson_rows"):
             assert sum(getattr(band, kind) for band in found.bands) == len(rows)
         weights = [row[3] for row in rows]
@@ -114,6 +119,8 @@ class TestRefusals:
             memory.risk("SELECT 1 AS a")
         with pytest.raises(sa.PolicyError, match="fewer people than the table has rows: 2 rows"):
             memory.risk("SELECT unnest([1, 2]) AS a", ["a"], population=1)
+        with pytest.raises(sa.PolicyError, match="fewer people than the table has rows: 2 rows"):
+            memory.risk("SELECT unnest([1, 2]) AS a, 1 AS w", ["a"], weight="w", population=1)
         with pytest.raises(sa.PolicyError, match='"home" is NULL in 1 row'):
             memory.risk("SELECT 1 AS a, NULL AS home", ["a"], population=5, household="home")
         with pytest.raises(sa.PolicyError, match="more than 4,096 sets of up to 9"):

@@ -259,7 +259,7 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "plain.txt": (b"a,b", "plain.txt cannot be read: if it is a CSV file, give it a name that ends in"),
     "packed.csv.bz2": (b"BZh9", "packed.csv.bz2 cannot be read: unpack it, or pack it as .gz or .zst"),
     "packed.zip": (b"PK", "packed.zip cannot be read: unpack it, or pack it as .gz or .zst"),
-    "survey.sav": (b"$FL2", "survey.sav cannot be read: save it as CSV or Parquet"),
+    "survey.rds": (b"RDX3", "survey.rds cannot be read: save it as CSV or Parquet"),
 }
 
 

@@ -26,35 +26,10 @@ FROM (
 ) AS anon_classes
 WHERE anon_weight_sum < anon_class_size * (1 - 1e-9);
 
--- name: matches
--- the chance that somebody who matches a unique row is right
--- For rows of equal chances to be in the sample.
-SELECT anon_singles / (anon_singles + 2 * anon_pairs * anon_helpers.odds_of_absence(anon_share)) AS correct_match
-FROM (
-    SELECT
-        count(*) FILTER (WHERE anon_class_size = 1) AS anon_singles,
-        count(*) FILTER (WHERE anon_class_size = 2) AS anon_pairs,
-        least(sum(anon_class_size) / sum(anon_population_size), 1.0) AS anon_share
-    FROM :cells AS anon_cells
-) AS anon_sizes
-WHERE anon_singles > 0;
-
 -- name: missing_households
 -- rows without a household
 -- :source (household INTEGER)
 SELECT count(*) - count(household) AS row_count FROM :source AS anon_rows;
-
--- name: uniques
--- unique people of the population, by three estimates
--- :population 1000.0
-SELECT unnest(
-    anon_helpers.estimated_uniques(
-        coalesce(list(anon_size ORDER BY anon_size ASC), []), coalesce(list(anon_count ORDER BY anon_size ASC), []), :population
-    )
-)
-FROM (
-    SELECT anon_class_size AS anon_size, count(*) AS anon_count FROM :cells AS anon_cells GROUP BY anon_class_size
-) AS anon_sizes;
 
 -- name: bands
 -- rows of a sample by the power of ten of their risk

@@ -5097,6 +5097,23 @@ CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
 WITH anon_special AS MATERIALIZED (FROM anon_helpers.special_rows(source, keys, max_size))
 FROM anon_helpers.key_contributions('anon_special', keys);
 
+-- Matches of unique rows of a sample with people, by classes that were counted: how many unique rows somebody outside of the
+-- sample looks like, by its pairs, and the chance that a match is right (DIS), see anon.dis_suda.
+--
+-- Returns: one row: anon_others DOUBLE, anon_correct_match DOUBLE.
+-- Source: Skinner and Elliot 2002.
+-- Example:
+--   WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes('visits', ['age', 'sex']))
+--   FROM anon_helpers.matches_of_classes('classes', 0.05);
+CREATE OR REPLACE MACRO anon_helpers.matches_of_classes(classes, sampled_share) AS TABLE
+SELECT anon_others, anon_singles / (anon_singles + anon_others) AS anon_correct_match
+FROM (
+    SELECT
+        count(*) FILTER (WHERE anon_class_size = 1) AS anon_singles,
+        2 * count(*) FILTER (WHERE anon_class_size = 2) * anon_helpers.odds_of_absence(sampled_share) AS anon_others
+    FROM query_table(anon_helpers.as_source(classes))
+);
+
 -- The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
 -- the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal
 -- chances whose share in the population is sampled_share: do not use it for weights that differ. The scores rank rows and are
@@ -5110,13 +5127,8 @@ FROM anon_helpers.key_contributions('anon_special', keys);
 -- Example:
 --   FROM anon.dis_suda('visits', ['age', 'sex', 'diagnosis'], NULL, 0.05) ORDER BY dis_score DESC, age ASC;
 CREATE OR REPLACE MACRO anon.dis_suda(source, keys, max_size, sampled_share) AS TABLE
-WITH anon_sizes AS (
-    SELECT
-        count(*) FILTER (WHERE class_size = 1) AS anon_singles,
-        -- Unique rows, by the pairs of the sample, that somebody outside of it looks like.
-        2 * count(*) FILTER (WHERE class_size = 2) * anon_helpers.odds_of_absence(sampled_share) AS anon_others
-    FROM anon.class_sizes(source, keys)
-),
+WITH anon_classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes(source, keys)),
+anon_matches AS (FROM anon_helpers.matches_of_classes('anon_classes', sampled_share)),
 anon_special AS (
     SELECT
         COLUMNS(anon_helpers.listed(keys)),
@@ -5128,9 +5140,9 @@ SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_score AS score,
     1 / (1 + anon_others / (anon_power * sum(1 / anon_power) OVER ())) AS dis_score,
-    anon_singles / (anon_singles + anon_others) AS correct_match
+    anon_correct_match AS correct_match
 FROM anon_special
-CROSS JOIN anon_sizes;
+CROSS JOIN anon_matches;
 
 -- What an analyst's queries give on a released table instead of its original: counts and averages by group.
 --
@@ -5663,6 +5675,31 @@ list_transform(
     )[1]
 )[1];
 
+-- Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
+--
+-- Returns: the row of anon.population_uniques.
+-- Example:
+--   WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes('visits', ['age', 'sex']))
+--   FROM anon_helpers.uniques_of_classes('classes', 1000);
+CREATE OR REPLACE MACRO anon_helpers.uniques_of_classes(classes, population) AS TABLE
+SELECT row_count, class_count, unique_rows, unnest(anon_uniques)
+FROM (
+    SELECT
+        CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
+        CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
+        CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
+        anon_helpers.estimated_uniques(
+            coalesce(list(anon_size ORDER BY anon_size ASC), []),
+            coalesce(list(anon_count ORDER BY anon_size ASC), []),
+            population
+        ) AS anon_uniques
+    FROM (
+        SELECT anon_class_size AS anon_size, count(*) AS anon_count
+        FROM query_table(anon_helpers.as_source(classes))
+        GROUP BY anon_class_size
+    )
+);
+
 -- Uniques in the population: how many of its people nobody looks like in these keys, by the class sizes of a sample and the
 -- number of people. Three estimates, and one of them by a rule: up to a tenth sampled that of Pitman, else the smaller
 -- of SNB and Zayatz. Where the truth was known the best was off by a factor of 0.7 to 2.8 below a tenth. A population of as
@@ -5676,21 +5713,8 @@ list_transform(
 -- Example:
 --   FROM anon.population_uniques('visits', ['age', 'sex'], 1000);
 CREATE OR REPLACE MACRO anon.population_uniques(source, keys, population) AS TABLE
-SELECT row_count, class_count, unique_rows, unnest(anon_uniques)
-FROM (
-    SELECT
-        CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
-        CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
-        CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
-        anon_helpers.estimated_uniques(
-            coalesce(list(anon_size ORDER BY anon_size ASC), []),
-            coalesce(list(anon_count ORDER BY anon_size ASC), []),
-            population
-        ) AS anon_uniques
-    FROM (
-        SELECT class_size AS anon_size, count(*) AS anon_count FROM anon.class_sizes(source, keys) GROUP BY class_size
-    )
-);
+WITH anon_classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes(source, keys))
+FROM anon_helpers.uniques_of_classes('anon_classes', population);
 
 -- Matching: how many rows of a release fit a person whose true values somebody knows.
 --
@@ -8868,6 +8892,14 @@ percent of the score of all); one row per key. Without special rows the contribu
 Source: Elliot, Manning and Ford 2002.
 Example:
   FROM anon.suda_contributions(''visits'', [''age'', ''sex'', ''diagnosis''], 2) ORDER BY contribution DESC;';
+COMMENT ON MACRO TABLE anon_helpers.matches_of_classes IS 'Matches of unique rows of a sample with people, by classes that were counted: how many unique rows somebody outside of the
+sample looks like, by its pairs, and the chance that a match is right (DIS), see anon.dis_suda.
+
+Returns: one row: anon_others DOUBLE, anon_correct_match DOUBLE.
+Source: Skinner and Elliot 2002.
+Example:
+  WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes(''visits'', [''age'', ''sex'']))
+  FROM anon_helpers.matches_of_classes(''classes'', 0.05);';
 COMMENT ON MACRO TABLE anon.dis_suda IS 'The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
 the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal
 chances whose share in the population is sampled_share: do not use it for weights that differ. The scores rank rows and are
@@ -9059,6 +9091,12 @@ Returns: STRUCT(pitman DOUBLE, zayatz DOUBLE, snb DOUBLE, estimate DOUBLE, estim
 Source: Dankar et al. 2012, and see the three.
 Example:
   SELECT anon_helpers.estimated_uniques([1, 2, 6], [20, 8, 2], 1000) AS uniques;';
+COMMENT ON MACRO TABLE anon_helpers.uniques_of_classes IS 'Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
+
+Returns: the row of anon.population_uniques.
+Example:
+  WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes(''visits'', [''age'', ''sex'']))
+  FROM anon_helpers.uniques_of_classes(''classes'', 1000);';
 COMMENT ON MACRO TABLE anon.population_uniques IS 'Uniques in the population: how many of its people nobody looks like in these keys, by the class sizes of a sample and the
 number of people. Three estimates, and one of them by a rule: up to a tenth sampled that of Pitman, else the smaller
 of SNB and Zayatz. Where the truth was known the best was off by a factor of 0.7 to 2.8 below a tenth. A population of as

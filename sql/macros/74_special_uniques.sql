@@ -222,6 +222,23 @@ CREATE OR REPLACE MACRO anon.suda_contributions(source, keys, max_size) AS TABLE
 WITH anon_special AS MATERIALIZED (FROM anon_helpers.special_rows(source, keys, max_size))
 FROM anon_helpers.key_contributions('anon_special', keys);
 
+-- Matches of unique rows of a sample with people, by classes that were counted: how many unique rows somebody outside of the
+-- sample looks like, by its pairs, and the chance that a match is right (DIS), see anon.dis_suda.
+--
+-- Returns: one row: anon_others DOUBLE, anon_correct_match DOUBLE.
+-- Source: Skinner and Elliot 2002.
+-- Example:
+--   WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes('visits', ['age', 'sex']))
+--   FROM anon_helpers.matches_of_classes('classes', 0.05);
+CREATE OR REPLACE MACRO anon_helpers.matches_of_classes(classes, sampled_share) AS TABLE
+SELECT anon_others, anon_singles / (anon_singles + anon_others) AS anon_correct_match
+FROM (
+    SELECT
+        count(*) FILTER (WHERE anon_class_size = 1) AS anon_singles,
+        2 * count(*) FILTER (WHERE anon_class_size = 2) * anon_helpers.odds_of_absence(sampled_share) AS anon_others
+    FROM query_table(anon_helpers.as_source(classes))
+);
+
 -- The special rows of a sample with DIS-SUDA scores: anon.suda, scaled by the chance that somebody who matches a unique row of
 -- the sample with a person of the population is right (DIS). That chance is of the table, an estimate for a sample of equal
 -- chances whose share in the population is sampled_share: do not use it for weights that differ. The scores rank rows and are
@@ -235,13 +252,8 @@ FROM anon_helpers.key_contributions('anon_special', keys);
 -- Example:
 --   FROM anon.dis_suda('visits', ['age', 'sex', 'diagnosis'], NULL, 0.05) ORDER BY dis_score DESC, age ASC;
 CREATE OR REPLACE MACRO anon.dis_suda(source, keys, max_size, sampled_share) AS TABLE
-WITH anon_sizes AS (
-    SELECT
-        count(*) FILTER (WHERE class_size = 1) AS anon_singles,
-        -- Unique rows, by the pairs of the sample, that somebody outside of it looks like.
-        2 * count(*) FILTER (WHERE class_size = 2) * anon_helpers.odds_of_absence(sampled_share) AS anon_others
-    FROM anon.class_sizes(source, keys)
-),
+WITH anon_classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes(source, keys)),
+anon_matches AS (FROM anon_helpers.matches_of_classes('anon_classes', sampled_share)),
 anon_special AS (
     SELECT
         COLUMNS(anon_helpers.listed(keys)),
@@ -253,6 +265,6 @@ SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_score AS score,
     1 / (1 + anon_others / (anon_power * sum(1 / anon_power) OVER ())) AS dis_score,
-    anon_singles / (anon_singles + anon_others) AS correct_match
+    anon_correct_match AS correct_match
 FROM anon_special
-CROSS JOIN anon_sizes;
+CROSS JOIN anon_matches;

@@ -276,6 +276,31 @@ list_transform(
     )[1]
 )[1];
 
+-- Uniques in the population, by classes of a sample that were counted, see anon.population_uniques.
+--
+-- Returns: the row of anon.population_uniques.
+-- Example:
+--   WITH classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes('visits', ['age', 'sex']))
+--   FROM anon_helpers.uniques_of_classes('classes', 1000);
+CREATE OR REPLACE MACRO anon_helpers.uniques_of_classes(classes, population) AS TABLE
+SELECT row_count, class_count, unique_rows, unnest(anon_uniques)
+FROM (
+    SELECT
+        CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
+        CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
+        CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
+        anon_helpers.estimated_uniques(
+            coalesce(list(anon_size ORDER BY anon_size ASC), []),
+            coalesce(list(anon_count ORDER BY anon_size ASC), []),
+            population
+        ) AS anon_uniques
+    FROM (
+        SELECT anon_class_size AS anon_size, count(*) AS anon_count
+        FROM query_table(anon_helpers.as_source(classes))
+        GROUP BY anon_class_size
+    )
+);
+
 -- Uniques in the population: how many of its people nobody looks like in these keys, by the class sizes of a sample and the
 -- number of people. Three estimates, and one of them by a rule: up to a tenth sampled that of Pitman, else the smaller
 -- of SNB and Zayatz. Where the truth was known the best was off by a factor of 0.7 to 2.8 below a tenth. A population of as
@@ -289,18 +314,5 @@ list_transform(
 -- Example:
 --   FROM anon.population_uniques('visits', ['age', 'sex'], 1000);
 CREATE OR REPLACE MACRO anon.population_uniques(source, keys, population) AS TABLE
-SELECT row_count, class_count, unique_rows, unnest(anon_uniques)
-FROM (
-    SELECT
-        CAST(coalesce(sum(anon_size * anon_count), 0) AS BIGINT) AS row_count,
-        CAST(coalesce(sum(anon_count), 0) AS BIGINT) AS class_count,
-        CAST(coalesce(sum(anon_count) FILTER (WHERE anon_size = 1), 0) AS BIGINT) AS unique_rows,
-        anon_helpers.estimated_uniques(
-            coalesce(list(anon_size ORDER BY anon_size ASC), []),
-            coalesce(list(anon_count ORDER BY anon_size ASC), []),
-            population
-        ) AS anon_uniques
-    FROM (
-        SELECT class_size AS anon_size, count(*) AS anon_count FROM anon.class_sizes(source, keys) GROUP BY class_size
-    )
-);
+WITH anon_classes AS (SELECT class_size AS anon_class_size FROM anon.class_sizes(source, keys))
+FROM anon_helpers.uniques_of_classes('anon_classes', population);

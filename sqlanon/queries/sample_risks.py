@@ -68,11 +68,14 @@ def bands() -> exp.Query:
 
 def uniques(population: float) -> exp.Query:
     """Select one row: pitman, zayatz, snb, estimate, estimator."""
-    return SQL.query("uniques", population=float(population))
+    estimates = map(column, ("pitman", "zayatz", "snb", "estimate", "estimator"))
+    found = table_call("uniques_of_classes", CELLS.table, number(float(population)))
+    return select([*estimates], subquery(found, "anon_uniques"))
 
 
-def correct_match() -> exp.Query:
-    return SQL.query("matches")
+def matches(sampled_share: float) -> exp.Query:
+    """Select one row: anon_others, anon_correct_match."""
+    return table_call("matches_of_classes", CELLS.table, number(sampled_share))
 
 
 def distinct_values(keys: Sequence[str]) -> exp.Query:

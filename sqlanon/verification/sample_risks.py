@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -65,7 +66,6 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
         households = None
         if asked.household is not None:
             households = HouseholdRisk(**engine.fetch(queries.households(rows, keys), "the households")[0])
-        matches = [] if ratio is None or ratio > MAX_WEIGHT_RATIO else engine.fetch(queries.correct_match(), "matches")
         taken = ("row_count", "class_count", "population_size", "unique_rows")
         return SampleRisk(
             source=source.description,
@@ -73,7 +73,7 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
             weight=asked.weight,
             **{name: sums[name] for name in taken},
             **{f"{what}_{end}": sums[f"{what}_{end}"] for what in ("expected", "uniques") for end in ("low", "high")},
-            correct_match=matches[0]["correct_match"] if matches else None,
+            correct_match=_correct_match(engine, sums, ratio),
             weight_ratio=ratio,
             uniques=_uniques(engine, asked, sums["population_size"]),
             bands=tuple(RiskBand(**band) for band in engine.fetch(queries.bands(), "rows by their risk")),
@@ -175,8 +175,7 @@ def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) 
     if asked.weight is None and found["row_count"]:
         yield (
             f"no weights: each row stands for {found['greatest']:,.6g} people, the population of "
-            f"{asked.population:,.12g} "
-            f"by {counted(int(found['row_count']), 'row')}"
+            f"{asked.population:,.12g} by {counted(int(found['row_count']), 'row')}"
         )
     elif asked.weight is not None and asked.population is not None:
         yield (
@@ -184,9 +183,17 @@ def _notes(asked: SampleQuestion, found: dict[str, float], ratio: float | None) 
         )
     if ratio is not None and ratio > MAX_WEIGHT_RATIO:
         yield (
-            f"weights differ by a factor of {ratio:,.3g}, so that there is no estimate of the chance that a match of a "
-            f"unique row is right: it needs weights within a factor of {MAX_WEIGHT_RATIO}"
+            f"the chance that a match of a unique row is right was not estimated: weights differ by a factor of "
+            f"{ratio:,.3g}, and the estimate holds up to {MAX_WEIGHT_RATIO}"
         )
+
+
+def _correct_match(engine: Engine, sums: dict[str, Any], ratio: float | None) -> float | None:
+    if ratio is None or ratio > MAX_WEIGHT_RATIO or not sums["unique_rows"]:
+        return None
+    share = min(sums["row_count"] / sums["population_size"], 1.0)
+    found: float = engine.fetch(queries.matches(share), "matches")[0]["anon_correct_match"]
+    return found
 
 
 def _uniques(engine: Engine, asked: SampleQuestion, weight_sum: float | None) -> PopulationUniques | None:

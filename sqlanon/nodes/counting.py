@@ -164,7 +164,8 @@ class SizesFirst:
         criteria = table.encoding.criteria
         # A loss that counts a column needs its values for every class.
         counts_values = criteria.quality.counted_column is not None
-        has_sizes = any(bound.measure == CLASS_SIZE for bound in criteria.certain_bounds)
+        # Every class has a row, so that sizes never fail a bound of one.
+        has_sizes = any(bound.measure == CLASS_SIZE and bound.required > 1 for bound in criteria.certain_bounds)
         self._is_possible = criteria.looks_at_values and has_sizes and not counts_values
         self._sized = self._failed = 0
 

@@ -52,6 +52,24 @@ def check_sizes(counted: Sequence[NodeSummary], known: Sequence[NodeSummary], al
             assert summary.kept_class_count >= whole.kept_class_count
 
 
+def test_sizes_that_no_class_lacks_are_not_counted_first() -> None:
+    """An attack that gains nothing asks for classes of one row."""
+    with sa.connect() as connected:
+        connected.connection.execute("CREATE TABLE people AS SELECT i AS age, i % 2 AS ill FROM range(8) each(i)")
+        policy = sa.Policy(
+            quasi_identifiers=["age"],
+            sensitive=["ill"],
+            privacy=[sa.NoAttack(0, 1), sa.DistinctLDiversity("ill", 2)],
+        )
+        connected.taxonomies.load("age", sa.Taxonomy.flat([str(age) for age in range(8)]))
+        engine = engine_of(connected)
+        bound = prepare(engine, engine.resolve("people"), policy)
+        with engine.transaction(), engine.scratch():
+            table = encode_table(engine, bound, label_losses=())
+            asked = inquiry(list(table.context.lattice.nodes()), 0.5)
+            assert SizesFirst(engine, table).answer(asked) == NodeCounter(engine, table).answer(asked)
+
+
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("people") / "people.parquet"

@@ -4514,6 +4514,15 @@ FROM (
     GROUP BY ALL
 );
 
+-- The classes of a sample with the estimate of their risk by their own weights, see anon.individual_risk.
+--
+-- Returns: the columns of weighted_classes, anon_binomial_risk DOUBLE.
+-- Example:
+--   FROM anon_helpers.binomial_classes('visits', ['sex'], 'id') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.binomial_classes(source, keys, weight) AS TABLE
+SELECT *, anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_binomial_risk
+FROM anon_helpers.weighted_classes(source, keys, weight);
+
 -- The classes of a sample, with the people that they would have if the keys were independent, and how many of these are
 -- expected outside of the sample.
 --
@@ -4617,8 +4626,8 @@ SELECT
     COLUMNS(anon_helpers.listed(keys)),
     anon_class_size AS class_size,
     anon_population_size AS population_size,
-    anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS risk
-FROM anon_helpers.weighted_classes(source, keys, weight);
+    anon_binomial_risk AS risk
+FROM anon_helpers.binomial_classes(source, keys, weight);
 
 -- Risk of the rows of a sample where the keys are taken as independent, by class: the people of a class are Poisson with
 -- the mean that the weighted counts of each key's values give, and those outside of the sample are what is left of it.
@@ -4662,12 +4671,98 @@ CREATE OR REPLACE MACRO anon.global_risk(source, keys, weight) AS TABLE
 WITH anon_classes AS (FROM anon_helpers.risk_classes(source, keys, weight))
 FROM anon_helpers.risk_sums('anon_classes');
 
+-- The rows of a sample, each with its household, its weight, and the number and risk of its class, one of those that were
+-- counted. A household that is NULL is an error.
+--
+-- Returns: anon_household with its column's type, anon_weight DOUBLE, anon_class BIGINT, anon_binomial_risk DOUBLE.
+-- Example:
+--   WITH survey AS (SELECT *, id // 2 AS home FROM visits),
+--   classes AS (FROM anon_helpers.binomial_classes('survey', ['sex'], 'id'))
+--   FROM anon_helpers.household_members('survey', 'classes', ['sex'], 'id', 'home') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon_helpers.household_members(source, classes, keys, weight, household) AS TABLE
+SELECT
+    CASE
+        WHEN anon_rows.anon_household IS NULL
+            THEN error(concat('column "', household, '" is NULL in a row: every row needs its household'))
+        ELSE anon_rows.anon_household
+    END AS anon_household,
+    anon_rows.anon_weight,
+    anon_numbered.anon_class,
+    anon_numbered.anon_binomial_risk
+FROM (
+    SELECT
+        row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key,
+        COLUMNS([household]) AS anon_household,
+        anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys) AS anon_weight
+    FROM query_table(anon_helpers.as_source(source))
+) AS anon_rows
+INNER JOIN (
+    SELECT
+        row(*COLUMNS(anon_helpers.listed(keys))) AS anon_key,
+        anon_binomial_risk,
+        row_number() OVER () AS anon_class
+    FROM query_table(anon_helpers.as_source(classes))
+) AS anon_numbered
+    -- NULLs within rows are equal.
+    ON anon_rows.anon_key = anon_numbered.anon_key;
+
+-- The risk of households by their members, see anon.household_risk.
+--
+-- Returns: the columns of anon.household_risk.
+-- Example:
+--   WITH members AS (SELECT id // 2 AS anon_household, 0.5 AS anon_binomial_risk FROM visits)
+--   FROM anon_helpers.risk_of_members('members') ORDER BY household ASC;
+CREATE OR REPLACE MACRO anon_helpers.risk_of_members(members) AS TABLE
+SELECT
+    anon_household AS household,
+    count(*) AS member_count,
+    CASE
+        WHEN max(anon_binomial_risk) >= 1 THEN 1.0
+        ELSE 1 - exp(sum(ln(CASE WHEN anon_binomial_risk < 1 THEN 1 - anon_binomial_risk ELSE 1.0 END)))
+    END AS risk
+FROM query_table(anon_helpers.as_source(members))
+GROUP BY anon_household;
+
+-- The households of a sample that are alike in the keys of all members, and their risk, see anon.household_key_risk. Where
+-- members' weights differ by more than a factor of 2 there is no risk.
+--
+-- Returns: one row: household_count BIGINT, uneven_households BIGINT (with such weights), unique_households BIGINT,
+-- households_found DOUBLE, rows_found DOUBLE.
+-- Example:
+--   WITH members AS (SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight FROM visits)
+--   FROM anon_helpers.risk_of_households('members');
+CREATE OR REPLACE MACRO anon_helpers.risk_of_households(members) AS TABLE
+SELECT
+    CAST(coalesce(sum(anon_homes), 0) AS BIGINT) AS household_count,
+    CAST(coalesce(sum(anon_uneven), 0) AS BIGINT) AS uneven_households,
+    count(*) FILTER (WHERE anon_homes = 1) AS unique_households,
+    CASE uneven_households WHEN 0 THEN sum(anon_homes * anon_risk) END AS households_found,
+    CASE uneven_households WHEN 0 THEN sum(anon_rows * anon_risk) END AS rows_found
+FROM (
+    SELECT
+        count(*) AS anon_homes,
+        count(*) FILTER (WHERE anon_greatest > 2 * anon_least) AS anon_uneven,
+        sum(anon_members) AS anon_rows,
+        anon_helpers.negative_binomial_risk(count(*), sum(anon_mean)) AS anon_risk
+    FROM (
+        SELECT
+            list_sort(list(anon_class)) AS anon_key,
+            count(*) AS anon_members,
+            min(anon_weight) AS anon_least,
+            max(anon_weight) AS anon_greatest,
+            avg(anon_weight) AS anon_mean
+        FROM query_table(anon_helpers.as_source(members))
+        GROUP BY anon_household
+    )
+    GROUP BY anon_key
+);
+
 -- Risk of the households of a sample: the chance that a member, at least, is rightly matched, where members are found
 -- independently with their anon.individual_risk. `sum(risk)` is the expected number of households that are found, and
 -- `sum(member_count * risk)` that of the rows in them, which sdcMicro prints.
 --
--- An attacker may know households as a whole, which this leaves out: the keys of all members together are another key. A
--- household that is NULL is an error; weights are checked as in anon.individual_risk.
+-- An attacker may know households as a whole, which this leaves out: see anon.household_key_risk. A household that is NULL is
+-- an error; weights are checked as in anon.individual_risk.
 --
 -- Job: risk.
 -- Returns: household with its column's type, member_count BIGINT (rows), risk DOUBLE in (0, 1]; one row per household.
@@ -4676,38 +4771,36 @@ FROM anon_helpers.risk_sums('anon_classes');
 --   WITH survey AS (SELECT *, 20 + id AS weight, id // 2 AS home FROM visits)
 --   FROM anon.household_risk('survey', ['age', 'sex'], 'weight', 'home') ORDER BY household ASC;
 CREATE OR REPLACE MACRO anon.household_risk(source, keys, weight, household) AS TABLE
-SELECT
-    anon_household AS household,
-    CASE
-        WHEN anon_household IS NULL
-            THEN error(concat('column "', household, '" is NULL in a row: every row needs its household'))
-        ELSE count(*)
-    END AS member_count,
-    CASE
-        WHEN max(anon_risk) >= 1 THEN 1.0
-        ELSE 1 - exp(sum(ln(CASE WHEN anon_risk < 1 THEN 1 - anon_risk ELSE 1.0 END)))
-    END AS risk
-FROM (
-    SELECT
-        unnest(anon_households) AS anon_household,
-        anon_helpers.negative_binomial_risk(anon_class_size, anon_population_size) AS anon_risk
-    FROM (
-        SELECT
-            anon_households,
-            anon_class_size,
-            anon_helpers.estimated_size(anon_class_size, anon_weight_sum) AS anon_population_size
-        FROM (
-            SELECT
-                COLUMNS(anon_helpers.listed(keys)),
-                count(*) AS anon_class_size,
-                sum(anon_helpers.sampling_weight(COLUMNS([weight]), weight, keys)) AS anon_weight_sum,
-                list(COLUMNS([household])) AS anon_households
-            FROM query_table(anon_helpers.as_source(source))
-            GROUP BY ALL
-        )
-    )
-)
-GROUP BY anon_household;
+WITH anon_classes AS (FROM anon_helpers.binomial_classes(source, keys, weight)),
+anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
+FROM anon_helpers.risk_of_members('anon_members');
+
+-- Risk of the households of a sample, as a whole: the keys of all members together are one key of a household, whatever the
+-- order of members, and households are matched by it. They are rows of a sample then, with the mean of their members'
+-- weights, and found with their individual risk. anon.household_risk takes each member alone.
+--
+-- A household that is NULL is an error, and so are weights that differ by more than a factor of 2 within a household. Weights
+-- are checked as in anon.individual_risk; a class of households that stands for fewer than it has is a census.
+--
+-- Job: risk.
+-- Returns: one row: household_count BIGINT, unique_households BIGINT (no other household of the sample has these members),
+-- households_found DOUBLE (expected), rows_found DOUBLE (in them). The last two are NULL for a table without rows.
+-- Source: see anon.individual_risk.
+-- Example:
+--   WITH survey AS (SELECT *, 20 + id AS weight, id // 2 AS home FROM visits)
+--   FROM anon.household_key_risk('survey', ['age', 'sex'], 'weight', 'home');
+CREATE OR REPLACE MACRO anon.household_key_risk(source, keys, weight, household) AS TABLE
+WITH anon_classes AS (FROM anon_helpers.binomial_classes(source, keys, weight)),
+anon_members AS (FROM anon_helpers.household_members(source, 'anon_classes', keys, weight, household))
+SELECT household_count, unique_households, households_found, rows_found
+FROM anon_helpers.risk_of_households('anon_members')
+WHERE CASE
+    WHEN uneven_households > 0 THEN error(concat(
+        'weights differ by more than a factor of 2 within households: ', uneven_households, ' of ', household_count,
+        '; give each household one weight'
+    ))
+    ELSE TRUE
+END;
 
 -- What privacy models do not see: classes with one sensitive value, columns that single out rows, and dependencies.
 
@@ -8702,6 +8795,11 @@ COMMENT ON MACRO TABLE anon_helpers.weighted_classes IS 'The classes of a sample
 Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE.
 Example:
   FROM anon_helpers.weighted_classes(''visits'', [''sex''], ''id'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.binomial_classes IS 'The classes of a sample with the estimate of their risk by their own weights, see anon.individual_risk.
+
+Returns: the columns of weighted_classes, anon_binomial_risk DOUBLE.
+Example:
+  FROM anon_helpers.binomial_classes(''visits'', [''sex''], ''id'') ORDER BY ALL;';
 COMMENT ON MACRO TABLE anon_helpers.independent_classes IS 'The classes of a sample, with the people that they would have if the keys were independent, and how many of these are
 expected outside of the sample.
 
@@ -8762,12 +8860,34 @@ by the same two models). Measures of a table without rows are NULL.
 Source: see anon.individual_risk and anon.poisson_risk.
 Example:
   WITH survey AS (SELECT *, 20 + id AS weight FROM visits) FROM anon.global_risk(''survey'', [''age'', ''sex''], ''weight'');';
+COMMENT ON MACRO TABLE anon_helpers.household_members IS 'The rows of a sample, each with its household, its weight, and the number and risk of its class, one of those that were
+counted. A household that is NULL is an error.
+
+Returns: anon_household with its column''s type, anon_weight DOUBLE, anon_class BIGINT, anon_binomial_risk DOUBLE.
+Example:
+  WITH survey AS (SELECT *, id // 2 AS home FROM visits),
+  classes AS (FROM anon_helpers.binomial_classes(''survey'', [''sex''], ''id''))
+  FROM anon_helpers.household_members(''survey'', ''classes'', [''sex''], ''id'', ''home'') ORDER BY ALL;';
+COMMENT ON MACRO TABLE anon_helpers.risk_of_members IS 'The risk of households by their members, see anon.household_risk.
+
+Returns: the columns of anon.household_risk.
+Example:
+  WITH members AS (SELECT id // 2 AS anon_household, 0.5 AS anon_binomial_risk FROM visits)
+  FROM anon_helpers.risk_of_members(''members'') ORDER BY household ASC;';
+COMMENT ON MACRO TABLE anon_helpers.risk_of_households IS 'The households of a sample that are alike in the keys of all members, and their risk, see anon.household_key_risk. Where
+members'' weights differ by more than a factor of 2 there is no risk.
+
+Returns: one row: household_count BIGINT, uneven_households BIGINT (with such weights), unique_households BIGINT,
+households_found DOUBLE, rows_found DOUBLE.
+Example:
+  WITH members AS (SELECT id // 2 AS anon_household, id % 2 AS anon_class, 5.0 AS anon_weight FROM visits)
+  FROM anon_helpers.risk_of_households(''members'');';
 COMMENT ON MACRO TABLE anon.household_risk IS 'Risk of the households of a sample: the chance that a member, at least, is rightly matched, where members are found
 independently with their anon.individual_risk. `sum(risk)` is the expected number of households that are found, and
 `sum(member_count * risk)` that of the rows in them, which sdcMicro prints.
 
-An attacker may know households as a whole, which this leaves out: the keys of all members together are another key. A
-household that is NULL is an error; weights are checked as in anon.individual_risk.
+An attacker may know households as a whole, which this leaves out: see anon.household_key_risk. A household that is NULL is
+an error; weights are checked as in anon.individual_risk.
 
 Job: risk.
 Returns: household with its column''s type, member_count BIGINT (rows), risk DOUBLE in (0, 1]; one row per household.
@@ -8775,6 +8895,20 @@ Source: Franconi and Polettini 2004; equal to the hierarchical risk of sdcMicro 
 Example:
   WITH survey AS (SELECT *, 20 + id AS weight, id // 2 AS home FROM visits)
   FROM anon.household_risk(''survey'', [''age'', ''sex''], ''weight'', ''home'') ORDER BY household ASC;';
+COMMENT ON MACRO TABLE anon.household_key_risk IS 'Risk of the households of a sample, as a whole: the keys of all members together are one key of a household, whatever the
+order of members, and households are matched by it. They are rows of a sample then, with the mean of their members''
+weights, and found with their individual risk. anon.household_risk takes each member alone.
+
+A household that is NULL is an error, and so are weights that differ by more than a factor of 2 within a household. Weights
+are checked as in anon.individual_risk; a class of households that stands for fewer than it has is a census.
+
+Job: risk.
+Returns: one row: household_count BIGINT, unique_households BIGINT (no other household of the sample has these members),
+households_found DOUBLE (expected), rows_found DOUBLE (in them). The last two are NULL for a table without rows.
+Source: see anon.individual_risk.
+Example:
+  WITH survey AS (SELECT *, 20 + id AS weight, id // 2 AS home FROM visits)
+  FROM anon.household_key_risk(''survey'', [''age'', ''sex''], ''weight'', ''home'');';
 COMMENT ON MACRO anon_helpers.is_homogeneous IS 'Whether all rows of a class have one value (an aggregate over its rows). NULL is a value.
 
 Returns: BOOLEAN; true for no rows.

@@ -121,7 +121,7 @@ class Preparations(Part):
             keys: the columns that an attacker knows of everybody; by default the quasi-identifiers of the policy.
             policy: the policy whose quasi-identifiers, and whose ``row_weight``, are taken where none are named.
             weight: the column with the number of people that a row stands for.
-            household: the column of households, whose members are found independently.
+            household: the column of households, which are found by single members, and by all members together.
             population: how many people there are; without weights each row stands for population / rows.
             at_most: the largest acceptable share of rows that are found, by the higher estimate, from 0 to 1.
             max_size: the largest sets of keys that may single out a row; by default as large as 4,096 sets allow.

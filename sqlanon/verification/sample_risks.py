@@ -63,9 +63,7 @@ def sample_risk(engine: Engine, source: ResolvedSource, asked: SampleQuestion) -
         ratio = found["greatest"] / found["least"] if found["row_count"] else None
         notes = [*_notes(asked, found, ratio)]
         special = _special(engine, asked, keys, notes)
-        households = None
-        if asked.household is not None:
-            households = HouseholdRisk(**engine.fetch(queries.households(rows, keys), "the households")[0])
+        households = None if asked.household is None else _households(engine, rows, keys, notes)
         taken = ("row_count", "class_count", "population_size", "unique_rows")
         return SampleRisk(
             source=source.description,
@@ -194,6 +192,17 @@ def _correct_match(engine: Engine, sums: dict[str, Any], ratio: float | None) ->
     share = min(sums["row_count"] / sums["population_size"], 1.0)
     found: float = engine.fetch(queries.matches(share), "matches")[0]["anon_correct_match"]
     return found
+
+
+def _households(engine: Engine, rows: exp.Expr, keys: Sequence[str], notes: list[str]) -> HouseholdRisk:
+    members = engine.fetch(queries.households(rows, keys), "the households")[0]
+    whole = engine.fetch(queries.whole_households(rows, keys), "the households by all of their members")[0]
+    if uneven := whole.pop("uneven_households"):
+        notes.append(
+            f"households by all members together have no estimate: weights differ by more than a factor of 2 within "
+            f"{uneven:,} of {members['household_count']:,}; give each household one weight"
+        )
+    return HouseholdRisk(**members, **whole)
 
 
 def _uniques(engine: Engine, asked: SampleQuestion, weight_sum: float | None) -> PopulationUniques | None:

@@ -74,6 +74,28 @@ def test_risks_are_the_sums_that_define_them(rows: list[tuple[str | None, str | 
     assert {home: row["risk"] for home, row in homes.items()} == pytest.approx(risks, rel=1e-9)
 
 
+@EXAMPLES
+@given(ROWS)
+def test_households_are_matched_by_all_members(rows: list[tuple[str | None, str | None, float, int]]) -> None:
+    connection().execute("CREATE OR REPLACE TABLE in_homes (a VARCHAR, b VARCHAR, w DOUBLE, home INTEGER)")
+    if rows:
+        connection().executemany("INSERT INTO in_homes VALUES (?, ?, 4 + ? / 8, ?)", rows)
+    homes = {home: [row for row in rows if row[3] == home] for home in {row[3] for row in rows}}
+    keys = {home: repr(sorted(str(row[:2]) for row in members)) for home, members in homes.items()}
+    people = defaultdict[str, float](float)
+    for home, members in homes.items():
+        people[keys[home]] += math.fsum(4 + row[2] / 8 for row in members) / len(members)
+    sizes = Counter(keys.values())
+    risks = {home: negative_binomial_risk(sizes[key], people[key]) for home, key in keys.items()}
+
+    [found] = ask(table_call("household_key_risk", "in_homes", KEYS, "w", "home"))
+    assert found["household_count"] == len(homes)
+    assert found["unique_households"] == sum(size == 1 for size in sizes.values())
+    assert found["households_found"] == (pytest.approx(sum(risks.values()), rel=1e-9) if rows else None)
+    in_rows = sum(risk * len(homes[home]) for home, risk in risks.items())
+    assert found["rows_found"] == (pytest.approx(in_rows, rel=1e-9) if rows else None)
+
+
 @pytest.mark.parametrize("mean", [0.0, 1e-9, 0.5, 38.9, 39.1, 120.0, 350.0])
 @pytest.mark.parametrize("size", [1, 2, 39, 40, 200, 390])
 def test_all_branches_hold(size: int, mean: float) -> None:

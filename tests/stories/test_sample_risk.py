@@ -61,6 +61,18 @@ def test_figures_are_those_of_the_macros(rows: list[tuple[str | None, str | None
         assert found.households is not None
         assert found.households.household_count == len(homes)
         assert found.households.households_found == pytest.approx(sum(home["risk"] for home in homes))  # type: ignore[misc]
+        ratios = [
+            max(weights) / min(weights)
+            for weights in ([row[3] for row in rows if row[4] == home] for home in {row[4] for row in rows})
+        ]
+        if max(ratios) > 2:
+            assert found.households.matched_households is None
+            assert any(f"within {sum(ratio > 2 for ratio in ratios)} of {len(ratios)};" in note for note in found.notes)
+        else:
+            [whole] = asked(session, "household_key_risk", plain, listed, string("w"), string("home"))
+            assert found.households.unique_households == whole["unique_households"]
+            assert found.households.matched_households == pytest.approx(whole["households_found"])
+            assert found.households.matched_rows == pytest.approx(whole["rows_found"])
         [uniques] = asked(session, "population_uniques", plain, listed, number(found.population_size or 0))
         assert found.uniques is not None
         for name in ("pitman", "zayatz", "snb", "estimate"):

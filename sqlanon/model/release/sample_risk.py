@@ -90,17 +90,24 @@ class SpecialUniques(Result):
 
 
 class HouseholdRisk(Result):
-    """The expected re-identifications of households, whose members are found independently.
+    """The expected re-identifications of households.
 
     Attributes:
         household_count: the households.
-        households_found: those with a member who is found.
+        households_found: those with a member who is found, if members are found independently.
         rows_found: the rows in them, as sdcMicro prints.
+        unique_households: those that no other household of the sample is like in the keys of all members.
+        matched_households: those that are found by the keys of all members; None if members' weights differ by more
+            than a factor of 2.
+        matched_rows: the rows in them.
     """
 
     household_count: int
     households_found: float | None
     rows_found: float | None
+    unique_households: int
+    matched_households: float | None
+    matched_rows: float | None
 
 
 class PopulationUniques(Result):
@@ -212,5 +219,8 @@ class SampleRisk(Result):
             yield "chance that a match of a row alone in its class is right", percent(self.correct_match)
         if self.households is not None:
             yield "households", count(self.households.household_count)
-            yield "households that are found", figure(self.households.households_found)
+            yield "households that are found, by single members", figure(self.households.households_found)
             yield "rows in these households", figure(self.households.rows_found)
+            yield "households that no other is like", count(self.households.unique_households)
+            yield "households that are found, by all members together", figure(self.households.matched_households)
+            yield "rows in those households", figure(self.households.matched_rows)

@@ -4495,6 +4495,17 @@ CASE
     )
 END;
 
+-- A share that is given to a macro.
+--
+-- Returns: DOUBLE; an error that names it for what is not a number from 0 to 1.
+-- Example:
+--   SELECT anon_helpers.checked_share(0.05, 'at_most') AS at_most;
+CREATE OR REPLACE MACRO anon_helpers.checked_share(share, name) AS
+CASE
+    WHEN coalesce(TRY_CAST(anon.text_of(share) AS DOUBLE) BETWEEN 0 AND 1, false) THEN TRY_CAST(anon.text_of(share) AS DOUBLE)
+    ELSE error(concat(name, ' is a number from 0 to 1'))
+END;
+
 -- The classes of a sample, and the people that they stand for.
 --
 -- Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE.
@@ -4670,6 +4681,63 @@ FROM anon_helpers.independent_classes(source, keys, weight);
 CREATE OR REPLACE MACRO anon.global_risk(source, keys, weight) AS TABLE
 WITH anon_classes AS (FROM anon_helpers.risk_classes(source, keys, weight))
 FROM anon_helpers.risk_sums('anon_classes');
+
+-- The greatest risk that rows may have so that a share of them is found at most: recode until no row has more. It is one of
+-- the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is the accepted number.
+-- If all rows together are found seldom enough it is the greatest risk there is, and no row is above it.
+--
+-- Job: risk.
+-- Returns: one row: row_count BIGINT, expected DOUBLE (rows found), accepted DOUBLE (share * rows), threshold DOUBLE (NULL if
+-- every row has too much of a risk), rows_above BIGINT (with more). Measures of a table without rows are NULL.
+-- Source: Franconi and Polettini 2004; sdcMicro has NA where no row is above it, and 0 where there is none.
+-- Example:
+--   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
+--   FROM anon.risk_threshold('survey', ['age', 'sex'], 'weight', 0.1);
+CREATE OR REPLACE MACRO anon.risk_threshold(source, keys, weight, share) AS TABLE
+WITH anon_risks AS (
+    SELECT
+        anon_risk,
+        anon_rows,
+        anon_helpers.checked_share(share, 'the share of rows') * sum(anon_rows) OVER () AS anon_accepted,
+        sum(anon_rows * anon_risk) OVER anon_rising
+        + anon_risk * (sum(anon_rows) OVER () - sum(anon_rows) OVER anon_rising) AS anon_found
+    FROM (
+        SELECT anon_binomial_risk AS anon_risk, sum(anon_class_size) AS anon_rows
+        FROM anon_helpers.binomial_classes(source, keys, weight)
+        GROUP BY anon_binomial_risk
+    )
+    WINDOW anon_rising AS (ORDER BY anon_risk ASC ROWS UNBOUNDED PRECEDING)
+)
+SELECT
+    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count,
+    max(anon_found) AS expected,
+    any_value(anon_accepted) AS accepted,
+    max(anon_risk) FILTER (WHERE anon_found <= anon_accepted) AS threshold,
+    CAST(coalesce(sum(anon_rows) FILTER (WHERE anon_found > anon_accepted), 0) AS BIGINT) AS rows_above
+FROM anon_risks;
+
+-- The classes of a sample whose rows have more than a risk by one estimate at least, with both: what to recode first. Classes
+-- with most rows come first.
+--
+-- Job: risk.
+-- Returns: the keys, class_size BIGINT, population_size DOUBLE (the sum of the weights), risk DOUBLE (of
+-- anon.individual_risk), poisson_risk DOUBLE (of anon.poisson_risk), expected_rows DOUBLE (found by the greater one); one row
+-- per class.
+-- Source: see anon.individual_risk and anon.poisson_risk.
+-- Example:
+--   WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
+--   FROM anon.risky_cells('survey', ['age', 'sex'], 'weight', 0.05);
+CREATE OR REPLACE MACRO anon.risky_cells(source, keys, weight, at_most) AS TABLE
+SELECT
+    COLUMNS(anon_helpers.listed(keys)),
+    anon_class_size AS class_size,
+    anon_population_size AS population_size,
+    anon_binomial_risk AS risk,
+    anon_poisson_risk AS poisson_risk,
+    anon_class_size * greatest(anon_binomial_risk, anon_poisson_risk) AS expected_rows
+FROM anon_helpers.risk_classes(source, keys, weight)
+WHERE greatest(anon_binomial_risk, anon_poisson_risk) > anon_helpers.checked_share(at_most, 'at_most')
+ORDER BY anon_class_size DESC, greatest(anon_binomial_risk, anon_poisson_risk) DESC;
 
 -- The rows of a sample, each with its household, its weight, and the number and risk of its class, one of those that were
 -- counted. A household that is NULL is an error.
@@ -8790,6 +8858,11 @@ Returns: DOUBLE in (0, 1].
 Source: Bethlehem, Keller and Pannekoek 1990; Skinner and Holmes 1998; Elamir and Skinner 2006.
 Example:
   SELECT anon_helpers.poisson_mean_risk(1, 0.5) AS risk;';
+COMMENT ON MACRO anon_helpers.checked_share IS 'A share that is given to a macro.
+
+Returns: DOUBLE; an error that names it for what is not a number from 0 to 1.
+Example:
+  SELECT anon_helpers.checked_share(0.05, ''at_most'') AS at_most;';
 COMMENT ON MACRO TABLE anon_helpers.weighted_classes IS 'The classes of a sample, and the people that they stand for.
 
 Returns: the keys as they are, anon_class_size BIGINT, anon_population_size DOUBLE.
@@ -8860,6 +8933,28 @@ by the same two models). Measures of a table without rows are NULL.
 Source: see anon.individual_risk and anon.poisson_risk.
 Example:
   WITH survey AS (SELECT *, 20 + id AS weight FROM visits) FROM anon.global_risk(''survey'', [''age'', ''sex''], ''weight'');';
+COMMENT ON MACRO TABLE anon.risk_threshold IS 'The greatest risk that rows may have so that a share of them is found at most: recode until no row has more. It is one of
+the risks of anon.individual_risk, the greatest with which `sum(least(risk, threshold))` over rows is the accepted number.
+If all rows together are found seldom enough it is the greatest risk there is, and no row is above it.
+
+Job: risk.
+Returns: one row: row_count BIGINT, expected DOUBLE (rows found), accepted DOUBLE (share * rows), threshold DOUBLE (NULL if
+every row has too much of a risk), rows_above BIGINT (with more). Measures of a table without rows are NULL.
+Source: Franconi and Polettini 2004; sdcMicro has NA where no row is above it, and 0 where there is none.
+Example:
+  WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
+  FROM anon.risk_threshold(''survey'', [''age'', ''sex''], ''weight'', 0.1);';
+COMMENT ON MACRO TABLE anon.risky_cells IS 'The classes of a sample whose rows have more than a risk by one estimate at least, with both: what to recode first. Classes
+with most rows come first.
+
+Job: risk.
+Returns: the keys, class_size BIGINT, population_size DOUBLE (the sum of the weights), risk DOUBLE (of
+anon.individual_risk), poisson_risk DOUBLE (of anon.poisson_risk), expected_rows DOUBLE (found by the greater one); one row
+per class.
+Source: see anon.individual_risk and anon.poisson_risk.
+Example:
+  WITH survey AS (SELECT *, 20 + id AS weight FROM visits)
+  FROM anon.risky_cells(''survey'', [''age'', ''sex''], ''weight'', 0.05);';
 COMMENT ON MACRO TABLE anon_helpers.household_members IS 'The rows of a sample, each with its household, its weight, and the number and risk of its class, one of those that were
 counted. A household that is NULL is an error.
 

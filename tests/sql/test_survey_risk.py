@@ -65,6 +65,16 @@ def test_risks_are_the_sums_that_define_them(rows: list[tuple[str | None, str | 
     if rows:
         sums = sorted(sum(risk[row[:2]] for row in rows) for risk in (binomial, poisson))
         assert [bracket["expected_low"], bracket["expected_high"]] == pytest.approx(sums, rel=1e-10)
+    cells = {(row["a"], row["b"]): row for row in ask(table_call("risky_cells", "sampled", KEYS, "w", 0.1))}
+    assert {*cells} == {cell for cell in sizes if max(binomial[cell], poisson[cell]) > 0.1}
+    assert all(
+        row["expected_rows"] == sizes[each] * max(row["risk"], row["poisson_risk"]) for each, row in cells.items()
+    )
+    assert [row["class_size"] for row in cells.values()] == sorted((sizes[cell] for cell in cells), reverse=True)
+    [limit] = ask(table_call("risk_threshold", "sampled", KEYS, "w", 0.1))
+    fine = [each for each in binomial.values() if sum(min(each, binomial[row[:2]]) for row in rows) <= 0.1 * len(rows)]
+    assert limit["threshold"] == (pytest.approx(max(fine), rel=1e-10) if fine else None)
+    assert limit["rows_above"] == sum(binomial[row[:2]] > max(fine, default=0) * (1 + 1e-10) for row in rows)
     members = defaultdict[int, list[float]](list)
     for a, b, _, home in rows:
         members[home].append(binomial[a, b])

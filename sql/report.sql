@@ -175,6 +175,15 @@ WHERE CAST(to_json(anon_after) AS VARCHAR) IN (
 ORDER BY md5(CAST(to_json(anon_before) AS VARCHAR)) ASC
 LIMIT :most;
 
+-- name: rows_of_classes
+-- rows of the source whose classes are released
+-- :labelled (age VARCHAR, weight DOUBLE)
+-- :released (age VARCHAR)
+-- :labels CAST(age AS VARCHAR)
+SELECT *
+FROM :labelled AS anon_labelled
+WHERE list_value(:labels) IN (SELECT list_value(:labels) FROM :released AS anon_released);
+
 -- name: chosen_rows
 -- some rows of a source
 -- Those whose places have the least hashes: as good as drawn, and the same again for a seed.

@@ -4667,7 +4667,7 @@ FROM anon_helpers.independent_classes(source, keys, weight);
 -- Risk of a whole sample in its population, as a bracket: of row_count rows, an attacker who knows the keys of everybody in
 -- the population is expected to find between expected_low and expected_high, the sums of anon.individual_risk and of
 -- anon.poisson_risk over rows, the smaller one first. Both are estimates from the weights; where the truth was known it lay
--- between them in 23 of 24 cases. They are no bounds. They hold for the keys that you name, and not for one who knows that a
+-- between them in 32 of 33 cases. They are no bounds. They hold for the keys that you name, and not for one who knows that a
 -- person is in the sample: anon.prosecutor_risk. A wide bracket says that so small a sample cannot answer.
 --
 -- Job: risk.
@@ -8922,7 +8922,7 @@ Example:
 COMMENT ON MACRO TABLE anon.global_risk IS 'Risk of a whole sample in its population, as a bracket: of row_count rows, an attacker who knows the keys of everybody in
 the population is expected to find between expected_low and expected_high, the sums of anon.individual_risk and of
 anon.poisson_risk over rows, the smaller one first. Both are estimates from the weights; where the truth was known it lay
-between them in 23 of 24 cases. They are no bounds. They hold for the keys that you name, and not for one who knows that a
+between them in 32 of 33 cases. They are no bounds. They hold for the keys that you name, and not for one who knows that a
 person is in the sample: anon.prosecutor_risk. A wide bracket says that so small a sample cannot answer.
 
 Job: risk.

@@ -150,7 +150,8 @@ class Releases(Part):
                 report is on the latter.
             source: the table that it was made from, to compare with. The report then has all findings of a run, labels
                 without a row, and what the release shows together with listed releases of that table and with earlier
-                ones of its policy; the page also has five rows of the source.
+                ones of its policy; the page also has five rows of the source. If the policy has ``row_weight``, both
+                are measured as samples of a population, as in :meth:`risk`.
             edition: ``"custodian"``, or ``"public"`` for what follows from the release and its provenance alone.
             alternatives: check all nodes of the lattice, for alternatives to the published one.
             progress: called with an :class:`sqlanon.Event` as in :meth:`anonymize`, in the stages ``read``, ``verify``

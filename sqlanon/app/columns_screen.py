@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from sqlanon.app.desk import Desk
-from sqlanon.app.drawings import at_least, distribution
+from sqlanon.app.drawings import distribution
 from sqlanon.app.jobs import Job
 from sqlanon.app.panel import has_individual, least_shown
 from sqlanon.app.requests import Fields, Refused
 from sqlanon.app.screen import Screen
+from sqlanon.report.document import at_least
 from sqlanon.suggestion.policy_edits import PolicyRole
 from sqlanon.suggestion.policy_file import PolicyFile
 from sqlanon.suggestion.rule_form import words_of

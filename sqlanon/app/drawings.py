@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from sqlanon.report.document import count, printable
+from sqlanon.report.document import at_least, count, printable
 
 if TYPE_CHECKING:
     from sqlanon.model.release.profiles import ColumnProfile, PreviewedLevel
@@ -42,11 +42,6 @@ def distribution(profile: ColumnProfile) -> Markup:
     )
     kind = "spark" if histogram is None else "spark of-numbers"
     return SPARK.format(kind, escape(words), bars)
-
-
-def at_least(rows: int, least: int) -> str:
-    """Return a count of rows, or "under 5" for one that points at few persons."""
-    return f"under {least}" if 0 < rows < least else count(rows)
 
 
 def strip(level: PreviewedLevel, least: int) -> Markup:

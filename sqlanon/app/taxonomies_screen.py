@@ -8,13 +8,14 @@ from typing import Any
 
 from sqlanon.app.columns_screen import profile
 from sqlanon.app.desk import Desk
-from sqlanon.app.drawings import at_least, strip
+from sqlanon.app.drawings import strip
 from sqlanon.app.panel import has_individual, least_shown
 from sqlanon.app.requests import Fields, Refused, Shown
 from sqlanon.app.screen import Screen
 from sqlanon.errors import SqlanonError
 from sqlanon.model.taxonomy.hierarchies import Labels, merged, renamed, taken_out, with_level
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.report.document import at_least
 from sqlanon.suggestion.policy_file import GivenTaxonomy, PolicyFile
 from sqlanon.suggestion.rule_form import (
     RULE_KINDS,

@@ -125,9 +125,12 @@ def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Sele
     return select([exp.Star()], table.copy()).where(exp.not_(masked), copy=False)
 
 
-def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Subquery:
+def generalized(
+    table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies, kept: Sequence[str] = ()
+) -> exp.Subquery:
+    """Select the labels of a table at a node, and the columns to keep."""
     query = table_call("generalize", table.copy(), level_map(node))
-    columns: list[exp.Expr] = [column(name) for name in node]
+    columns: list[exp.Expr] = [column(name) for name in (*node, *kept)]
     return subquery(select(columns, subquery(taxonomies.at(query, taxonomy), "anon_rows")), "anon_generalized")
 
 

@@ -289,6 +289,11 @@ def count(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
+def at_least(rows: int, k: int | None) -> str:
+    """Format a number of rows, but as ``under 5`` from 1 to k - 1."""
+    return f"under {k}" if k is not None and 0 < rows < k else count(rows)
+
+
 def percent(share: float | None) -> str:
     """Format a share as ``12.3 %``, and None as a dash."""
     return "–" if share is None else f"{100 * share:.1f} %"

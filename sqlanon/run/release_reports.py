@@ -34,6 +34,7 @@ from sqlanon.release.publishing import GroupedRows, PublishedNode, groups_as_wri
 from sqlanon.report.document import count, percent
 from sqlanon.run.earlier import with_joint_classes
 from sqlanon.run.others import others_of
+from sqlanon.run.population_risks import WeightedRelease
 from sqlanon.run.recorded import recorded_release
 from sqlanon.run.reported_release import ReportedRelease
 from sqlanon.satellites import installed_version
@@ -95,6 +96,7 @@ def release_report(
         examined = examined_release(engine, found, record, policy, source)
         columns, examples = tuple(table.columns()), table.examples()
         alternatives = table.alternatives() if wants_alternatives else None
+        population_risk = WeightedRelease(engine, found, record, policy, source).risk()
         others, left = ((), 0) if source is None else others_of(engine, source, found, policy, str(release))
     before, sizes = table.exposure_before(), tuple(table.sizes())
     stages.finish()
@@ -130,6 +132,7 @@ def release_report(
         notes=examined.notes,
         findings=examined.findings,
         sizes=sizes,
+        population_risk=population_risk,
         alternatives=alternatives,
         other_releases=others,
         uncompared_releases=left,

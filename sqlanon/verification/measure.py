@@ -58,15 +58,21 @@ def beside_release(
     relation: exp.Expr | None = None
     columns: list[SourceColumn] = []
     if source is not None:
-        source = coded(engine, source, policy)
-        whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
-        stored = stored_taxonomies.attributes(engine)
-        left_out = [name for name in policy.columns_with("suppress") if name in stored]
-        relation = known_rows(whole, left_out, spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out)))
+        relation, columns = known_source(engine, policy, source)
     people = [] if population is None else engine.describe(population)
     types = fractional_types([*people, *columns], policy.quasi_identifiers)
     taxonomy = spelled_taxonomy(engine.taxonomy, types)
     return measured_beside(policy, taxonomy, node or {}, relation, columns, population)
+
+
+def known_source(engine: Engine, policy: Policy, source: ResolvedSource) -> tuple[exp.Expr, list[SourceColumn]]:
+    """Spell the columns of a source as the policy does, and leave out the rows that it leaves out as unknown."""
+    source = coded(engine, source, policy)
+    whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
+    stored = stored_taxonomies.attributes(engine)
+    left_out = [name for name in policy.columns_with("suppress") if name in stored]
+    taxonomy = spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out))
+    return known_rows(whole, left_out, taxonomy), columns
 
 
 def measured_beside(

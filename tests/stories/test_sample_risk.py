@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.api.session import Session
+from sqlanon.model.release.sample_risk import PROMISE
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import DIALECT, names, number, string
 from tests.commands import started
@@ -88,6 +89,12 @@ def test_figures_are_those_of_the_macros(rows: list[tuple[str | None, str | None
             share = number(len(rows) / sum(weights))
             [dis, *_] = asked(session, "dis_suda", plain, listed, number(3), share)
             assert found.correct_match == pytest.approx(dis["correct_match"])
+
+
+def test_words_are_those_of_the_macro() -> None:
+    macros = (Path(sa.__file__).parents[1] / "sql" / "macros" / "71_survey.sql").read_text(encoding="utf-8")
+    assert "in 32 of 33 cases. They are no bounds." in " ".join(macros.split("\n-- ")).replace("  ", " ")
+    assert "in 32 of 33 cases. They are no bounds." in PROMISE
 
 
 BAD_WEIGHTS = {

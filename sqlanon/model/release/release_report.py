@@ -23,6 +23,7 @@ from sqlanon.model.release.pictures import (
     marginals_section,
     sizes_section,
 )
+from sqlanon.model.release.population_risk import PopulationRisk, population_section
 from sqlanon.model.release.reported_columns import (
     ExampleRow,
     ReportedColumn,
@@ -44,6 +45,7 @@ from sqlanon.report.document import (
     Table,
     Text,
     Tone,
+    at_least,
     count,
     facts,
     notes,
@@ -110,6 +112,7 @@ class ReleaseReport(PartialResult):
         verification: the new measurement of the release.
         columns: its columns.
         sizes: the rows by the size of their class.
+        population_risk: the risk in the population before and after; None without weights or a number of people.
         alternatives: other nodes that could have been published; None if not examined.
         other_releases: comparisons with other releases of its source: the latest on the list of the warehouse that
             still exist, and that the policy doesn't name.
@@ -153,6 +156,7 @@ class ReleaseReport(PartialResult):
     notes: tuple[str, ...] = ()
     findings: Findings | None = None
     sizes: tuple[ClassSizes, ...] = ()
+    population_risk: PopulationRisk | None = None
     alternatives: Alternatives | None = None
     other_releases: tuple[OtherRelease, ...] = ()
     uncompared_releases: int = 0
@@ -200,6 +204,7 @@ def parts_of(report: ReleaseReport, examples: Sequence[ExampleRow] | None = None
         *every_column(report),
         *what_became(report),
         *sizes_section(report.sizes, report.k),
+        *population_section(report.population_risk, report.k),
         *alternatives_section(report.alternatives),
         *left_out(report),
         *before_and_after(examples),
@@ -274,11 +279,11 @@ def _figures(report: ReleaseReport) -> Iterator[Figure]:
         asked = "" if report.k is None or report.individuals else f"; asked for: {report.k}"
         smallest = count(before.k) if before else ""
         yield Figure("Smallest class (k)", smallest, count(after.k), f"rows that look alike{asked}")
-        alone = "" if before is None else _under_k(before.unique_rows, report.k)
+        alone = "" if before is None else at_least(before.unique_rows, report.k)
         yield Figure("Rows alone in their class", alone, count(after.unique_rows), "nobody looks like them")
         yield from _risks(report, before, after)
     if report.left_out_rows is not None and report.source_rows:
-        rows = _under_k(report.left_out_rows, report.k)
+        rows = at_least(report.left_out_rows, report.k)
         share = rows if rows.startswith("under") else short_percent(report.left_out_rows / report.source_rows)
         yield Figure("Rows left out", "", share, f"{rows} rows")
     if report.loss is not None:
@@ -297,10 +302,6 @@ def _risks(report: ReleaseReport, before: Exposure | None, after: Exposure) -> I
     yield Figure("Highest risk", highest, short_percent(after.highest_risk), "of a row being taken for a person's")
     average = short_percent(before.average_risk) if before else ""
     yield Figure("Average risk", average, short_percent(after.average_risk), "over all rows")
-
-
-def _under_k(rows: int, k: int | None) -> str:
-    return f"under {k}" if k is not None and 0 < rows < k else count(rows)
 
 
 def promises(report: ReleaseReport) -> Iterator[Section]:

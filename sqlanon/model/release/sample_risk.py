@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.model.release.measurement import Result
-from sqlanon.report.document import Part, Table, count, facts, figure, notes, paragraph, percent
+from sqlanon.report.document import (
+    Paragraph,
+    Part,
+    Table,
+    at_least,
+    count,
+    facts,
+    figure,
+    notes,
+    paragraph,
+    percent,
+)
 
 PROMISE = (
     "Of {rows:,} rows, an attacker who knows these columns of everybody in the population is expected to find between "
     "{low:,.4g} and {high:,.4g}. Both are estimates from the weights; where the truth was known it lay between them in "
-    "23 of 24 cases. They are no bounds. They hold for the columns that you named, and not for one who knows that a "
+    "32 of 33 cases. They are no bounds. They hold for the columns that you named, and not for one who knows that a "
     "person is in the sample (anon.prosecutor_risk)."
 )
 
@@ -78,8 +89,9 @@ class SpecialUniques(Result):
     sizes: tuple[SpecialSize, ...]
     keys: tuple[KeyContribution, ...]
 
-    def parts(self) -> Iterator[Part]:
-        rows = [(f"{each.set_size} of {self.key_count} keys", count(each.row_count)) for each in self.sizes]
+    def parts(self, k: int | None = None) -> Iterator[Part]:
+        """Show rows by size, without counts below ``k`` if one is given, and the keys."""
+        rows = [(f"{each.set_size} of {self.key_count} keys", at_least(each.row_count, k)) for each in self.sizes]
         headings = ("singled out by", "rows")
         yield Table(headings, rows or [("no set of keys", "0")], numbers=(1,), title="Special rows")
         shares = [
@@ -192,9 +204,13 @@ class SampleRisk(Result):
     def heading(self) -> str:
         return f"Risk of {self.source} in its population"
 
-    def parts(self) -> Iterator[Part]:
+    def promise(self) -> Iterator[Paragraph]:
+        """Say what the estimates are, and what they are not; nothing without rows."""
         if self.expected_low is not None and self.expected_high is not None:
             yield paragraph(PROMISE.format(rows=self.row_count, low=self.expected_low, high=self.expected_high))
+
+    def parts(self) -> Iterator[Part]:
+        yield from self.promise()
         yield facts(self._figures())
         names = ("risk of a row", "rows by their own weights", "rows if keys are independent")
         rows = [(each.name, count(each.binomial_rows), count(each.poisson_rows)) for each in self.bands]

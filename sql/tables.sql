@@ -67,6 +67,23 @@ FROM :classes AS anon_k_anonymity
 CROSS JOIN :prosecutor AS anon_prosecutor_risk
 CROSS JOIN :uniqueness AS anon_sample_uniqueness;
 
+-- name: blank_rows
+-- rows with blanks
+-- :released (age VARCHAR)
+-- :labels coalesce(CAST(age AS VARCHAR), '*')
+SELECT count(*) AS blank_rows FROM :released AS anon_released WHERE list_contains(list_value(:labels), '*');
+
+-- name: few_matches
+-- persons whom few rows of a release fit
+-- :found (matching_rows BIGINT, person_count BIGINT)
+-- :k 3
+SELECT
+    CAST(sum(person_count) AS BIGINT) AS persons,
+    CAST(coalesce(sum(person_count) FILTER (WHERE matching_rows BETWEEN 1 AND :k - 1), 0) AS BIGINT) AS few,
+    CAST(coalesce(sum(person_count) FILTER (WHERE matching_rows = 1), 0) AS BIGINT) AS one,
+    CAST(coalesce(sum(person_count) FILTER (WHERE matching_rows = 0), 0) AS BIGINT) AS none
+FROM :found AS anon_found;
+
 -- name: foreign_labels
 -- labels that are not of a cut
 -- :source (age VARCHAR)

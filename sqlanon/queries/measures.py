@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.model.criteria import CLASS_SIZE, Bound, Measure
 from sqlanon.queries import taxonomies
-from sqlanon.queries.kit.macros import cast_value, exact_text, table_call
+from sqlanon.queries.kit.macros import cast_value, exact_text, table_call, text
 from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -132,6 +132,18 @@ def generalized(
     query = table_call("generalize", table.copy(), level_map(node))
     columns: list[exp.Expr] = [column(name) for name in (*node, *kept)]
     return subquery(select(columns, subquery(taxonomies.at(query, taxonomy), "anon_rows")), "anon_generalized")
+
+
+def blank_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Query:
+    """Select one row: ``blank_rows``, those with NULL or the mask in a quasi-identifier."""
+    labels: list[exp.Expr] = [f.coalesce(text(column(name)), string(MASK)) for name in quasi_identifiers]
+    return SQL.query("blank_rows", released=table.copy(), labels=labels)
+
+
+def few_matches(release: exp.Expr, source: exp.Expr, quasi_identifiers: Sequence[str], k: int) -> exp.Query:
+    """Select one row of rows of the source: ``persons``, and how many fit ``few``, ``one`` or ``none`` of a release."""
+    found = table_call("matching_rows", source.copy(), release.copy(), names([*quasi_identifiers]))
+    return SQL.query("few_matches", found=subquery(found, "anon_matches"), k=k)
 
 
 def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:

@@ -26,6 +26,7 @@ from sqlanon.queries import taxonomies
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import Relation, Step, counted_rows, names, subquery
 from sqlanon.queries.source import both_spellings, with_whole_numbers
+from sqlanon.verification.blanks import few_matches
 from sqlanon.verification.found_release import FoundRelease, columns_of, find_release
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
 
@@ -96,6 +97,10 @@ def verify_published(
         foreign, unknown = foreign_labels(engine, found.source.relation, policy, record)
         shortfalls += foreign
         notes += unknown
+    k = measurement.k
+    if not is_private and beside is not None and beside.source is not None and k is not None and k < policy.criteria.k:
+        relation = found.source.relation
+        notes += few_matches(engine, relation, beside.source, policy.quasi_identifiers, policy.criteria.k)
     covered = NOT_COVERED
     if has_source and beside is not None and beside.source is not None and not policy.method.invents_values:
         shortfalls += _added_values(engine, found, policy, beside.source)

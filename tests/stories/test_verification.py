@@ -66,3 +66,29 @@ def test_individuals_are_counted_again_where_they_stay(clinic: sa.Session) -> No
     found = clinic.verify("nobody", without).measurement
     assert 'the individuals of column "person" cannot be counted' in found.notes[0]
     assert found.models[0].attained == 2 * release.report.models[0].attained
+
+
+def test_blanks_that_match_everything_protect_fewer(clinic: sa.Session) -> None:
+    """(*, b), (c, b) and (d, b) equal each other if blanks equal everything, but (a, b) fits the first one alone."""
+    clinic.connection.execute("""
+        CREATE TABLE known AS
+        FROM (VALUES ('a', 'b'), ('c', 'b'), ('d', 'b'), ('e', 'x'), ('e', 'x'), ('f', 'x')) AS _ (p, q);
+        CREATE TABLE blanked AS SELECT CASE p WHEN 'a' THEN '*' ELSE p END AS p, q FROM known WHERE p <> 'f';
+    """)
+    asked = sa.Policy(quasi_identifiers=["p", "q"], privacy=[sa.KAnonymity(3)])
+    options = {"without_provenance": True, "strict": False}
+    found = clinic.verify("blanked", asked, source="known", **options)
+    assert not found.met
+    assert found.notes[-1] == (
+        "blanks (NULL or *) in 1 row: even if a blank may be any value, fewer than 3 released rows fit 5 of the 6 rows "
+        "of the source, and exactly one fits 1 of these, which whoever knows the person finds; no released row fits 1 "
+        "more, left out or under a label"
+    )
+    assert len(clinic.verify("blanked", asked, **options).notes) == len(found.notes) - 1
+    clinic.connection.execute("UPDATE blanked SET p = 'a' WHERE p = '*'")
+    assert "blank" not in "".join(clinic.verify("blanked", asked, source="known", **options).notes)
+    wide = [f"k{place}" for place in range(7)]
+    columns = ", ".join(f"CASE WHEN i >> {place} & 1 = 1 THEN 'v' END AS k{place}" for place in range(7))
+    clinic.connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(128) AS _ (i)")
+    asked = sa.Policy(quasi_identifiers=wide, privacy=[sa.KAnonymity(2)])
+    assert "was not counted: " in clinic.verify("wide", asked, source="wide", **options).notes[-1]
